@@ -58,9 +58,10 @@ enum cs_policy_flags {
     CS_CLAIRVOYANT    = 1u << 2,   /* may call cs_true_left_ns(); results say so */
     CS_RESIZES        = 1u << 3,   /* may call cs_resize() and cs_move() */
     CS_PACKS          = 1u << 4,   /* may call cs_start_co_located() */
+    CS_TAKES_OVER     = 1u << 22,  /* may begin in the middle of a run (`then`): init
+                                     and job_submitted find leases and older jobs */
     CS_TUNES_BATCHES  = 1u << 5,   /* known goodput: a job runs at its best batch */
-    CS_DRAWS          = 1u << 6,   /* may call cs_random(); without it, seeds
-                                     may be taken for copies */
+    CS_DRAWS          = 1u << 6,   /* may call cs_random(); else seeds may be copies */
     /* How its order stands: before() */
     CS_ORDER_MOVES    = 1u << 7,   /* changes with time: tasks are sorted anew at
                                      each decision, not only when one comes */
@@ -72,10 +73,6 @@ enum cs_policy_flags {
     CS_ASKS_WEIGHTS   = 1u << 11,  /* `weights`: it calls cs_weight() */
     CS_SOLVES         = 1u << 12,  /* `resolve_at_most_every`: cs_may_solve() */
     CS_ASKS_PRIORITY  = 1u << 21,  /* `priority` of jobs: the larger goes first */
-    /* When it may begin */
-    CS_TAKES_OVER     = 1u << 22,  /* while jobs run and wait, too (`then`): init and
-                                     job_submitted find leases of others, and jobs
-                                     that were submitted long ago */
     /* What results say of it; these change nothing */
     CS_RESERVES       = 1u << 13,  /* starts in the order of before(), and others
                                      only where they do not delay the first: GPUs
@@ -150,9 +147,8 @@ struct cs_policy {
 
     uint32_t need_count;
     const struct cs_need *need;         /* what each key needs to act */
-    /* Parameters that bound what a decision looks at: their keys with a blank
-     * between; NULL: none.  Where one left something out, the policy calls
-     * cs_limit_reached(), and the end of the run tells it. */
+    /* Keys of parameters that bound what a decision looks at, with a blank between;
+     * NULL: none.  Where one left something out, call cs_limit_reached(). */
     const char *limits;
     uint32_t words_count;
     const struct cs_words *words;       /* what each text may say */
@@ -172,7 +168,7 @@ struct cs_line {
  * Pointers stay good until the op returns.  A job that has ended may be asked
  * about until the decide after its job_ended has returned.  ID_NONE: none. */
 
-/* A task: what waits.  The pointer is good until the op returns. */
+/* A task: what waits. */
 struct cs_task {
     struct job_id job;
     uint32_t role;              /* CS_ALL_ROLES: the whole job */

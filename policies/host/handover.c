@@ -19,17 +19,15 @@
 #include "policies/policy.h"
 #include "policies/state/deals.h"
 #include "policies/state/decision.h"
-#include "policies/state/form.h"
-#include "policies/state/job_slot.h"
+#include "policies/state/full.h"
 #include "policies/state/jobs.h"
-#include "policies/state/lease_slot.h"
+#include "policies/state/news.h"
 #include "policies/state/queue.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
 #include "policies/state/tops.h"
 #include "policies/state/turn.h"
-#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/event/loop.h"
@@ -63,12 +61,8 @@ bool host_policy_begin(struct cs_host *host, struct err *err)
 static void drop_whole_jobs(struct cs_host *host)
 {
     assert(!host_per_phase(host));
-    for (EACH_JOB(j, host)) {
-        if (host_job_slot(host, j)->task == ID_NONE)
-            continue;
-        host_task_drop(host, host_job_slot(host, j)->task);
-        host_job_slot(host, j)->task = ID_NONE;
-    }
+    for (EACH_JOB(j, host))
+        host_job_drop_task(host, j);
 }
 
 /* Forgets what was to be told and when it was to be asked.  Rounds go on from where they
@@ -97,23 +91,14 @@ static void end_decisions(struct cs_host *host, const struct cs_policy *next)
  * The memory that is left behind goes with the trial. */
 static void begin_orders(struct cs_host *host)
 {
-    struct host_waiting *waiting = host->waiting;
-
-    waiting->queue = NULL;
-    waiting->order = NULL;
-    waiting->tops = NULL;
-    waiting->tenants = NULL;
-    waiting->turns = NULL;
-    waiting->kinds = NULL;
-    waiting->turned = NULL;
+    host_order_end(host);
     memset(host->deals, 0, sizeof *host->deals);
     memset(host->turn, 0, sizeof *host->turn);
     host->turn->committed = ID_NONE;
     host->turn->committed_ns = -1;
     for (EACH_JOB(j, host))
-        host_job_slot(host, j)->left = host_job_slot(host, j)->tenant = ID_NONE;
-    for (uint32_t f = 0; f < host->forms->count; f++)
-        host->forms->form[f].full_gpus = 0;
+        host_job_leave_orders(host, j);
+    host_full_forget(host);
     host_order_begin(host);
     host_tops_begin(host);
 }
@@ -136,9 +121,11 @@ static void tell_all(struct cs_host *host)
     assert(host->decision->news_count == 0);
     for (EACH_JOB(j, host))
         host_news_add(host, NEWS_SUBMITTED, j);
-    for (uint32_t i = 0; i < held->count; i++)
-        if (host->leases->slot[held->item[i]].pub.state == CS_LEASE_IDLE)
-            host_news_add(host, NEWS_IDLE, held->item[i]);
+    for (uint32_t i = 0; i < held->count; i++) {
+        struct lease_id lease = { held->item[i] };
+        if (cs_lease(host, lease)->state == CS_LEASE_IDLE)
+            host_news_add(host, NEWS_IDLE, lease.i);
+    }
 }
 
 void host_hand_over(struct cs_host *host, const struct host_policy *next)

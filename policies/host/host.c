@@ -35,6 +35,7 @@
 #include "policies/state/job_slot.h"
 #include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
+#include "policies/state/news.h"
 #include "policies/state/nodes.h"
 #include "policies/state/pools.h"
 #include "policies/state/slots.h"

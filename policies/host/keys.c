@@ -17,7 +17,6 @@
 
 #include "policies/policy.h"
 #include "policies/state/deals.h"
-#include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"

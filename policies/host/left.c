@@ -21,8 +21,6 @@
 #include "policies/state/jobs.h"
 #include "policies/state/queue.h"
 #include "policies/state/sort.h"
-#include "policies/state/read.h"
-#include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/containers/order.h"
@@ -182,7 +180,7 @@ static void refresh(struct cs_host *host)
 void cs_reallocate_note(struct cs_host *host, struct job_id job)
 {
     assert(!host_job_ended(host, job.i));
-    host_left_change(host, host_job_at(host, job.i));
+    host_left_change(host, job.i);
 }
 
 /* In lanes, where these are of use and the jobs are of that kind? */

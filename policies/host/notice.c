@@ -26,8 +26,8 @@
 #include "policies/leases/kept.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
-#include "policies/state/job_slot.h"
 #include "policies/state/jobs.h"
+#include "policies/state/news.h"
 #include "policies/state/nodes.h"
 #include "policies/state/read.h"
 #include "policies/state/slots.h"
@@ -104,14 +104,16 @@ bool host_notice_keeps(const struct cs_host *host, uint32_t n)
  * links?  If so, the copy is paid for. */
 static bool store_parked(struct cs_host *host, uint32_t j, uint32_t n, int64_t within_ns)
 {
-    struct host_job_slot *job = host_job_slot(host, j);
-    const struct job_form *form = host_form_of(job);
+    const struct host_job_slot *job = host_job_at(host, j);
+    struct job_id id = { j };
+    const struct job_form *form = cs_request(host, id)->form;
     double s = 0, usd = 0;
     struct share one;
 
     for (uint32_t r = 0; r < form->role_count; r++) {
         const struct role_spec *role = &form->role[r];
-        if (job->lease[r] != ID_NONE || !host_kept_on(job, r, n) || !(role->save_bytes > 0))
+        if (cs_role_lease(host, id, r).i != ID_NONE || !host_kept_on(job, r, n) ||
+            !(role->save_bytes > 0))
             continue;
         struct placement at = host_kept_from(job, r, &one);
         s += host_store_s(host->spec, role, &at);
@@ -120,7 +122,7 @@ static bool store_parked(struct cs_host *host, uint32_t j, uint32_t n, int64_t w
     assert(s >= 0 && usd >= 0);
     if (within_ns < 0 || s > clock_s_from_ns(within_ns))
         return false;
-    job->pub.usd_transfer += usd;
+    host_job_pay_transfer(host, j, usd);
     return true;
 }
 
@@ -151,14 +153,15 @@ static bool is_stored(const struct cs_host *host, uint32_t i)
  * storage, over free links; 0: nothing need be copied. */
 static double store_s(const struct cs_host *host, uint32_t j)
 {
-    const struct host_job_slot *job = host_job_slot(host, j);
-    const struct job_form *form = host_form_of(job);
+    struct job_id id = { j };
+    const struct job_form *form = cs_request(host, id)->form;
     double s = 0;
 
-    for (uint32_t r = 0; r < form->role_count; r++)
-        if (job->lease[r] != ID_NONE && is_stored(host, job->lease[r]))
-            s += host_store_s(host->spec, &form->role[r],
-                              &lease_of(host, job->lease[r])->placement);
+    for (uint32_t r = 0; r < form->role_count; r++) {
+        uint32_t i = cs_role_lease(host, id, r).i;
+        if (i != ID_NONE && is_stored(host, i))
+            s += host_store_s(host->spec, &form->role[r], &lease_of(host, i)->placement);
+    }
     assert(s >= 0);
     return s;
 }
@@ -177,17 +180,18 @@ static void stored(struct loop *loop, void *self, uint64_t arg)
  * for s seconds, in which state is copied; the copy is paid for. */
 static void store_job(struct cs_host *host, uint32_t j, double s)
 {
-    struct host_job_slot *job = host_job_slot(host, j);
-    const struct job_form *form = host_form_of(job);
+    struct job_id id = { j };
+    const struct job_form *form = cs_request(host, id)->form;
 
     assert(s > 0 && !host_per_phase(host));
     for (uint32_t r = 0; r < form->role_count; r++) {
-        uint32_t i = job->lease[r];
+        uint32_t i = cs_role_lease(host, id, r).i;
         if (i == ID_NONE)
             continue;
         if (is_stored(host, i))
-            job->pub.usd_transfer += host_transfer_usd(
-                host->spec, &lease_of(host, i)->placement, form->role[r].save_bytes);
+            host_job_pay_transfer(host, j,
+                                  host_transfer_usd(host->spec, &lease_of(host, i)->placement,
+                                                    form->role[r].save_bytes));
         if (!host_keep_steps(host, i) && host_lease_runs(host, i))
             host_phase_cut(host, i);
         host_lease_hold(host, i, s, stored);

@@ -32,6 +32,7 @@
 #include "policies/leases/kept.h"
 #include "policies/state/decision.h"
 #include "policies/state/job_slot.h"
+#include "policies/state/news.h"
 #include "policies/state/nodes.h"
 #include "policies/state/pools.h"
 #include "policies/state/read.h"

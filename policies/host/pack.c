@@ -34,6 +34,7 @@
 #include "policies/pack.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
+#include "policies/state/deals.h"
 #include "policies/state/job_slot.h"
 #include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
@@ -244,7 +245,7 @@ static enum cs_verdict start_beside(struct cs_host *host, struct task_id id,
     cluster_split(host->cluster);
     host_task_drop(host, id.i);
     job->task = ID_NONE;
-    host_left_change(host, job);
+    host_left_change(host, job->pub.request.id.i);
     host_answer(host, HOST_START, joins, 0, CS_DONE, &mine);
     first = replace_lease(host, first, &its, its_speedup);
     uint32_t second = host_grant_at(host, joins.i, 0, &mine, speedup);

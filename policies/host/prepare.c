@@ -16,7 +16,8 @@
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/form.h"
-#include "policies/state/job_slot.h"
+#include "policies/state/jobs.h"
+#include "policies/state/read.h"
 #include "policies/state/state.h"
 
 enum cs_verdict cs_prepare(struct cs_host *host, struct job_id id,
@@ -26,24 +27,26 @@ enum cs_verdict cs_prepare(struct cs_host *host, struct job_id id,
     struct job_id none = { ID_NONE };
     uint32_t role = want->role;
 
-    if (id.i >= host->jobs->count || host_job_over(host, id.i))
+    if (id.i >= host_jobs_submitted(host) || host_job_ended(host, id.i))
         return host_answer(host, HOST_START, none, CS_ALL_ROLES,
                            CS_NOT_PENDING, NULL);
-    struct host_job_slot *job = host_job_slot(host, id.i);
     if (!(host->policy->flags & CS_PER_PHASE))
         return host_answer(host, HOST_START, id, CS_ALL_ROLES, CS_NOT_ALLOWED,
                            NULL);
-    if (role >= host_form_of(job)->role_count ||
-        !host_shape_ok(host, job, role, job_role_gpus(&job->pub.request, role)))
+    const struct host_job_slot *job = host_job_at(host, id.i);
+    const struct job_request *request = cs_request(host, id);
+    if (role >= request->form->role_count ||
+        !host_shape_ok(host, job, role, job_role_gpus(request, role)))
         return host_answer(host, HOST_START, id, CS_ALL_ROLES, CS_BAD_SHAPE,
                            NULL);
-    if (job->lease[role] != ID_NONE || job->role_task[role] != ID_NONE)
+    if (cs_role_lease(host, id, role).i != ID_NONE ||
+        cs_job_task(host, id, role).i != ID_NONE)
         return host_answer(host, HOST_START, id, role, CS_NOT_PENDING, NULL);
     if (!host_find(host, job, role, want, &place))
         return host_answer(host, HOST_START, id, role, CS_NO_ROOM, NULL);
     host_answer(host, HOST_START, id, role, CS_DONE, &place);
     host_grant(host, id.i, role, &place);
-    assert(job->lease[role] != ID_NONE);
+    assert(cs_role_lease(host, id, role).i != ID_NONE);
     return CS_DONE;
 }
 
@@ -101,14 +104,14 @@ bool cs_settled(const struct cs_host *host, struct job_id id)
 
 double cs_switch_s(const struct cs_host *host, struct job_id id, uint32_t role)
 {
-    const struct host_job_slot *job = host_job_slot(host, id.i);
-    const struct role_spec *spec = &host_form_of(job)->role[role];
-    uint32_t gpus = job_role_gpus(&job->pub.request, role);
+    const struct job_request *request = cs_request(host, id);
+    const struct role_spec *spec = &request->form->role[role];
+    uint32_t gpus = job_role_gpus(request, role);
     uint32_t home = cs_role_homes(host, id, role);
     double least_bps = INFINITY;
 
-    assert(role < host_form_of(job)->role_count);
-    double met_s = host->forms->form[job->form].switch_s[role];
+    assert(role < request->form->role_count);
+    double met_s = host_job_form(host, id.i)->switch_s[role];
     if (met_s > 0)
         return met_s;
     for (uint32_t g = 0; g < host->spec->group_count && gpus > 0; g++) {

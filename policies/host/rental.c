@@ -21,12 +21,11 @@
 #include "policies/leases/idle.h"
 #include "policies/leases/power.h"
 #include "policies/policy.h"
-#include "policies/state/job_slot.h"
 #include "policies/state/jobs.h"
+#include "policies/state/news.h"
 #include "policies/state/nodes.h"
 #include "policies/state/pools.h"
 #include "policies/state/read.h"
-#include "policies/state/slots.h"
 
 #include <assert.h>
 #include <math.h>

@@ -37,12 +37,14 @@
 #include "policies/leases/time.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
+#include "policies/state/deals.h"
 #include "policies/state/decision.h"
 #include "policies/state/ends.h"
 #include "policies/state/full.h"
 #include "policies/state/job_slot.h"
 #include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
+#include "policies/state/news.h"
 #include "policies/state/queue.h"
 #include "policies/state/read.h"
 #include "policies/state/slots.h"
@@ -159,7 +161,7 @@ static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
     assert(place.share_count > 0);
     if (task.role == CS_ALL_ROLES) {
         job->task = ID_NONE;
-        host_left_change(host, job);
+        host_left_change(host, job->pub.request.id.i);
     } else {
         job->role_task[role] = ID_NONE;
     }
@@ -280,7 +282,7 @@ enum cs_verdict cs_start_wants(struct cs_host *host, struct task_id id,
         return refuse(host, HOST_START, which, CS_NO_ROOM);
     host_task_drop(host, id.i);
     job->task = ID_NONE;
-    host_left_change(host, job);
+    host_left_change(host, job->pub.request.id.i);
     host_answer(host, HOST_START, which, CS_ALL_ROLES, CS_DONE, &place[0]);
     for (uint32_t r = 0; r < roles; r++)
         host_grant(host, which.i, r, &place[r]);

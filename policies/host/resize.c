@@ -28,7 +28,6 @@
 #include "policies/state/deals.h"
 #include "policies/state/job_slot.h"
 #include "policies/state/lease_slot.h"
-#include "policies/state/read.h"
 #include "policies/state/state.h"
 #include "sim/base/clock.h"
 

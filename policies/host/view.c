@@ -34,7 +34,6 @@
 #include "policies/state/life.h"
 #include "policies/state/pools.h"
 #include "policies/state/queue.h"
-#include "policies/state/read.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"

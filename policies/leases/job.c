@@ -19,10 +19,12 @@
 #include "policies/leases/phase.h"
 #include "policies/leases/time.h"
 #include "policies/phases.h"
+#include "policies/state/deals.h"
 #include "policies/state/decision.h"
 #include "policies/state/form.h"
 #include "policies/state/job_slot.h"
 #include "policies/state/lease_slot.h"
+#include "policies/state/news.h"
 #include "policies/state/queue.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
@@ -90,7 +92,7 @@ void host_task_job(struct cs_host *host, uint32_t j)
         .gpu_milli = job_role_milli(request, 0),
     };
     job->task = i;
-    host_left_change(host, job);
+    host_left_change(host, job->pub.request.id.i);
     if (host->rules->relax_ns > 0 &&
         host->rules->placement == PLACE_CONSOLIDATE)
         loop_at(host->parts.loop,

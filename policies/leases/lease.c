@@ -31,14 +31,13 @@
 #include "policies/leases/power.h"
 #include "policies/leases/step.h"
 #include "policies/leases/time.h"
-#include "policies/state/form.h"
 #include "policies/state/decision.h"
 #include "policies/state/ends.h"
 #include "policies/state/job_slot.h"
 #include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
+#include "policies/state/news.h"
 #include "policies/state/nodes.h"
-#include "policies/state/queue.h"
 #include "policies/state/read.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
@@ -466,23 +465,6 @@ static void started(struct loop *loop, void *self, uint64_t arg)
     loaded(self, arg);
 }
 
-/* Weight of the newest switch in the average: the last ten make nine tenths of
- * it (assumption). */
-#define SWITCH_WEIGHT 0.2
-
-/* Moves the average of how long a role of this form takes to have its GPUs back:
- * `s` seconds this time, from the start of loading to the end of waking.  The first
- * one is taken as it is. */
-static void note_switch(struct cs_host *host,
-                        const struct host_lease_slot *lease, double s)
-{
-    double *mean_s =
-        &host->forms->form[lease->owner->form].switch_s[lease->pub.role];
-
-    assert(s >= 0);
-    *mean_s = *mean_s > 0 ? *mean_s + SWITCH_WEIGHT * (s - *mean_s) : s;
-}
-
 /* The bytes are loaded; the process still has to come up: role->start_s seconds the
  * first time, wake_s later, and the penalty that a stop laid on the job.  From now
  * on the role's state lies on the nodes of the lease. */
@@ -498,7 +480,7 @@ static void start_process(void *self, uint64_t arg)
 
     assert(lease->live && lease->pub.state == CS_LEASE_LOADING && wait_ns >= 0);
     if (job->home[lease->pub.role] != ID_NONE)
-        note_switch(host, lease, s + clock_s_from_ns(host_now(host) -
+        host_note_switch(host, lease, s + clock_s_from_ns(host_now(host) -
                                                      lease->load_from_ns));
     if (job->penalty_ns > 0)
         job->restart_until_ns = clock_after(host_now(host), job->penalty_ns);

@@ -35,7 +35,7 @@
 #include "policies/state/job_slot.h"
 #include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
-#include "policies/state/slots.h"
+#include "policies/state/news.h"
 #include "policies/state/state.h"
 #include "policies/state/terms.h"
 #include "sim/base/clock.h"

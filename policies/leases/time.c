@@ -690,3 +690,16 @@ int64_t host_lease_left_ns(const struct cs_host *host,
                                    left == CLOCK_NEVER_NS ? left
                                                           : left - restart));
 }
+
+/* Weight of the newest switch in the average: the last ten make nine tenths of
+ * it (assumption). */
+#define SWITCH_WEIGHT 0.2
+
+void host_note_switch(struct cs_host *host, const struct host_lease_slot *lease, double s)
+{
+    double *mean_s =
+        &host->forms->form[lease->owner->form].switch_s[lease->pub.role];
+
+    assert(s >= 0);
+    *mean_s = *mean_s > 0 ? *mean_s + SWITCH_WEIGHT * (s - *mean_s) : s;
+}

@@ -97,4 +97,9 @@ bool host_fit_want(const struct cs_host *host,
                    const struct host_job_slot *job, uint32_t role,
                    const struct cs_want *want, struct fit_want *out);
 
+/* Moves the average of how long a role of this form takes to have its GPUs back:
+ * `s` seconds this time, from the start of loading to the end of waking.  The first
+ * one is taken as it is. */
+void host_note_switch(struct cs_host *host, const struct host_lease_slot *lease, double s);
+
 #endif

@@ -11,8 +11,10 @@
 #include "policies/rank.h"
 #include "sim/containers/order.h"
 
+struct cs_host;
 struct cs_moving_key;
 struct cs_size;
+struct host_job_slot;
 struct host_lanes;
 
 struct host_line {              /* a key that moves; NAN: unknown how */
@@ -60,5 +62,12 @@ struct host_deals {
     struct cs_size *resized;        /* by cs_set_sizes() */
     uint32_t resized_room;
 };
+
+/* For cs_reallocate_moving().  The entry of a job in host->deals->left, or
+ * ID_NONE; an ended job leaves its list at the next deal; the
+ * key of a job that started or waits again moves otherwise from now on. */
+void host_left_place(struct cs_host *host, uint32_t job, uint32_t entry);
+void host_left_end(struct cs_host *host, struct host_job_slot *job);
+void host_left_change(struct cs_host *host, uint32_t job);
 
 #endif

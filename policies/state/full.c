@@ -62,6 +62,14 @@ void host_note_full(struct cs_host *host, uint32_t i, uint32_t gpus)
     form->full_at = releases_of(host, form);
 }
 
+void host_full_forget(struct cs_host *host)
+{
+    for (uint32_t i = 0; i < host->forms->count; i++) {
+        assert(host->forms->form[i].form != NULL);
+        host->forms->form[i].full_gpus = 0;
+    }
+}
+
 bool host_known_full(const struct cs_host *host, uint32_t i, uint32_t gpus)
 {
     const struct host_form *form = &host->forms->form[i];

@@ -19,5 +19,7 @@ bool host_full_by_form(const struct cs_host *host, uint32_t *gpus_max);
 bool host_known_full(const struct cs_host *host, uint32_t form,
                      uint32_t gpus);
 void host_note_full(struct cs_host *host, uint32_t form, uint32_t gpus);
+/* Forgets what is known of all forms. */
+void host_full_forget(struct cs_host *host);
 
 #endif

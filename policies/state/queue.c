@@ -88,6 +88,20 @@ void host_order_begin(struct cs_host *host)
     assert(rank_tree_count(waiting->order) == 0);
 }
 
+void host_order_end(struct cs_host *host)
+{
+    struct host_waiting *waiting = host->waiting;
+
+    assert(waiting->queue != NULL || waiting->tops != NULL);
+    waiting->queue = NULL;
+    waiting->order = NULL;
+    waiting->tops = NULL;
+    waiting->tenants = NULL;
+    waiting->turns = NULL;
+    waiting->kinds = NULL;
+    waiting->turned = NULL;
+}
+
 uint32_t host_order_count(const struct cs_host *host)
 {
     return rank_tree_count(host->waiting->order);

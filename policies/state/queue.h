@@ -13,9 +13,10 @@
 
 /* Makes the order, empty. */
 void host_order_begin(struct cs_host *host);
+/* Drops the order and all indexes over what waits; their memory goes with the trial. */
+void host_order_end(struct cs_host *host);
 /* Returns how many tasks wait. */
 uint32_t host_order_count(const struct cs_host *host);
-/* Returns the task at a place of the order; ID_NONE: there are fewer. */
 /* Does task a go before task b?  By before() of the policy, then by seq. */
 bool host_task_before(const struct cs_host *host, uint32_t a, uint32_t b);
 /* A live task begins to wait. */

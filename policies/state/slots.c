@@ -5,6 +5,7 @@
  * Slots of tasks and leases are used again; lists stand in the order in which
  * things were made (leases, running jobs) or in the policy's (tasks).
  */
+#include "policies/state/news.h"
 #include "policies/state/slots.h"
 
 #include <assert.h>
@@ -19,6 +20,7 @@
 #include "policies/state/ends.h"
 #include "policies/state/form.h"
 #include "policies/state/job_slot.h"
+#include "policies/state/jobs.h"
 #include "policies/state/lease_slot.h"
 #include "policies/state/pools.h"
 #include "policies/state/state.h"
@@ -146,6 +148,40 @@ struct host_job_slot *host_job_make(struct cs_host *host)
         job->lease[r] = job->role_task[r] = job->home[r] = ID_NONE;
     assert(job->seat < host->jobs->seat_count);
     return job;
+}
+
+void host_job_pay_transfer(struct cs_host *host, uint32_t job, double usd)
+{
+    assert(usd >= 0);
+    host_job_slot(host, job)->pub.usd_transfer += usd;
+}
+
+void host_job_drop_task(struct cs_host *host, uint32_t job)
+{
+    uint32_t task = host_job_slot(host, job)->task;
+
+    if (task != ID_NONE)
+        host_task_drop(host, task);
+    assert(host_job_slot(host, job)->task == task);
+    host_job_slot(host, job)->task = ID_NONE;
+}
+
+uint32_t *host_job_tenant(struct cs_host *host, uint32_t job, const char **name)
+{
+    struct host_job_slot *slot = host_job_slot(host, job);
+    const char *tenant = slot->pub.request.tenant;
+
+    assert(name != NULL);
+    *name = tenant != NULL ? tenant : "";
+    return &slot->tenant;
+}
+
+void host_job_leave_orders(struct cs_host *host, uint32_t job)
+{
+    struct host_job_slot *slot = host_job_slot(host, job);
+
+    assert(slot->pub.end_ns == CLOCK_NEVER_NS);
+    slot->left = slot->tenant = ID_NONE;
 }
 
 uint32_t host_task_make(struct cs_host *host)
@@ -481,8 +517,10 @@ void host_left_end(struct cs_host *host, struct host_job_slot *job)
     job->left = ID_NONE;
 }
 
-void host_left_change(struct cs_host *host, const struct host_job_slot *job)
+void host_left_change(struct cs_host *host, uint32_t number)
 {
+    const struct host_job_slot *job = host_job_slot(host, number);
+
     if (job->left == ID_NONE || host->deals->left[job->left].changed)
         return;
     assert(job->left < host->deals->left_count);

@@ -9,10 +9,8 @@
 
 #include <stdint.h>
 
-#include "models/types/facts.h"
 #include "policies/policy.h"
 #include "policies/state/state.h"
-#include "sim/event/journal.h"
 
 struct host_job_slot;
 struct host_lease_slot;
@@ -41,6 +39,12 @@ void host_running_remove(struct cs_host *host, uint32_t job);
 /* Returns the slot of a new job, whose number is the next; all is zero or
  * ID_NONE.  The host owns it. */
 struct host_job_slot *host_job_make(struct cs_host *host);
+/* Adds dollars for bytes over priced links to what a job cost. */
+void host_job_pay_transfer(struct cs_host *host, uint32_t job, double usd);
+/* Drops the task of a whole job, if it waits. */
+void host_job_drop_task(struct cs_host *host, uint32_t job);
+/* Forgets the job's tenant and its place in host->deals->left, which are gone. */
+void host_job_leave_orders(struct cs_host *host, uint32_t job);
 /* Jobs that ended are forgotten at the next decision but one: forget() forgets
  * those that were noted, note_gone() notes one that has ended. */
 void host_jobs_forget(struct cs_host *host);
@@ -68,25 +72,5 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
 /* Gives a lease that is in those counters a state and a busy fraction. */
 void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
                      enum cs_lease_state state, double busy);
-
-/* Tells the journal a fact of now. */
-static inline void host_tell(struct cs_host *host, enum fact_kind kind,
-                             uint32_t subject, uint32_t object, double amount)
-{
-    struct fact fact = {
-        .time_ns = host_now(host), .kind = kind, .subject = subject,
-        .object = object, .amount = amount,
-    };
-    journal_tell(host->parts.journal, &fact);
-}
-/* Keeps news for the next decision.  kind: of decision.h; id: a job, or a lease
- * that became idle. */
-void host_news_add(struct cs_host *host, int kind, uint32_t id);
-/* For cs_reallocate_moving().  The entry of a job in host->deals->left, or
- * ID_NONE; an ended job leaves its list at the next deal; the
- * key of a job that started or waits again moves otherwise from now on. */
-void host_left_place(struct cs_host *host, uint32_t job, uint32_t entry);
-void host_left_end(struct cs_host *host, struct host_job_slot *job);
-void host_left_change(struct cs_host *host, const struct host_job_slot *job);
 
 #endif

@@ -16,7 +16,7 @@
 #include "policies/rank.h"
 #include "policies/state/form.h"
 #include "policies/state/full.h"
-#include "policies/state/job_slot.h"
+#include "policies/state/jobs.h"
 #include "policies/state/queue.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
@@ -85,13 +85,13 @@ static uint32_t number_of(struct cs_host *host, const char *name)
 /* Returns the tenant of a job that is not forgotten. */
 static uint32_t tenant_of(struct cs_host *host, uint32_t j)
 {
-    struct host_job_slot *job = host_job_slot(host, j);
-    const char *name = job->pub.request.tenant;
+    const char *name;
+    uint32_t *tenant = host_job_tenant(host, j, &name);
 
-    if (job->tenant == NONE)
-        job->tenant = number_of(host, name != NULL ? name : "");
-    assert(job->tenant < host->waiting->tenants->count);
-    return job->tenant;
+    if (*tenant == NONE)
+        *tenant = number_of(host, name);
+    assert(*tenant < host->waiting->tenants->count);
+    return *tenant;
 }
 
 /* ---- the tree -------------------------------------------------------------- */
@@ -286,7 +286,7 @@ static void keep(struct cs_host *host)
 
 uint32_t cs_tenant(struct cs_host *host, struct job_id job)
 {
-    assert(job.i < host->jobs->count);
+    assert(job.i < host_jobs_submitted(host));
     keep(host);
     return tenant_of(host, job.i);
 }
