@@ -16,6 +16,7 @@ export UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
 # Python leaves no files beside the sources.
 export PYTHONDONTWRITEBYTECODE=1
 make="make --no-print-directory -j2"
+last='nice -n 19'
 # ThreadSanitizer cannot map its shadow under some kernels' randomization.
 plain=
 setarch "$(uname -m)" -R true 2>/dev/null && plain="setarch $(uname -m) -R"
@@ -64,19 +65,28 @@ threads() {
     $plain tests/run.sh build/tsan runner_test
     $plain tests/same_bytes.sh build build/tsan
 }
+# The other builds fill what the two rows leave of the processors.  Of clang's plain build
+# and of TSan's only what is run is made.  A file says which build is there.
+builds() {
+    stage 'build with clang' $last $make clang GOAL=build/clang/clustersim
+    stage 'build with clang, ASan and UBSan' $last $make asan GOAL='all tests' &&
+        : >build/asan.made
+    stage 'build with TSan' $last $make tsan \
+        GOAL='build/tsan/clustersim build/tsan/tests/runner_test' && : >build/tsan.made
+}
 . tests/count.sh
 
 stage 'build with gcc' $make all tests &&
     stage 'tests, gcc' tests/run.sh build
+rm -f build/asan.made build/tsan.made
 results >build/results.log 2>&1 &
+builds >build/builds.log 2>&1 &
 others
 wait
-cat build/results.log
-# Of clang's plain build and of TSan's only what is run is made.
+cat build/results.log build/builds.log
 # Clang compiles what the sanitizers watch, too: the tests run once with it, but those
 # that judge words, pictures, what a key changes, the order of lists and searches, which no
 # compiler changes.
-stage 'build with clang' $make clang GOAL=build/clang/clustersim
 # The allocator of clang 14's sanitizer is not locked over fork(): the child of a process
 # with threads sometimes waits for a lock that nobody holds.  So each test has one
 # processor.
@@ -89,12 +99,11 @@ words="$words service_mass_test train_test"
 # then_test and fork_test hand over, too, and new_test asks questions; programs crash on
 # purpose; importers of whole public traces are watched by import_test and the fuzz harnesses.
 words="$words handover_test new_test crash_test shared_traces_test"
-stage 'build with clang, ASan and UBSan' $make asan GOAL='all tests' &&
+[ ! -f build/asan.made ] ||
     stage 'tests, clang, ASan and UBSan' env LEAVE="$words" PINNED=1 \
         tests/run.sh build/asan
 stage 'same bytes' tests/same_bytes.sh build build/clang build/asan
-stage 'build with TSan' $make tsan GOAL='build/tsan/clustersim build/tsan/tests/runner_test' &&
-    stage 'threads, TSan' threads
+[ ! -f build/tsan.made ] || stage 'threads, TSan' threads
 stage 'fuzz' $make fuzz FUZZ_S=7
 
 count_sum
