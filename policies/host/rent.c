@@ -156,7 +156,8 @@ static bool wants_more(const struct cs_host *host, uint32_t g)
 
     assert(group->wanted >= 0);
     return host->spec->group[g].rent != NULL &&
-           group->wanted < group->room + group->coming + group->idle;
+           group->wanted + HOST_RENTAL_SLACK <
+               group->room + group->coming + group->idle;
 }
 
 /* Adds the nodes of a role to the first group that suits it and may order more.
@@ -274,8 +275,8 @@ void host_rent_scale(struct cs_host *host)
         const struct rent_group *group = &rent->group[g];
         if (host->spec->group[g].rent == NULL)
             continue;
-        double more = ceil(group->wanted) + host_demand_ahead(host, g) -
-                      group->coming - group->idle;
+        double more = host_rental_whole(group->wanted) +
+                      host_demand_ahead(host, g) - group->coming - group->idle;
         assert(isfinite(more));
         if (more > 0)
             order_some(host, g, more < group->room ? (uint32_t)more

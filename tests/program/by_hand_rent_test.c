@@ -248,6 +248,34 @@ static void a_fault_sets_a_job_back_to_its_checkpoint(void **state)
     hand_near(job("a", "interruptions"), 2);
 }
 
+/* Nodes of 10 GPUs.  2, 4, 3 and 1 tenths of a node, which floating point adds up to a
+ * little more than 1, take one of two nodes.  3, 6 and 1, a little less than 1, fill the only
+ * node of a group, so that a job of 10 GPUs takes that of the next one.  All run from 240 to
+ * 840 s; a node is paid for from 0 s on. */
+static void parts_of_nodes_add_up_to_whole_nodes(void **state)
+{
+    static const char *const jobs[] = {
+        "job,t,d,g\na,0,600,2\nb,0,600,4\nc,0,600,3\nd,0,600,1\n",
+        "job,t,d,g\na,0,600,3\nb,0,600,6\nc,0,600,1\ne,0,600,10\n" };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char yaml[1000];
+        const char *node = "gpus: {type: a100-80, count: 10}, memory: 1TB, price: 10USD/h,\n"
+                           "       cpu: {type: epyc-7742, sockets: 2},\n"
+                           "       rent: {start: 4min, billing: second}}\n";
+
+        snprintf(yaml, sizeof yaml, "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+                 "    - {name: a, count: %d, %s    - {name: b, count: 1, %s"
+                 "workload:\n  trace: {file: jobs.csv, format: csv,\n"
+                 "    columns: {job: job, submit: t, duration: d, gpus: g}}\n"
+                 "policies: [fcfs]\noutput: {plots: []}\n", 2 - i, node, node);
+        hand_run(&program, yaml, jobs[i]);
+        hand_near(of("makespan_s"), 840);
+        hand_near(of("cost_usd"), (i + 1) * 840 * 10 / 3600.0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +285,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(saving_takes_its_time_under_all_leases),
         cmocka_unit_test(state_parked_on_a_node_goes_with_it),
         cmocka_unit_test(state_of_a_stopped_job_goes_with_its_node),
+        cmocka_unit_test(parts_of_nodes_add_up_to_whole_nodes),
         cmocka_unit_test(a_fault_sets_a_job_back_to_its_checkpoint),
     };
 
