@@ -276,6 +276,64 @@ static void parts_of_nodes_add_up_to_whole_nodes(void **state)
     }
 }
 
+/* Out of service from 450 to 550 s of 1000 s: a tenth.  No job is left by then, or none has
+ * come yet; one that comes at 500 s waits until 550 s.  A fault of before 200 s, when the
+ * only job comes, counts in the same way where jobs are drawn, whose time begins at 0 s. */
+static void nodes_fail_while_there_are_no_jobs(void **state)
+{
+    static const struct {
+        const char *workload, *faults;
+        double start_s;
+    } worlds[] = {
+        { "{process: fixed, times: [0s]}", "s,450,1\ns,550,0\n", 0 },
+        { "{process: fixed, times: [500s]}", "s,450,1\ns,550,0\n", 550 },
+        { "{process: fixed, times: [200s]}", "s,50,1\ns,150,0\n", 200 },
+        { "{process: fixed, times: [0s, 600s]}", "s,450,1\ns,550,0\n", 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++) {
+        char yaml[1000], faults[100];
+
+        snprintf(yaml, sizeof yaml, "experiment: e\nseeds: 1\nuntil: 1000s\ncluster:\n"
+                 "  nodes: [{name: a, count: 1, gpus: {type: a100-80, count: 8},\n"
+                 "    cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 10USD/h}]\n"
+                 "  failures: {trace: {file: f.csv, servers: 1}}\nworkload:\n"
+                 "  arrival: %s\n  mix: [{recipe: trace, gpus: 8, duration: 100s}]\n"
+                 "policies: [fcfs]\noutput: {plots: []}\n", worlds[i].workload);
+        snprintf(faults, sizeof faults, "series,time_s,value\ns,0,0\n%s", worlds[i].faults);
+        program_write(&program, "f.csv", faults);
+        hand_run(&program, yaml, NULL);
+        hand_near(job(NULL, "start_s") + 1, worlds[i].start_s + 1);
+        hand_near(of("gpu_down_fraction"), 0.1);
+        hand_near(of("gpu_idle_empty_fraction"), i == 1 ? 0.8 : 0.9 - of("gpu_busy_fraction"));
+    }
+}
+
+/* A node that is always kept costs 10 USD/h.  From 300 to 500 s none can be rented: notice
+ * is 0 s, and the node is gone.  The job runs from 0 to 100 s; the next node is ordered at
+ * 500 s.  Of 1000 s 800 s are paid for, whether or not another job comes at 900 s. */
+static void what_can_be_rented_changes_while_there_are_no_jobs(void **state)
+{
+    static const char *const jobs[] = { "job,t,d,g\na,0,100,8\n",
+                                        "job,t,d,g\na,0,100,8\nb,900,10,8\n" };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        hand_run(&program,
+                 "experiment: e\nseeds: 1\nuntil: 1000s\ncluster:\n  nodes:\n"
+                 "    - {name: a, count: 1, gpus: {type: a100-80, count: 8},\n"
+                 "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 10USD/h,\n"
+                 "       rent: {start: 1s, min: 1, billing: second, notice: 0s, available:\n"
+                 "         {unit: nodes, points: [[0s, 1], [300s, 0], [500s, 1]],\n"
+                 "          after: hold}}}\n"
+                 "workload:\n  trace: {file: jobs.csv, format: csv,\n"
+                 "    columns: {job: job, submit: t, duration: d, gpus: g}}\n"
+                 "policies: [fcfs]\noutput: {plots: []}\n", jobs[i]);
+        hand_near(of("cost_usd"), 800 * 10 / 3600.0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +344,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(state_parked_on_a_node_goes_with_it),
         cmocka_unit_test(state_of_a_stopped_job_goes_with_its_node),
         cmocka_unit_test(parts_of_nodes_add_up_to_whole_nodes),
+        cmocka_unit_test(nodes_fail_while_there_are_no_jobs),
+        cmocka_unit_test(what_can_be_rented_changes_while_there_are_no_jobs),
         cmocka_unit_test(a_fault_sets_a_job_back_to_its_checkpoint),
     };
 
