@@ -334,6 +334,38 @@ static void what_can_be_rented_changes_while_there_are_no_jobs(void **state)
     }
 }
 
+/* A PPO job trains a policy and a critic of 7.616e9 parameters each, and saves 14 bytes for
+ * each parameter of both to a storage of 2 GB/s: 106.624 s.  Both nodes fail in the second
+ * rollout, at 215 s, and are back at 225 s.  Then the trainer loads what was saved and the
+ * reference, 2 bytes a parameter, while the engine loads as much as the reference: in all 32
+ * bytes, 121.856 s; and its process takes 34 s. */
+static void a_critic_is_saved_and_loaded_again(void **state)
+{
+    double load_s = 32 * 7.616e9 / 2e9;
+
+    (void)state;
+    program_write(&program, "f.csv", "series,time_s,value\ns,0,0\ns,215,1\ns,225,0\n"
+                  "u,0,0\nu,215,1\nu,225,0\n");
+    hand_run(&program,
+             "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+             "    - {name: a, count: 2, gpus: {type: a100-80, count: 8},\n"
+             "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB,\n"
+             "       nics: {type: ib-hdr, count: 8}}\n"
+             "  storage: {bandwidth: 2GB/s}\n"
+             "  failures: {trace: {file: f.csv, servers: 2}}\n"
+             "workload:\n  arrival: {process: fixed, times: [0s]}\n  mix:\n"
+             "    - {recipe: ppo, name: p, model: qwen2.5-7b, method: full, prompts: 8,\n"
+             "       prompt_tokens: 512, response: {mean: 1000, cv: 0.5, max: 2000},\n"
+             "       zero: 3, micro_batch: 1, recompute: full, steps: 2, checkpoint_every: 1,\n"
+             "       train: {gpus: 8, cores: 1}, rollout: {gpus: 8, cores: 1},\n"
+             "       data: {cores: 8}, reward: {core_time: 1s}}\n"
+             "policies: [fcfs]\noutput: {plots: []}\n", NULL);
+    hand_near(hand_phase(&program, "fcfs", "checkpoint", 0, "end_s") -
+              hand_phase(&program, "fcfs", "checkpoint", 0, "start_s"),
+              2 * 14 * 7.616e9 / 2e9);
+    hand_near(hand_phase(&program, "fcfs", "reference", 1, "start_s"), 225 + 34 + load_s);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +378,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(parts_of_nodes_add_up_to_whole_nodes),
         cmocka_unit_test(nodes_fail_while_there_are_no_jobs),
         cmocka_unit_test(what_can_be_rented_changes_while_there_are_no_jobs),
+        cmocka_unit_test(a_critic_is_saved_and_loaded_again),
         cmocka_unit_test(a_fault_sets_a_job_back_to_its_checkpoint),
     };
 
