@@ -84,6 +84,12 @@ static bool fetch(struct trial *trial)
     return trial->to_come;
 }
 
+/* Does the run go on while no job is left? */
+static bool lasts(const struct trial *trial)
+{
+    return trial->to_come || trial->spec->until_ns != CLOCK_NEVER_NS;
+}
+
 /* Submits all jobs of this instant, and schedules itself at the next arrival.  Jobs
  * are numbered by submission: replicas of services are jobs of the host, too, so a
  * job has another number there than in its trace. */
@@ -100,6 +106,7 @@ static void arrive(struct loop *loop, void *self, uint64_t arg)
         more = fetch(trial);
         if (!more)
             host_submit_none(trial->host);
+        host_lasts(trial->host, lasts(trial));
     }
     if (more)
         loop_at(loop, trial->next.request.submit_ns, LOOP_RANK_ARRIVAL,
@@ -331,6 +338,7 @@ static void begin(struct trial *trial)
     if (fetch(trial))
         loop_at(trial->loop, trial->next.request.submit_ns,
                 LOOP_RANK_ARRIVAL, arrive, trial, 0);
+    host_lasts(trial->host, lasts(trial));
     if (spec->warmup_ns > 0)
         loop_at(trial->loop, spec->warmup_ns, LOOP_RANK_SAMPLE,
                 begin_counting, trial, 0);

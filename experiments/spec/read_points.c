@@ -224,7 +224,7 @@ static struct experiment_point *meet_point(struct reader *r, uint32_t index,
     if (with == NULL)
         return point;
     const char *word = choices_word(r->experiment, experiment_entry_name(node));
-    if (!with_check(with, word, r->swept, err))
+    if (!with_check(&r->inputs, tree, with, word, r->swept, err))
         return NULL;
     const struct conf_node *changed =
         with_tree(&r->inputs, tree, with, find_acts(r, with, word), err);
@@ -352,7 +352,8 @@ bool reader_points(struct reader *r, struct err *err)
     struct experiment *experiment = r->experiment;
     struct sweep sweep;
 
-    if (!sweep_open(r->arena, r->root, r->top.sweep, experiment->seed, &sweep, err))
+    if (!sweep_open(r->arena, r->root, r->top.sweep, experiment->seed, &sweep, err) ||
+        !sweep_check(&r->inputs, &sweep, r->options->set, r->options->set_count, err))
         return false;
     experiment->point_count = sweep.count;
     r->swept = sweep.keys;

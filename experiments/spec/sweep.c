@@ -152,6 +152,48 @@ bool sweep_open(struct arena *arena, const struct conf_node *root,
     return open_product(node, &sweep->count, err);
 }
 
+/* Returns the number of the first swept key from `from` on that replaces all that `key`
+ * sets, or the number of swept keys. */
+static size_t find_replacing(struct experiment_inputs *inputs, const struct sweep *sweep,
+                             const char *key, size_t from)
+{
+    size_t count = sweep->keys == NULL ? 0 : conf_count(sweep->keys);
+
+    while (from < count &&
+           !tree_replaces(inputs, sweep->root, conf_key(sweep->keys, from), key))
+        from++;
+    return from;
+}
+
+bool sweep_check(struct experiment_inputs *inputs, const struct sweep *sweep,
+                 const char *const *set, size_t set_count, struct err *err)
+{
+    const struct conf_node *keys = sweep->keys;
+    size_t count = keys == NULL ? 0 : conf_count(keys);
+
+    for (size_t i = 0; i < count; i++) {
+        size_t by = find_replacing(inputs, sweep, conf_key(keys, i), i + 1);
+
+        if (by < count)
+            return err_set(err, ERR_SCHEMA, conf_key_pos(keys, i), "'%.80s' is without "
+                           "effect: '%.80s' comes later and replaces it",
+                           conf_key(keys, i), conf_key(keys, by));
+    }
+    for (size_t i = 0; i < set_count; i++) {
+        const char *key = text_format(inputs->arena, "%.*s", (int)strcspn(set[i], "="),
+                                      set[i]);
+        size_t by = find_replacing(inputs, sweep, key, 0);
+
+        if (by == count)
+            continue;
+        err_set(err, ERR_SCHEMA, conf_key_pos(keys, by), "--set %.80s is without effect: "
+                "the sweep sets '%.80s'", key, conf_key(keys, by));
+        return err_hint(err, "Leave it out, or set the sweep: "
+                             "--set 'sweep={%.80s: [A, B]}'.", key);
+    }
+    return true;
+}
+
 /* ---- points ---- */
 
 /* Returns the value of a key at a point; *which: its number in the list. */

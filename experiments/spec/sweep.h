@@ -37,6 +37,10 @@ struct sweep {
 bool sweep_open(struct arena *arena, const struct conf_node *root,
                 const struct conf_node *node, uint64_t seed, struct sweep *sweep,
                 struct err *err);
+/* False, with err: a swept key, or one of --set KEY=VALUE, acts at no point, since a
+ * swept key that comes later replaces it. */
+bool sweep_check(struct experiment_inputs *inputs, const struct sweep *sweep,
+                 const char *const *set, size_t set_count, struct err *err);
 /* Returns the tree of a point and sets *label.  The last key of a product changes
  * fastest from point to point.  NULL: err says why. */
 const struct conf_node *sweep_tree(struct experiment_inputs *inputs,

@@ -204,6 +204,44 @@ const struct conf_node *tree_sets(struct experiment_inputs *inputs,
     return tree_graft(inputs, root, err);
 }
 
+/* Have two trees the same keys and values, in the same order? */
+static bool is_same(const struct conf_node *a, const struct conf_node *b)
+{
+    if (a == b)
+        return true;
+    if (conf_kind(a) != conf_kind(b))
+        return false;
+    if (conf_kind(a) == CONF_SCALAR)
+        return strcmp(conf_text(a), conf_text(b)) == 0;
+    if (conf_count(a) != conf_count(b))
+        return false;
+    for (size_t i = 0; i < conf_count(a); i++) {
+        bool list = conf_kind(a) == CONF_LIST;
+
+        if (!list && strcmp(conf_key(a, i), conf_key(b, i)) != 0)
+            return false;
+        if (!is_same(list ? conf_item(a, i) : conf_value(a, i),
+                     list ? conf_item(b, i) : conf_value(b, i)))
+            return false;
+    }
+    return true;
+}
+
+/* Whatever `other` is set to, nothing of it is left.  A path that leads nowhere is
+ * reported where it is set. */
+bool tree_replaces(struct experiment_inputs *inputs, const struct conf_node *root,
+                   const char *key, const char *other)
+{
+    struct err err = { 0 };
+    const struct conf_node *alone = tree_set(inputs, root, key, NULL, "after", &err);
+    const struct conf_node *both =
+        alone == NULL ? NULL : tree_set(inputs, root, other, NULL, "before", &err);
+
+    if (both != NULL)
+        both = tree_set(inputs, both, key, NULL, "after", &err);
+    return both != NULL && is_same(both, alone);
+}
+
 const struct conf_node *tree_part(struct experiment_inputs *inputs,
                                   const char *path, const char *key,
                                   struct err *err)

@@ -51,6 +51,10 @@ const struct conf_node *tree_sets(struct experiment_inputs *inputs,
                                   const struct conf_node *root,
                                   const char *const *set, size_t count,
                                   struct err *err);
+/* Does `key`, set after `other`, replace all that it set?  Both are dotted paths, which
+ * may call one item by its name, by its number, or all of them `*`. */
+bool tree_replaces(struct experiment_inputs *inputs, const struct conf_node *root,
+                   const char *key, const char *other);
 /* Returns the map under `key` if that is the only key of a file, else the
  * file's own map. */
 const struct conf_node *tree_unwrap(const struct conf_node *root,

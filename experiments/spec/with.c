@@ -49,7 +49,8 @@ static bool check_key(const struct conf_node *with, const char *word, size_t i,
     return err_hint(err, "Keys of the policy itself stand beside `with`.");
 }
 
-bool with_check(const struct conf_node *with, const char *word,
+bool with_check(struct experiment_inputs *inputs, const struct conf_node *tree,
+                const struct conf_node *with, const char *word,
                 const struct conf_node *sweep, struct err *err)
 {
     if (conf_kind(with) != CONF_MAP)
@@ -61,13 +62,13 @@ bool with_check(const struct conf_node *with, const char *word,
         if (!check_key(with, word, i, err))
             return false;
         for (size_t j = 0; j < i; j++)
-            if (covers(key, conf_key(with, j)))
+            if (tree_replaces(inputs, tree, key, conf_key(with, j)))
                 return err_set(err, ERR_SCHEMA, conf_key_pos(with, j),
                                "'%.80s' is without effect: '%.80s' comes later "
                                "and replaces it", conf_key(with, j), key);
         for (size_t j = 0; sweep != NULL && conf_kind(sweep) == CONF_MAP &&
                            j < conf_count(sweep); j++) {
-            if (!covers(key, conf_key(sweep, j)))
+            if (!tree_replaces(inputs, tree, key, conf_key(sweep, j)))
                 continue;
             err_set(err, ERR_SCHEMA, conf_key_pos(with, i), "'%.80s' of %s "
                     "replaces what the sweep sets, '%.80s': all points of this "

@@ -22,9 +22,10 @@ struct workload_spec;
 /* `word` is the key that holds the map, for messages: "with", or "set" of an option. */
 
 /* Is `with` a map of keys that may be set, none of them in vain because
- * another one, or one of `sweep` (or NULL), says the same?  False: err says
- * why. */
-bool with_check(const struct conf_node *with, const char *word,
+ * another one, or one of `sweep` (or NULL), says the same?  `tree`: of the
+ * experiment.  False: err says why. */
+bool with_check(struct experiment_inputs *inputs, const struct conf_node *tree,
+                const struct conf_node *with, const char *word,
                 const struct conf_node *sweep, struct err *err);
 /* Returns the tree of a point with the keys of `with` in it.  Sets acts[i] if
  * key i changes something.  NULL: err says why. */

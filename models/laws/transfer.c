@@ -85,14 +85,13 @@ double transfer_checkpoint_bytes(const struct train_shape *shape)
     return 14.0 * (full ? shape->llm->params : lora);
 }
 
-struct transfer transfer_checkpoint_write(const struct train_shape *shape,
-                                          const struct gang *gang,
+struct transfer transfer_checkpoint_write(double bytes, const struct gang *gang,
                                           double storage_bps)
 {
-    assert(gang && gang->gpu && gang->gpus > 0);
+    assert(gang && gang->gpu && gang->gpus > 0 && bytes >= 0.0);
     struct transfer t = { 0 };
 
-    t.bytes = transfer_checkpoint_bytes(shape);
+    t.bytes = bytes;
     t.storage_bytes = t.bytes;
     t.inter_bytes_per_node = t.bytes / gang->nodes;
     t.pcie_bytes_per_gpu = t.bytes / gang->gpus;

@@ -21,11 +21,10 @@ struct transfer {
     double pcie_bytes_per_gpu;  /* of those, between host and GPU */
 };
 
-/* storage_bps: shared storage, for the whole gang. */
-struct transfer transfer_checkpoint_write(const struct train_shape *shape,
-                                          const struct gang *gang,
+/* `bytes`: of one checkpoint.  storage_bps: shared storage, for the whole gang. */
+struct transfer transfer_checkpoint_write(double bytes, const struct gang *gang,
                                           double storage_bps);
-/* Returns the bytes of one checkpoint. */
+/* Returns the bytes of one checkpoint of the model that is trained. */
 double transfer_checkpoint_bytes(const struct train_shape *shape);
 
 enum transfer_start {

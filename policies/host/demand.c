@@ -154,7 +154,7 @@ uint32_t host_demand_ahead(const struct cs_host *host, uint32_t group)
     double unit = demand->squares / demand->sum;
     int64_t look = spec->forecast.slot_ns / LOOKS_PER_SLOT;
     int64_t end = clock_after(clock_after(host_now(host), spec->start_ns), look);
-    double most = ceil(unit * seasonal_poisson_most(
+    double most = host_rental_whole(unit * seasonal_poisson_most(
         mean_until(host, group, end) / unit, spec->forecast.ready));
     uint32_t count = host->spec->group[group].node_count;
     return most < count ? (uint32_t)most : count;

@@ -61,6 +61,18 @@ void host_submit_none(struct cs_host *host)
         host_wake(host);
 }
 
+void host_lasts(struct cs_host *host, bool lasts)
+{
+    assert(!host->decision->closing);
+    if (lasts == host->decision->lasts)
+        return;
+    host->decision->lasts = lasts;
+    if (!lasts)
+        return;
+    host_outage_wake(host);
+    host_rent_follow(host);
+}
+
 /* A lease is loaded.  If it was granted for a phase, the first phase of its role
  * that is ready runs on it, without a second request; else its job goes on with
  * what is ready. */

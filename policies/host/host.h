@@ -49,6 +49,10 @@ void host_submit(struct cs_host *host, const struct job_request *request,
                  const struct job_truth *truth);
 /* No job of the workload will be submitted any more; replicas of services may be. */
 void host_submit_none(struct cs_host *host);
+/* Does the run go on while no job is left: are jobs to come, or does it end at a time?
+ * Then nodes fail, and go and come, meanwhile.  false until it is said, so that a loop
+ * without jobs ends. */
+void host_lasts(struct cs_host *host, bool lasts);
 /* Returns the hardware of a lease as the laws see it: number and type of GPUs,
  * links, cores.  Good as long as the lease. */
 const struct gang *host_gang(const struct cs_host *host,

@@ -9,8 +9,9 @@
  * count the time that it runs: the k-th gap of a job has the same length under
  * every policy.
  *
- * While no job is left, no failure is scheduled, so that a run can end.  When
- * the next job comes, the failures of the time between are worked off.
+ * While no job is left and none is to come, no failure is scheduled, so that a run
+ * can end.  If a job comes nevertheless, the failures of the time between are worked
+ * off.
  * Recorded failures come beside drawn ones: each node plays one server of the
  * trace.
  *
@@ -449,8 +450,7 @@ static void fail_next(struct cs_host *host)
         take_node_down(host, node, f->up_ns);
 }
 
-/* A failure is due.  When no job is left nothing fails any more, so that the run
- * can end. */
+/* A failure is due.  Nothing fails any more when the run could end. */
 static void handle_failure(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -459,7 +459,7 @@ static void handle_failure(struct loop *loop, void *self, uint64_t arg)
     (void)arg;
     assert(host->nodes->outage->scheduled);
     host->nodes->outage->scheduled = false;
-    if (host->decision->jobs_left == 0)
+    if (!host_goes_on(host))
         return;
     fail_next(host);
     host_outage_wake(host);
@@ -471,7 +471,7 @@ void host_outage_wake(struct cs_host *host)
 
     if (o == NULL || o->scheduled || host->decision->closing)
         return;
-    assert(host->decision->jobs_left > 0);
+    assert(host_goes_on(host));
     while (find_due_ns(o) < host_now(host))
         fail_next(host);
     if (find_due_ns(o) == CLOCK_NEVER_NS)

@@ -15,8 +15,8 @@ struct host_job_slot;
 /* Draws the first failure.  Does nothing if the cluster has no `failures`.
  * Memory comes from the trial's arena. */
 void host_outage_begin(struct cs_host *host);
-/* Schedules the next failure.  Called when a job was submitted: while no job
- * is left, no failure is scheduled. */
+/* Schedules the next failure.  Called when the run goes on (host_goes_on): else no
+ * failure is scheduled. */
 void host_outage_wake(struct cs_host *host);
 /* A job took its first lease (runs), or gave back its last (!runs): its own
  * interruptions are counted only while it runs. */

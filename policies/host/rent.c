@@ -6,8 +6,7 @@
  *
  * Tasks are counted in the order of the policy.  Each adds the nodes that it
  * needs to the first group, in the order of the file, that suits it and may
- * still order nodes.  While no job is left, nothing is ordered, so that a run
- * can end, but for a forecast, which needs a run that ends at a time.
+ * still order nodes.  When the run could end, nothing is ordered.
  */
 #include "policies/host/rent.h"
 
@@ -156,7 +155,8 @@ static bool wants_more(const struct cs_host *host, uint32_t g)
 
     assert(group->wanted >= 0);
     return host->spec->group[g].rent != NULL &&
-           group->wanted < group->room + group->coming + group->idle;
+           group->wanted + HOST_RENTAL_SLACK <
+               group->room + group->coming + group->idle;
 }
 
 /* Adds the nodes of a role to the first group that suits it and may order more.
@@ -246,19 +246,13 @@ static uint32_t order_least(struct cs_host *host, uint32_t g)
     return room;
 }
 
-/* False: no job is left, and what is ordered may be for nothing. */
-static bool goes_on(const struct cs_host *host)
-{
-    return host->decision->jobs_left > 0 || host->nodes->rent->forecasts;
-}
-
 void host_rent_scale(struct cs_host *host)
 {
     uint32_t groups = host->spec->group_count;
 
     struct host_rent *rent = host->nodes->rent;
 
-    if (rent == NULL || !goes_on(host) || host->decision->closing)
+    if (rent == NULL || !host_goes_on(host) || host->decision->closing)
         return;
     for (uint32_t g = 0; g < groups; g++) {
         const struct rent_spec *spec = host->spec->group[g].rent;
@@ -274,8 +268,8 @@ void host_rent_scale(struct cs_host *host)
         const struct rent_group *group = &rent->group[g];
         if (host->spec->group[g].rent == NULL)
             continue;
-        double more = ceil(group->wanted) + host_demand_ahead(host, g) -
-                      group->coming - group->idle;
+        double more = host_rental_whole(group->wanted) +
+                      host_demand_ahead(host, g) - group->coming - group->idle;
         assert(isfinite(more));
         if (more > 0)
             order_some(host, g, more < group->room ? (uint32_t)more
@@ -311,12 +305,30 @@ static uint32_t draw_node(struct cs_host *host, uint32_t g)
 
 static void handle_change(struct loop *loop, void *self, uint64_t arg);
 
-/* Reclaims the nodes that can no longer be rented, and schedules the next
- * change of that number. */
-static void follow_supply(struct cs_host *host)
+/* Schedules the next change of the number of nodes that can be rented. */
+static void schedule_change(struct cs_host *host)
 {
     int64_t next = CLOCK_NEVER_NS;
 
+    for (uint32_t g = 0; g < host->spec->group_count; g++) {
+        const struct rent_spec *spec = host->spec->group[g].rent;
+        if (spec == NULL || spec->available == NULL)
+            continue;
+        int64_t at = time_series_next_ns(spec->available, host_now(host));
+        assert(at > host_now(host));
+        if (at < next)
+            next = at;
+    }
+    loop_cancel(host->parts.loop, host->nodes->rent->change);
+    if (next != CLOCK_NEVER_NS && host_goes_on(host))
+        host->nodes->rent->change =
+            loop_at(host->parts.loop, next, LOOP_RANK_OUTAGE, handle_change,
+                    host, 0);
+}
+
+/* Reclaims the nodes that can no longer be rented. */
+static void follow_supply(struct cs_host *host)
+{
     for (uint32_t g = 0; g < host->spec->group_count; g++) {
         const struct rent_spec *spec = host->spec->group[g].rent;
         const struct rent_group *group = &host->nodes->rent->group[g];
@@ -325,17 +337,15 @@ static void follow_supply(struct cs_host *host)
         while (group->here + group->coming >
                host_rent_had(&host->spec->group[g], host_now(host)))
             host_rental_notice(host, draw_node(host, g));
-        int64_t at = time_series_next_ns(spec->available, host_now(host));
-        assert(at > host_now(host));
-        if (at < next)
-            next = at;
     }
-    loop_cancel(host->parts.loop, host->nodes->rent->change);
-    if (next != CLOCK_NEVER_NS && goes_on(host))
-        host->nodes->rent->change =
-            loop_at(host->parts.loop, next, LOOP_RANK_OUTAGE, handle_change,
-                    host, 0);
+    schedule_change(host);
     host->hooks.wake(host);
+}
+
+void host_rent_follow(struct cs_host *host)
+{
+    if (host->nodes->rent != NULL)
+        schedule_change(host);
 }
 
 /* A series of prices or supply changes now. */
@@ -346,7 +356,7 @@ static void handle_change(struct loop *loop, void *self, uint64_t arg)
     (void)loop;
     (void)arg;
     assert(host->nodes->rent != NULL);
-    if (goes_on(host))
+    if (host_goes_on(host))
         follow_supply(host);
 }
 

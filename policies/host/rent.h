@@ -18,6 +18,8 @@ void host_rent_begin(struct cs_host *host);
 /* A job was submitted: its demand is counted.  If it is the only one, the changes of
  * what can be rented are followed again. */
 void host_rent_wake(struct cs_host *host, struct job_id job);
+/* Follows what can be rented from now on, also while no job is left. */
+void host_rent_follow(struct cs_host *host);
 /* Orders nodes for the tasks that wait.  Called after each decision. */
 void host_rent_scale(struct cs_host *host);
 /* Returns the number of nodes of a group that exist at a time: all, or as many

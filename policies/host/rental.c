@@ -309,7 +309,8 @@ static void arm_keep(struct cs_host *host, uint32_t n, int64_t least_ns);
 static bool is_ahead(const struct cs_host *host, uint32_t g)
 {
     const struct rent_group *group = &host->nodes->rent->group[g];
-    double spare = (double)group->idle + group->coming - ceil(group->wanted);
+    double spare = (double)group->idle + group->coming -
+                   host_rental_whole(group->wanted);
     uint32_t ahead = host_demand_ahead(host, g);
 
     assert(group->idle > 0);

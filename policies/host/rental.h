@@ -9,6 +9,8 @@
 #ifndef POLICIES_HOST_RENTAL_H
 #define POLICIES_HOST_RENTAL_H
 
+#include <math.h>
+
 #include "models/cluster/rented.h"
 #include "policies/state/state.h"
 
@@ -53,6 +55,15 @@ void host_rental_order(struct cs_host *host, uint32_t node, int64_t start_ns);
 /* The provider reclaims a node that is here or coming.  A node with leases goes
  * when its notice ends, any other at once. */
 void host_rental_notice(struct cs_host *host, uint32_t node);
+
+/* Sums of parts of nodes are wrong by less than this: a fifth, two fifths, three
+ * tenths and a tenth of a node are added up to a little more than one. */
+#define HOST_RENTAL_SLACK 1e-9
+/* Returns how many whole nodes a sum of parts of nodes takes. */
+static inline double host_rental_whole(double nodes)
+{
+    return nodes > 1 ? ceil(nodes - HOST_RENTAL_SLACK) : ceil(nodes);
+}
 
 /* Is a rented node here, so that it may be leased? */
 bool host_rental_here(const struct cs_host *host, uint32_t node);

@@ -39,6 +39,7 @@ struct host_decisions {
     int64_t solved_ns;              /* likewise, by cs_may_solve() */
     int64_t round_from_ns;          /* rounds are counted from here */
     bool submits_over;
+    bool lasts;                     /* the run goes on while no job is left */
     int64_t wake_ns;                /* earliest wake-up asked for */
     uint32_t handed_over;           /* so often: a policy's wake-ups go with it */
     uint32_t idle_decides;      /* in a row: no news, nothing held or done */

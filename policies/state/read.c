@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "policies/known.h"
+#include "policies/state/decision.h"
 #include "policies/state/form.h"
 #include "policies/state/job_slot.h"
 #include "policies/state/jobs.h"
@@ -23,6 +24,11 @@ bool host_job_ended(const struct cs_host *host, uint32_t job)
 {
     assert(job < host->jobs->count);
     return host_job_over(host, job);
+}
+
+bool host_goes_on(const struct cs_host *host)
+{
+    return host->decision->jobs_left > 0 || host->decision->lasts;
 }
 
 uint32_t host_next_job(const struct cs_host *host, uint32_t from)

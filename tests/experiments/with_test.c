@@ -279,6 +279,42 @@ static void a_cluster_that_drops_jobs_of_the_trace_is_refused(void **state)
     free(said);
 }
 
+/* Two nodes: `--set` of what is swept is refused, also where an item is called by its
+ * number or all of them are swept, and acts on one where only the other is swept. */
+static void set_is_refused_where_the_sweep_replaces_it(void **state)
+{
+    static const struct {
+        const char *words, *says;
+    } refused[] = {
+        { "cluster.nodes.a.count=3", "the sweep sets 'cluster.nodes.a.count'" },
+        { "cluster.nodes.0.count=3", "the sweep sets 'cluster.nodes.a.count'" },
+        { "cluster.nodes.b.gpus.count=4", "the sweep sets 'cluster.nodes.*.gpus.count'" },
+    };
+    static const char *const good[] = { "cluster.nodes.b.count=3", "seeds=2",
+                                        "'sweep={cluster.nodes.0.count: [3]}'" };
+    struct scratch *scratch = *state;
+    char words[200];
+    int status;
+
+    scratch_write(scratch, "e.yaml", "experiment: e\n"
+        "cluster: {nodes: [{name: a, count: 2, gpus: {type: generic, count: 8}},\n"
+        "  {name: b, count: 2, gpus: {type: generic, count: 8}}]}\n"
+        "workload: {arrival: {process: all_at_once}, jobs: 1,\n"
+        "  mix: [{recipe: trace, gpus: 1, duration: 1h}]}\npolicies: [fcfs]\n"
+        "sweep: {cluster.nodes.a.count: [1, 2], cluster.nodes.*.gpus.count: [4, 8]}\n");
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        snprintf(words, sizeof words, "e.yaml -q --set %s", refused[i].words);
+        char *said = run(scratch, words, &status);
+        if (status != 3 || strstr(said, refused[i].says) == NULL)
+            fail_msg("%s: status %d\n%s", words, status, said);
+        free(said);
+    }
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        snprintf(words, sizeof words, "e.yaml -o good --set %s", good[i]);
+        run_well(scratch, words);
+    }
+}
+
 #define TEST(name) \
     cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
 
@@ -291,6 +327,7 @@ int main(int argc, char **argv)
         TEST(what_is_told_before_a_run_is_of_the_policy_that_meets_it),
         TEST(a_role_without_a_place_under_with_is_reported),
         TEST(every_policy_meets_the_same_jobs),
+        TEST(set_is_refused_where_the_sweep_replaces_it),
         TEST(a_cluster_that_drops_jobs_of_the_trace_is_refused),
     };
 

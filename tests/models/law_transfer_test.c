@@ -32,7 +32,8 @@ static void checkpoint_of_bloom_takes_what_was_measured(void **state)
     (void)state;
     bloom.params = bloom.params_active = 176e9;
     struct train_shape shape = shape_of(&bloom);
-    struct transfer t = transfer_checkpoint_write(&shape, &gang, 57.5e9);
+    struct transfer t = transfer_checkpoint_write(transfer_checkpoint_bytes(&shape), &gang,
+                                                  57.5e9);
     assert_true(law_error(t.bytes, 2.3e12) < 0.10);
     assert_true(law_error(t.time_s, 40.0) < 0.10);
     law_aids_free(&aids);
@@ -47,7 +48,8 @@ static void checkpoints_of_adapters_leave_out_their_base(void **state)
 
     (void)state;
     shape.method = TRAIN_LORA;
-    struct transfer write = transfer_checkpoint_write(&shape, &gang, 10e9);
+    struct transfer write = transfer_checkpoint_write(transfer_checkpoint_bytes(&shape), &gang,
+                                                      10e9);
     assert_true(write.bytes == 14.0 * 41943040.0);
     law_aids_free(&aids);
 }
@@ -73,7 +75,8 @@ static void faster_storage_never_slows_a_checkpoint(void **state)
     (void)state;
     for (double bps = 1e9; bps < 1e12; bps *= 2.0) {
         struct gang gang = law_gang(&aids, "a100-80", 32, 4, bps);
-        double now = transfer_checkpoint_write(&shape, &gang, bps).time_s;
+        double bytes = transfer_checkpoint_bytes(&shape);
+        double now = transfer_checkpoint_write(bytes, &gang, bps).time_s;
         assert_true(now <= last);
         last = now;
     }

@@ -248,6 +248,124 @@ static void a_fault_sets_a_job_back_to_its_checkpoint(void **state)
     hand_near(job("a", "interruptions"), 2);
 }
 
+/* Nodes of 10 GPUs.  2, 4, 3 and 1 tenths of a node, which floating point adds up to a
+ * little more than 1, take one of two nodes.  3, 6 and 1, a little less than 1, fill the only
+ * node of a group, so that a job of 10 GPUs takes that of the next one.  All run from 240 to
+ * 840 s; a node is paid for from 0 s on. */
+static void parts_of_nodes_add_up_to_whole_nodes(void **state)
+{
+    static const char *const jobs[] = {
+        "job,t,d,g\na,0,600,2\nb,0,600,4\nc,0,600,3\nd,0,600,1\n",
+        "job,t,d,g\na,0,600,3\nb,0,600,6\nc,0,600,1\ne,0,600,10\n" };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char yaml[1000];
+        const char *node = "gpus: {type: a100-80, count: 10}, memory: 1TB, price: 10USD/h,\n"
+                           "       cpu: {type: epyc-7742, sockets: 2},\n"
+                           "       rent: {start: 4min, billing: second}}\n";
+
+        snprintf(yaml, sizeof yaml, "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+                 "    - {name: a, count: %d, %s    - {name: b, count: 1, %s"
+                 "workload:\n  trace: {file: jobs.csv, format: csv,\n"
+                 "    columns: {job: job, submit: t, duration: d, gpus: g}}\n"
+                 "policies: [fcfs]\noutput: {plots: []}\n", 2 - i, node, node);
+        hand_run(&program, yaml, jobs[i]);
+        hand_near(of("makespan_s"), 840);
+        hand_near(of("cost_usd"), (i + 1) * 840 * 10 / 3600.0);
+    }
+}
+
+/* Out of service from 450 to 550 s of 1000 s: a tenth.  No job is left by then, or none has
+ * come yet; one that comes at 500 s waits until 550 s.  A fault of before 200 s, when the
+ * only job comes, counts in the same way where jobs are drawn, whose time begins at 0 s. */
+static void nodes_fail_while_there_are_no_jobs(void **state)
+{
+    static const struct {
+        const char *workload, *faults;
+        double start_s;
+    } worlds[] = {
+        { "{process: fixed, times: [0s]}", "s,450,1\ns,550,0\n", 0 },
+        { "{process: fixed, times: [500s]}", "s,450,1\ns,550,0\n", 550 },
+        { "{process: fixed, times: [200s]}", "s,50,1\ns,150,0\n", 200 },
+        { "{process: fixed, times: [0s, 600s]}", "s,450,1\ns,550,0\n", 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++) {
+        char yaml[1000], faults[100];
+
+        snprintf(yaml, sizeof yaml, "experiment: e\nseeds: 1\nuntil: 1000s\ncluster:\n"
+                 "  nodes: [{name: a, count: 1, gpus: {type: a100-80, count: 8},\n"
+                 "    cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 10USD/h}]\n"
+                 "  failures: {trace: {file: f.csv, servers: 1}}\nworkload:\n"
+                 "  arrival: %s\n  mix: [{recipe: trace, gpus: 8, duration: 100s}]\n"
+                 "policies: [fcfs]\noutput: {plots: []}\n", worlds[i].workload);
+        snprintf(faults, sizeof faults, "series,time_s,value\ns,0,0\n%s", worlds[i].faults);
+        program_write(&program, "f.csv", faults);
+        hand_run(&program, yaml, NULL);
+        hand_near(job(NULL, "start_s") + 1, worlds[i].start_s + 1);
+        hand_near(of("gpu_down_fraction"), 0.1);
+        hand_near(of("gpu_idle_empty_fraction"), i == 1 ? 0.8 : 0.9 - of("gpu_busy_fraction"));
+    }
+}
+
+/* A node that is always kept costs 10 USD/h.  From 300 to 500 s none can be rented: notice
+ * is 0 s, and the node is gone.  The job runs from 0 to 100 s; the next node is ordered at
+ * 500 s.  Of 1000 s 800 s are paid for, whether or not another job comes at 900 s. */
+static void what_can_be_rented_changes_while_there_are_no_jobs(void **state)
+{
+    static const char *const jobs[] = { "job,t,d,g\na,0,100,8\n",
+                                        "job,t,d,g\na,0,100,8\nb,900,10,8\n" };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        hand_run(&program,
+                 "experiment: e\nseeds: 1\nuntil: 1000s\ncluster:\n  nodes:\n"
+                 "    - {name: a, count: 1, gpus: {type: a100-80, count: 8},\n"
+                 "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 10USD/h,\n"
+                 "       rent: {start: 1s, min: 1, billing: second, notice: 0s, available:\n"
+                 "         {unit: nodes, points: [[0s, 1], [300s, 0], [500s, 1]],\n"
+                 "          after: hold}}}\n"
+                 "workload:\n  trace: {file: jobs.csv, format: csv,\n"
+                 "    columns: {job: job, submit: t, duration: d, gpus: g}}\n"
+                 "policies: [fcfs]\noutput: {plots: []}\n", jobs[i]);
+        hand_near(of("cost_usd"), 800 * 10 / 3600.0);
+    }
+}
+
+/* A PPO job trains a policy and a critic of 7.616e9 parameters each, and saves 14 bytes for
+ * each parameter of both to a storage of 2 GB/s: 106.624 s.  Both nodes fail in the second
+ * rollout, at 215 s, and are back at 225 s.  Then the trainer loads what was saved and the
+ * reference, 2 bytes a parameter, while the engine loads as much as the reference: in all 32
+ * bytes, 121.856 s; and its process takes 34 s. */
+static void a_critic_is_saved_and_loaded_again(void **state)
+{
+    double load_s = 32 * 7.616e9 / 2e9;
+
+    (void)state;
+    program_write(&program, "f.csv", "series,time_s,value\ns,0,0\ns,215,1\ns,225,0\n"
+                  "u,0,0\nu,215,1\nu,225,0\n");
+    hand_run(&program,
+             "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+             "    - {name: a, count: 2, gpus: {type: a100-80, count: 8},\n"
+             "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB,\n"
+             "       nics: {type: ib-hdr, count: 8}}\n"
+             "  storage: {bandwidth: 2GB/s}\n"
+             "  failures: {trace: {file: f.csv, servers: 2}}\n"
+             "workload:\n  arrival: {process: fixed, times: [0s]}\n  mix:\n"
+             "    - {recipe: ppo, name: p, model: qwen2.5-7b, method: full, prompts: 8,\n"
+             "       prompt_tokens: 512, response: {mean: 1000, cv: 0.5, max: 2000},\n"
+             "       zero: 3, micro_batch: 1, recompute: full, steps: 2, checkpoint_every: 1,\n"
+             "       train: {gpus: 8, cores: 1}, rollout: {gpus: 8, cores: 1},\n"
+             "       data: {cores: 8}, reward: {core_time: 1s}}\n"
+             "policies: [fcfs]\noutput: {plots: []}\n", NULL);
+    hand_near(hand_phase(&program, "fcfs", "checkpoint", 0, "end_s") -
+              hand_phase(&program, "fcfs", "checkpoint", 0, "start_s"),
+              2 * 14 * 7.616e9 / 2e9);
+    hand_near(hand_phase(&program, "fcfs", "reference", 1, "start_s"), 225 + 34 + load_s);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +375,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(saving_takes_its_time_under_all_leases),
         cmocka_unit_test(state_parked_on_a_node_goes_with_it),
         cmocka_unit_test(state_of_a_stopped_job_goes_with_its_node),
+        cmocka_unit_test(parts_of_nodes_add_up_to_whole_nodes),
+        cmocka_unit_test(nodes_fail_while_there_are_no_jobs),
+        cmocka_unit_test(what_can_be_rented_changes_while_there_are_no_jobs),
+        cmocka_unit_test(a_critic_is_saved_and_loaded_again),
         cmocka_unit_test(a_fault_sets_a_job_back_to_its_checkpoint),
     };
 

@@ -40,6 +40,7 @@ static bool begin_critic(struct align *align)
     if (align->critic.method != TRAIN_FULL)
         align->critic.lora_params = memory_lora_params(
             llm, (double)align->draft.keys.lora_rank);
+    align->draft.critic = &align->critic;
     return true;
 }
 
@@ -74,17 +75,21 @@ static double count_reference_bytes(const struct align *align, uint32_t gpus)
     return memory_frozen(&align->mean, gpus);
 }
 
-/* What a GPU keeps of a critic while the policy trains, and the other way
- * round: all but activations.  first: its weights, all that there is before. */
-static double count_critic_bytes(const struct align *align, uint32_t gpus, bool first)
-{
-    struct memory_need need;
+/* Of the critic, bytes of a GPU. */
+struct critic_bytes {
+    double weights;             /* all that there is before it was trained */
+    double state;               /* and its optimizer: what is loaded later */
+    double held;                /* while the policy trains: all but activations */
+};
 
+static struct critic_bytes count_critic(const struct align *align, uint32_t gpus)
+{
     if (align->critic.llm == NULL || gpus < align->critic.tp *
                                                 align->critic.pp)
-        return 0.0;
-    need = memory_train(&align->critic, gpus);
-    return first ? need.weights : need.weights + need.gradients + need.optimizer;
+        return (struct critic_bytes){0};
+    struct memory_need need = memory_train(&align->critic, gpus);
+    double state = need.weights + need.optimizer;
+    return (struct critic_bytes){need.weights, state, state + need.gradients};
 }
 
 /* Beside the trained weights each GPU holds the frozen reference, and what
@@ -93,16 +98,20 @@ bool align_train_role(struct align *align)
 {
     uint32_t gpus, gang = experts_gang(&align->longest);
     double frozen, frozen_copy;
+    struct critic_bytes critic, critic_copy;
 
     if (!draft_train_gpus(&align->draft, &align->mean, &gpus))
         return false;
     frozen = count_reference_bytes(align, gpus);
     frozen_copy = count_reference_bytes(align, gang);
+    critic = count_critic(align, gpus);
+    critic_copy = count_critic(align, gang);
     return draft_train_role(&align->draft, &align->longest, (struct beside){
-        .bytes = frozen + count_critic_bytes(align, gpus, false),
-        .first_bytes = frozen + count_critic_bytes(align, gpus, true),
-        .copy_bytes = frozen_copy + count_critic_bytes(align, gang, false),
-        .first_copy_bytes = frozen_copy + count_critic_bytes(align, gang, true),
+        .held_bytes = frozen + critic.held,
+        .load_bytes = frozen + critic.state,
+        .first_bytes = frozen + critic.weights,
+        .copy_bytes = frozen_copy + critic_copy.state,
+        .first_copy_bytes = frozen_copy + critic_copy.weights,
     }, START_WAKE, &align->train);
 }
 

@@ -83,7 +83,7 @@ bool draft_interval(struct draft *draft, const struct train_shape *shape,
     alone = alone_gang(draft, role);
     if (!alone.found || !(step_s > 0))
         return true;            /* the reader says what is missing */
-    save_s = transfer_checkpoint_write(shape, &alone.gang,
+    save_s = transfer_checkpoint_write(draft_checkpoint_bytes(draft, shape), &alone.gang,
                                        spec->storage_bps > 0
                                            ? spec->storage_bps
                                            : FABRIC_UNLIMITED_BPS).time_s;
@@ -111,7 +111,7 @@ void draft_checkpoint(struct draft *draft, const struct train_shape *shape,
 
     if (every == 0)
         return;
-    law.storage_bytes = draft_checkpoint_bytes(shape);
+    law.storage_bytes = draft_checkpoint_bytes(draft, shape);
     number = draft_phase(draft, PHASE_CHECKPOINT, "checkpoint", role,
                          1u << after, &law);
     every /= draft->entry.steps_per_run;

@@ -128,7 +128,7 @@ static const struct conf_field reward_fields[] = {
     CONF_KEY("on", CONF_CHOICE, reward_keys, on, "cpu",
              "where responses are scored", .choices = reward_choices),
     CONF_KEY("core_time", CONF_TIME, reward_keys, core_time_ns, CONF_ABSENT,
-             "cpu: time of one core per response", .max = 1e6),
+             "cpu: time of one core, of core_speed 1, per response", .max = 1e6),
     CONF_KEY("model", CONF_TEXT, reward_keys, model, CONF_ABSENT,
              "gpu: reward model, on the rollout role"),
 };

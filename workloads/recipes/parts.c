@@ -216,10 +216,13 @@ struct train_shape draft_train_shape(const struct draft *draft,
     return shape;
 }
 
-double draft_checkpoint_bytes(const struct train_shape *shape)
+/* A critic is trained, too, and nothing else has its optimizer. */
+double draft_checkpoint_bytes(const struct draft *draft, const struct train_shape *shape)
 {
-    return shape->net != NULL ? net_checkpoint_bytes(shape->net)
-                              : transfer_checkpoint_bytes(shape);
+    double critic = draft->critic == NULL ? 0.0 : transfer_checkpoint_bytes(draft->critic);
+
+    return critic + (shape->net != NULL ? net_checkpoint_bytes(shape->net)
+                                        : transfer_checkpoint_bytes(shape));
 }
 
 /* The law is copied: forms outlive the draft. */

@@ -226,6 +226,7 @@ struct draft {
     struct recipe_keys keys;
     const struct llm *llm;      /* or: */
     const struct net *net;
+    const struct train_shape *critic;   /* trained and saved beside; or NULL */
     struct job_form *form;
     struct entry entry;
     bool on_cores;              /* its role may compute on cores alone */
@@ -255,10 +256,11 @@ uint32_t draft_steps_per_run(struct draft *draft);
 /* Returns the shape of training on sequences of that length. */
 struct train_shape draft_train_shape(const struct draft *draft,
                                      double sequence_tokens);
-/* What a training role holds beside its own state, in bytes of each GPU: once the role has
- * run, and before.  copy: the same, where as few GPUs as can hold the model have it. */
+/* What a training role has beside its own state, in bytes of each GPU: what its GPUs hold,
+ * what a lease loads once the role has run, and before.  copy: the same, where as few GPUs
+ * as can hold the model have it. */
 struct beside {
-    double bytes, first_bytes, copy_bytes, first_copy_bytes;
+    double held_bytes, load_bytes, first_bytes, copy_bytes, first_copy_bytes;
 };
 /* Each adds a role; false and a located err when it cannot run anywhere. */
 bool draft_train_role(struct draft *draft, const struct train_shape *longest,
@@ -309,7 +311,7 @@ double draft_run_s(const struct draft *draft);
 /* The checkpoint after phase `after`, where the entry wants any. */
 void draft_checkpoint(struct draft *draft, const struct train_shape *shape,
                       uint32_t role, uint32_t after);
-double draft_checkpoint_bytes(const struct train_shape *shape);
+double draft_checkpoint_bytes(const struct draft *draft, const struct train_shape *shape);
 extern const char *const checkpoint_choices[];
 #define KEY_CHECKPOINT \
     CONF_KEY("checkpoint", CONF_CHOICE, recipe_keys, checkpoint, "steps", \

@@ -303,7 +303,7 @@ static void fill_train_load(const struct train_shape *longest, const struct besi
     struct memory_need one = memory_train(longest, gang);
 
     assert(gang > 0 && role->gpus % gang == 0);
-    role->load_bytes = (all.weights + all.optimizer + beside->bytes) * role->gpus;
+    role->load_bytes = (all.weights + all.optimizer + beside->load_bytes) * role->gpus;
     role->first_bytes = (all.weights + beside->first_bytes) * role->gpus;
     role->copy_bytes = (one.weights + one.optimizer + beside->copy_bytes) * gang;
     role->first_copy_bytes = (one.weights + beside->first_copy_bytes) * gang;
@@ -332,10 +332,10 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
         !fill_counts(draft, conf, &keys, experts_gang(longest), role))
         return false;
     need = memory_train(longest, role->gpus_min);
-    role->gpu_memory_bytes = need.total + beside.bytes;
+    role->gpu_memory_bytes = need.total + beside.held_bytes;
     fill_train_load(longest, &beside, role);
     host = memory_host(longest, role->gpus_min);
-    role->save_bytes = draft_checkpoint_bytes(longest);
+    role->save_bytes = draft_checkpoint_bytes(draft, longest);
     role->start_s = transfer_start_s(TRANSFER_START_PROCESS);
     role->wake_s = transfer_start_s(keys.start == START_WAKE
                                         ? TRANSFER_START_TRAIN_WAKE
@@ -355,7 +355,7 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
                demand_place(draft->world, &demand, role) &&
                check_batch(draft, longest, role);
     if (best != NULL)
-        demand_hint_train(draft->world, longest, beside.bytes,
+        demand_hint_train(draft->world, longest, beside.held_bytes,
                           role->gpus_min, best);
     return false;
 }
