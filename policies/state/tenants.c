@@ -96,6 +96,7 @@ static uint32_t tenant_of(struct cs_host *host, uint32_t j)
 
 /* ---- the tree -------------------------------------------------------------- */
 
+/* By tenant, then in the order of submission. owner: the host. */
 static bool stands_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
@@ -106,6 +107,8 @@ static bool stands_before(void *owner, uint32_t a, uint32_t b)
     return x != y ? x < y : host->tasks->slot[a].seq < host->tasks->slot[b].seq;
 }
 
+/* Sets the fewest GPUs that a task of a subtree asks for, in all and, where sums by
+ * form are kept, by group of forms.  RANK_TREE_NONE: there is no such child. */
 static void sum_least(void *owner, uint32_t item, uint32_t left,
                       uint32_t right)
 {

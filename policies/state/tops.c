@@ -224,6 +224,7 @@ void host_tops_remove(struct cs_host *host, uint32_t task)
     place->tournament = NONE;
 }
 
+/* In the order of submission. owner: the host. */
 static bool came_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
@@ -278,6 +279,8 @@ void host_tops_back(struct cs_host *host)
     tops->asides = 0;
 }
 
+/* Has a search for a whole job of this form, for as many GPUs or fewer, failed since
+ * the last release?  Parts of a GPU are never known to find no room. */
 static bool known_full(const struct cs_host *host, uint32_t i)
 {
     assert(host->tasks->slot[i].live);
