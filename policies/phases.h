@@ -76,7 +76,8 @@ static inline bool cs_by_priority(const void *self, const struct cs_host *host,
         return x->priority > y->priority;
     return x->job.i < y->job.i;
 }
-/* Seconds of a phase on what its role asked for, links free. */
+/* Seconds per step of a phase on what its role asked for, links free: of a phase that
+ * runs in each n-th step, the n-th part of its time. */
 double cs_phase_s(const struct cs_host *host, struct job_id job,
                   uint32_t phase);
 

@@ -203,8 +203,8 @@ struct cs_node {
     bool here;                  /* false: not rented now */
 };
 
-/* Tasks for at most gpus_max GPUs that are estimated to take no longer than
- * estimate_max_ns, or that want no more than gpus_any_estimate. */
+/* Tasks that need at most gpus_max GPUs (none if they may go on cores) and are estimated
+ * to take no longer than estimate_max_ns, or need no more than gpus_any_estimate. */
 struct cs_filter {
     uint32_t gpus_max, gpus_any_estimate;
     int64_t estimate_max_ns;

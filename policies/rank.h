@@ -54,8 +54,8 @@ uint32_t cs_tenant(struct cs_host *host, struct job_id job);
 uint32_t cs_tenant_count(struct cs_host *host);
 struct task_id cs_tenant_first(struct cs_host *host, uint32_t tenant);
 struct task_id cs_tenant_next(const struct cs_host *host, struct task_id task);
-/* The first of its tenant, from that one on, for at most so many GPUs and not
- * known to find no room at this instant. */
+/* The first of its tenant, from that one on, that needs at most so many GPUs (none if it
+ * may go on cores) and is not known to find no room at this instant. */
 struct task_id cs_tenant_fits(struct cs_host *host, struct task_id task,
                               uint32_t gpus_max);
 

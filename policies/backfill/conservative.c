@@ -95,17 +95,21 @@ static int64_t con_end(int64_t start_ns, int64_t run_ns)
 
 /* ---- the queue, and the starts to come ---- */
 
+/* Puts a job at the end of those whose place in the plan is looked for. */
 static void con_line_up(struct con *con, struct cs_host *host, uint32_t id)
 {
     con->line = cs_grow(host, con->line, &con->line_room, con->lines, sizeof *con->line);
     con->line[con->lines++] = id;
 }
 
+/* The earlier planned start; of equal ones the job that was submitted first. */
 static bool con_sooner(const struct con_start *a, const struct con_start *b)
 {
     return a->start_ns != b->start_ns ? a->start_ns < b->start_ns : a->id < b->id;
 }
 
+/* Is the entry of the heap still the planned start of a job that waits?  Others are left
+ * in the heap until they come to its top. */
 static bool con_holds(const struct con *con, const struct con_start *start)
 {
     const struct con_job *job = &con->job[start->id];
@@ -166,6 +170,7 @@ static void con_wait(struct con *con, struct cs_host *host, uint32_t id)
     con_rise(con, con->starts++, (struct con_start) { job->start_ns, id });
 }
 
+/* The job waits for no planned start; its entries in the heap no longer hold. */
 static void con_wait_no_more(struct con *con, uint32_t id)
 {
     con->waits -= con->job[id].waits;
@@ -180,6 +185,7 @@ static const struct con_start *con_first(struct con *con)
     return con->starts > 0 ? &con->heap[0] : NULL;
 }
 
+/* NEVER: no job has a reservation. */
 static int64_t con_first_start_ns(struct con *con)
 {
     const struct con_start *first = con_first(con);

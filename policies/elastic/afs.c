@@ -44,6 +44,7 @@ struct afs {
     bool changed, once;
 };
 
+/* cs_next_size() of solve.h. self: the policy; i: a place in afs->job. */
 static uint32_t afs_next_size(struct cs_host *host, void *self, uint32_t i, uint32_t gpus,
                               double *speedup)
 {

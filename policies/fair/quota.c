@@ -93,6 +93,7 @@ static const char *quota_read(struct quota *quota)
     return "quotas must be GPUs or a share of each tenant, as \"a=16 b=25%\"";
 }
 
+/* Reads the quotas.  False: the trial fails with what is wrong about them. */
 static bool quota_init(void *self, struct cs_host *host)
 {
     const char *wrong = quota_read(self);

@@ -29,10 +29,13 @@ bool host_policy_begin(struct cs_host *host, struct err *err);
 
 /* ---- commit.c ---- */
 
-/* `blocking: commit`.  Before news are forgotten; a decision. */
+/* For `blocking: commit`.  news(): notes what came and ended at this instant, and must be
+ * called before the news are forgotten; it does nothing under another rule.  decide(): a
+ * decision. */
 void host_commit_news(struct cs_host *host);
 void host_commit_decide(struct cs_host *host);
-/* Starts a task as the policy places it, where so many GPUs are free. */
+/* Starts a task where place() of the policy says, else as it asks.  room: free GPUs that
+ * it may use; a task for more is answered without a search. */
 enum cs_verdict host_try(struct cs_host *host, uint32_t task, uint32_t room);
 
 #endif

@@ -20,8 +20,8 @@
 struct cs_host;
 struct host_demand;
 
-/* A group's demand, before any job; NULL: the group does not forecast.  Memory comes
- * from the trial's arena. */
+/* Returns a group's demand, before any job; NULL: the group does not forecast.  Memory
+ * comes from the trial's arena. */
 struct host_demand *host_demand_new(struct cs_host *host, uint32_t group);
 /* A job that came now asks for some nodes of the group, or a part of one. */
 void host_demand_add(struct cs_host *host, uint32_t group, double nodes);
@@ -29,11 +29,11 @@ void host_demand_add(struct cs_host *host, uint32_t group, double nodes);
 void host_demand_follow(struct cs_host *host);
 /* Returns the number of nodes to have ahead of the tasks that wait. */
 uint32_t host_demand_ahead(const struct cs_host *host, uint32_t group);
-/* When the forecast is looked at next; CLOCK_NEVER_NS: no group has one. */
+/* Returns when the forecast is looked at next; CLOCK_NEVER_NS: no group has one. */
 int64_t host_demand_look_ns(const struct cs_host *host);
-/* Mean absolute error of the forecasts of the next slot, over the mean demand of these
- * slots, from a time on and after the first season; of all groups.  NAN: nothing was
- * forecast. */
+/* Returns the mean absolute error of the forecasts of the next slot, over the mean demand
+ * of these slots, from a time on and after the first season; of all groups.  NAN: nothing
+ * was forecast. */
 double host_demand_error(const struct cs_host *host, int64_t from_ns);
 
 #endif

@@ -181,6 +181,7 @@ static double roll_back_job(struct cs_host *host, uint32_t j)
     job->saved_gpu_s = job->pub.gpu_seconds;
     job->stopped_part = 0;
     job->phases_done = 0;
+    job->saving = false;        /* its step is not over: the checkpoint does not count */
     return lost;
 }
 

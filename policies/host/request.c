@@ -443,8 +443,8 @@ static void save_job(struct cs_host *host, struct host_job_slot *job)
     assert(job->stopped_part >= 0 && job->stopped_part <= 1);
 }
 
-/* Names the longest phase of a job of which a stop keeps nothing; an empty text:
- * it has none. */
+/* Tells the longest phase of a job of which a stop keeps nothing, as a sentence; an
+ * empty text: it has none. */
 static void describe_unsaved(const struct cs_host *host, struct job_id job,
                              char *out, size_t room)
 {
@@ -460,8 +460,8 @@ static void describe_unsaved(const struct cs_host *host, struct job_id job,
             s <= longest)
             continue;
         longest = s;
-        snprintf(out, room, "; %s of %.40s takes %.3g s and keeps nothing if it is "
-                 "stopped", phase_kind_name(form->phase[p].kind), form->name, s);
+        snprintf(out, room, "Phase %s of %.40s takes %.3g s and keeps nothing if it is "
+                 "stopped.", phase_kind_name(form->phase[p].kind), form->name, s);
     }
 }
 
@@ -471,7 +471,7 @@ static void describe_unsaved(const struct cs_host *host, struct job_id job,
 void host_note_stop(struct cs_host *host, struct job_id job)
 {
     uint64_t jobs = (uint64_t)cs_pending_count(host) + cs_running_count(host);
-    char why[240], phase[120];
+    char why[160], phase[130];
 
     host->counts.preemptions++;
     host_job_slot(host, job.i)->pub.preemptions++;
@@ -480,11 +480,15 @@ void host_note_stop(struct cs_host *host, struct job_id job)
         host->decision->vain_stops < HOST_VAIN_TURNS * (jobs > 0 ? jobs : 1))
         return;
     assert(host->parts.vain_max > 0);
+    if (host->decision->failed)
+        return;
     describe_unsaved(host, job, phase, sizeof phase);
     snprintf(why, sizeof why, "jobs are stopped before their work counts: %u "
              "stops in a row saved nothing, and no phase ended (a longer "
-             "quantum may help)%s", host->decision->vain_stops, phase);
+             "quantum may help)", host->decision->vain_stops);
     cs_fail(host, why);
+    if (phase[0] != '\0')
+        cs_note(host, phase);
 }
 
 enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)

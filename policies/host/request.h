@@ -12,7 +12,8 @@
  * HOST_VAIN_TURNS for each job that there is. */
 void host_note_stop(struct cs_host *host, struct job_id job);
 
-/* every request ends here: counted, told, recorded. */
+/* Counts, tells and records a request, with the place that it was given (NULL: none), and
+ * returns its verdict.  Every request ends here. */
 enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
                             struct job_id job, uint32_t role,
                             enum cs_verdict verdict,
@@ -20,7 +21,7 @@ enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
 /* Keeps whole steps of a phase that trains on a lease, for the next lease of its
  * role.  True: such a phase ran, and is paused. */
 bool host_keep_steps(struct cs_host *host, uint32_t lease);
-/* What a restart costs a job that held so many GPUs, `preemption: {cost: }`. */
+/* Returns what a restart costs a job that held so many GPUs: `preemption: {cost: }`. */
 int64_t host_stop_cost_ns(const struct host_rules *rules, uint32_t gpus);
 
 #endif

@@ -16,7 +16,7 @@ uint32_t host_next_unfinished(const struct cs_host *host, uint32_t from,
                               double *done);
 /* Did the run end because its last decisions changed nothing? */
 bool host_in_vain(const struct cs_host *host);
-/* Has one phase of a job been running from that time until now? */
+/* Has one phase of a job, no service, been running from that time until now? */
 bool host_works_since(const struct cs_host *host, int64_t since_ns);
 
 struct host_stall {

@@ -10,14 +10,15 @@
 
 struct gang;
 
-/* what request.c looks at, too.  The role of an ask for one,
- * or the one that is wanted of a whole job. */
+/* Does the task wait?  Any number is allowed here. */
 bool host_task_live(const struct cs_host *host, struct task_id task);
+/* Returns the role of a task for one role, else the one that the want names. */
 uint32_t host_want_role(const struct cs_task *task, const struct cs_want *want);
-/* Seconds of a task's phase on a gang; of a whole job, by its estimate. */
+/* Returns the seconds of a task's phase on a gang; of a whole job, its estimate. */
 double host_run_s(struct cs_host *host, const struct cs_task *task,
                   const struct gang *gang);
-/* A look at the counters saves most searches in a full cluster. */
+/* Returns false if counters alone say that so many GPUs are not free (or idle, if the
+ * want takes these) in the pools of a want: a search would fail. */
 bool host_room_at_all(const struct cs_host *host, const struct cs_want *want,
                       uint32_t gpus);
 

@@ -284,6 +284,8 @@ static inline const struct advised_row *advised_row(struct advised *advised,
     return advised_score(advised, id, task);
 }
 
+/* Returns the embedding of a task that waits, WIDTH numbers; made when the task is
+ * first asked about, good until the table grows. */
 static const double *advised_embedding(struct advised *advised, struct task_id id)
 {
     (void)advised_row(advised, id, cs_task(advised->host, id));
@@ -396,6 +398,8 @@ static bool advised_before(const void *self, const struct cs_host *host,
     return mine_ns != other_ns ? mine_ns < other_ns : x->job.i < y->job.i;
 }
 
+/* The context of this decision is made before the rule asks for advice.  Without weights
+ * the rule decides alone. */
 static void advised_decide(void *self, struct cs_host *host)
 {
     struct advised *advised = self;

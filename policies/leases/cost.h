@@ -36,7 +36,8 @@ struct host_standing {
     double owed_bytes;          /* of new weights, taken to come from other nodes */
 };
 /* Returns the seconds from the grant of a placement until a role can work, if
- * all links are free. */
+ * all links are free.  State that a node keeps (`woken`) is taken to be on the nodes of
+ * the placement: no network is counted for it. */
 double host_switch_s(const struct cluster_spec *spec, const struct role_spec *role,
                      struct host_standing standing, const struct placement *placement);
 

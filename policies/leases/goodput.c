@@ -32,6 +32,7 @@ struct host_rates {
     uint64_t slots, count;      /* slots: a power of two */
 };
 
+/* May the host choose the batch of a job?  Without that it is its owner's. */
 static bool tunes(const struct cs_host *host)
 {
     return host->policy->flags & CS_TUNES_BATCHES;

@@ -55,6 +55,7 @@ struct host_idle {
     uint32_t *found, found_room;        /* scratch: leases in the way */
 };
 
+/* Could another job take the GPUs of a live lease over? */
 static bool is_idle(const struct host_lease_slot *lease)
 {
     assert(lease->live);
@@ -126,6 +127,7 @@ static void node_add(struct cs_host *host, uint32_t n, uint32_t lease,
     assert(node->count <= node->room);
 }
 
+/* The counterpart of node_add(); the order of the others may change. */
 static void node_remove(struct cs_host *host, uint32_t n, uint32_t lease)
 {
     struct idle_node *node = &host->nodes->idle->node[n];

@@ -39,7 +39,8 @@ uint32_t host_grant(struct cs_host *host, uint32_t job, uint32_t role,
  * state is saved first and loaded on the new lease, which it returns. */
 uint32_t host_regrant(struct cs_host *host, uint32_t lease,
                       const struct placement *placement);
-/* Both for a job of known length at a given speedup; 0: at its own there. */
+/* As host_grant() and host_regrant(); `speedup`: of the job on the new lease, over its
+ * speed on what it asked for.  0: what host_speedup_on() says of the placement. */
 uint32_t host_grant_at(struct cs_host *host, uint32_t job, uint32_t role,
                        const struct placement *placement, double speedup);
 uint32_t host_regrant_at(struct cs_host *host, uint32_t lease,

@@ -48,6 +48,7 @@ struct host_steps {
 static void step_begin(struct cs_host *host, uint32_t i);
 static void feed_begin(struct cs_host *host, uint32_t i);
 
+/* Returns the steps of a lease on which some were started. */
 static struct host_steps *steps_of(const struct cs_host *host, uint32_t i)
 {
     assert(host->leases->slot[i].steps != NULL);
@@ -98,6 +99,7 @@ static void step_over(struct cs_host *host, uint32_t i)
     step_begin(host, i);
 }
 
+/* A step has computed.  Its exchange may still be under way. */
 static void computed(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -109,6 +111,7 @@ static void computed(struct loop *loop, void *self, uint64_t arg)
     step_over(host, (uint32_t)arg);
 }
 
+/* The gradients of a step are exchanged; it may still compute. */
 static void sent(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -132,6 +135,7 @@ static uint32_t burst_uses(struct cs_host *host, uint32_t i)
                        &rates, host->life->uses);
 }
 
+/* Starts to exchange the gradients of a step, at the time that burst_plan() chose. */
 static void burst(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;

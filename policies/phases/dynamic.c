@@ -420,6 +420,8 @@ static void dynamic_lease_idle(void *self, struct cs_host *host,
         cs_release(host, id);
 }
 
+/* A rule with advice has the defaults of dynamic_param and no keys of its own: change
+ * both together. */
 static void *dynamic_make(struct cs_host *host, const struct cs_advice *advice)
 {
     struct dynamic *dynamic = cs_alloc(host, 1, sizeof *dynamic);

@@ -246,6 +246,7 @@ static void pollux_measure(struct pollux *px, struct cs_host *host)
     }
 }
 
+/* For cs_breed_asks: sizes by the batches that the job may have. */
 static uint32_t pollux_size(struct cs_host *host, void *self, uint32_t job, uint32_t gpus)
 {
     const struct pollux *px = self;
@@ -253,6 +254,8 @@ static uint32_t pollux_size(struct cs_host *host, void *self, uint32_t job, uint
     return cs_size_below(host, px->job[job].id, gpus);
 }
 
+/* For cs_breed_asks: the speedup at the progress of now over that of a fair share.  A
+ * place on several nodes counts as one on two. */
 static double pollux_gain(struct cs_host *host, void *self, uint32_t job, uint32_t pool,
                           uint32_t gpus, bool spans)
 {

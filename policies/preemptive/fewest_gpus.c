@@ -20,6 +20,7 @@ static double fewest_gpus_key(const void *self, const struct cs_host *host,
     return cs_job_gpus(host, job);
 }
 
+/* A job keeps its size, so that its key stands still. */
 static double fewest_gpus_per_ns(const void *self, const struct cs_host *host,
                                  struct job_id job)
 {

@@ -55,6 +55,7 @@ static const struct cs_param gittins_param[] = {
       .help = "time between two deals while a job waits" },
 };
 
+/* A deal is due at the next decision. */
 static void gittins_job_submitted(void *self, struct cs_host *host,
                                   struct job_id job)
 {

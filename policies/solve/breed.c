@@ -26,6 +26,7 @@ struct cs_breed *cs_make_breed(struct cs_host *host, const struct cs_breed_asks 
 
 /* ---- jobs and nodes of a search ---- */
 
+/* Sets the nodes of this search; scratch by node grows with them and is kept. */
 static void set_nodes(struct cs_breed *b, const struct cs_breed_node *node, uint32_t nodes)
 {
     b->node = node;
@@ -53,6 +54,7 @@ static uint32_t find_before(const struct cs_breed *b, uint32_t id)
     return id < b->place_room && b->place[id] > 0 ? b->place[id] - 1 : BREED_NONE;
 }
 
+/* Links a job with what the last search left of it, found by its id. */
 static void set_job(struct cs_breed *b, uint32_t j, const struct cs_breed_job *ask)
 {
     struct breed_job *job = &b->job[j];
@@ -92,6 +94,8 @@ static void forget_known(struct cs_breed *b)
     }
 }
 
+/* Sets the jobs of this search, and forgets the gains that were asked for in the
+ * last. */
 static void set_jobs(struct cs_breed *b, const struct cs_breed_job *job, uint32_t count)
 {
     uint32_t room = b->gift_room;

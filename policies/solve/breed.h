@@ -74,11 +74,11 @@ struct cs_breed {
     uint32_t gifts;
     uint32_t *left;             /* GPUs, in a repair */
     bool *taken;                /* by a job that spans nodes */
-    double *host_left;
+    double *host_left;          /* cores and memory, likewise */
     struct cs_cell *row;        /* at work */
 
     double none;                /* term of a job without GPUs */
-    uint64_t random;
+    uint64_t random;            /* state of breed_draw() */
 };
 
 /* ---- numbers ---- */

@@ -16,6 +16,8 @@
 #define POOLS 32u
 #define LEAST 1e-3              /* gain of a job without GPUs, as in Pollux's simulator */
 
+/* Returns what a gain adds to the mean that is maximized: by its exponent p, of which 0
+ * is the geometric mean.  LEAST keeps a gain of 0 finite. */
 static double term_of(const struct cs_breed *b, double gain)
 {
     return b->asks.p == 0 ? log(fmax(gain, LEAST)) : pow(gain + LEAST, b->asks.p);
@@ -210,6 +212,7 @@ static bool holds_row(const struct cs_breed *b, const struct cs_breed_job *job, 
     return true;
 }
 
+/* Gives all nodes back whole. */
 static void begin_repair(struct cs_breed *b)
 {
     for (uint32_t n = 0; n < b->nodes; n++) {

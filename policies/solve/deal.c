@@ -65,6 +65,7 @@ static uint32_t join(struct cs_deal *deal, uint32_t a, uint32_t b)
     return a;
 }
 
+/* Puts a job into the heap of the class of its next step. */
 static void push_job(struct cs_deal *deal, uint32_t i)
 {
     struct step_class *class = &deal->classes.class[deal->job[i].next.class];

@@ -20,7 +20,7 @@ struct step_size {
  * step if next.gpus is 0. */
 struct deal_job {
     struct step_size now, next;
-    double left_s;
+    double left_s;              /* to its end at speed 1 */
     double end_s;               /* time to the end, of a job with GPUs and a step */
     uint32_t curve;
     uint32_t steps;             /* that it has taken */

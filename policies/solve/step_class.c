@@ -6,6 +6,7 @@
 
 #include "policies/solve/step_class.h"
 
+/* By the bits of both speeds: classes are of equal numbers, not of near ones. */
 static uint32_t hash_speeds(double speedup, double next)
 {
     uint64_t a, b;

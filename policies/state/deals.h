@@ -17,26 +17,28 @@ struct cs_size;
 struct host_job_slot;
 struct host_lanes;
 
-struct host_line {              /* a key that moves; NAN: unknown how */
-    double key, per_ns;
+struct host_line {              /* a key that moves: key + per_ns * (t - at_ns) */
+    double key, per_ns;         /* per_ns NAN: it is not known how */
     int64_t at_ns;
 };
-struct host_left {              /* the same where keys move */
+/* A job that cs_reallocate_moving() deals with. */
+struct host_left {
     uint32_t job, gpus;
-    double key, per_ns;         /* then, and how it moves; NAN: unknown */
+    double key, per_ns;         /* key: as the policy gave it at at_ns; NAN as above */
     int64_t at_ns;
-    bool runs, changed, over;
+    bool runs, changed, over;   /* changed: it started, stopped or was noted since
+                                   `line` was set; over: it has ended */
     struct host_line line, before;      /* since it started or stopped, and
-                                           before that; */
-    int64_t changed_ns, came_ns;        /* when it did, and first was dealt */
-    double next_key;            /* once it did, in this deal */
+                                           before that */
+    int64_t changed_ns, came_ns;        /* when `line` was set; when it was first dealt */
+    double next_key;            /* of one that changed in this deal: its key after it */
     struct order *order;        /* of lanes.c: where it is */
 };
 struct host_deal {              /* a job that has not ended, in deal.c */
     uint32_t job, gpus;
-    double key;
-    bool take;
-    uint64_t since;             /* it waits, or runs: counts up */
+    double key;                 /* of this deal */
+    bool take;                  /* this deal gives it its GPUs */
+    uint64_t since;             /* orders jobs by when they began to wait or to run */
 };
 
 /* Jobs in order, by the list that is in use. */

@@ -35,8 +35,8 @@ struct host_decisions {
     struct loop_handle decide_event;
     int64_t decided_ns;             /* last decision; at time 0 there was
                                        none, as in Gavel's simulator */
-    bool limited;                   /* this decision was */
-    int64_t solved_ns;              /* likewise, by cs_may_solve() */
+    bool limited;                   /* cs_limit_reached() was called in this decision */
+    int64_t solved_ns;              /* when cs_may_solve() last said yes; 0: not yet */
     int64_t round_from_ns;          /* rounds are counted from here */
     bool submits_over;
     bool lasts;                     /* the run goes on while no job is left */
@@ -44,16 +44,16 @@ struct host_decisions {
     uint32_t handed_over;           /* so often: a policy's wake-ups go with it */
     uint32_t idle_decides;      /* in a row: no news, nothing held or done */
     uint32_t vain_stops;        /* in a row: nothing was saved, no phase ended */
-    uint64_t random_state;
+    uint64_t random_state;          /* numbers that cs_random() has drawn */
     host_decision_fn *decision_fn;
     void *decision_self;
     struct host_tries *tries;   /* NULL: nobody asked */
     uint64_t done_before;           /* requests carried out before this decision */
     bool had_news;                  /* this decision */
     bool held;                      /* it goes on until host_resume() */
-    bool failed, closing, in_decide;
-    char why[200];
-    char note[1200];
+    bool failed, closing, in_decide;    /* cs_fail(); host_close(); the policy decides */
+    char why[200];                  /* of cs_fail(), once it failed */
+    char note[1200];                /* of cs_note() */
 };
 
 #endif

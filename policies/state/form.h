@@ -19,7 +19,7 @@ struct job_rates;
 /* A place where a role could run: one type of GPU, in one pool or in several, or
  * the cores of a pool. */
 struct host_site {
-    uint32_t pool, pool_mask;
+    uint32_t pool, pool_mask;   /* one of its pools, and all of them */
     const struct gpu_type *gpu; /* NULL: cores in the place of GPUs */
     double usd_per_h;           /* of one GPU, where it is cheapest; of the
                                    cores asked for */
@@ -42,7 +42,8 @@ struct host_speedup {
 struct host_curve {
     const struct job_rates *rates;
     double rate_known;
-    uint32_t asked, milli, least, most;
+    uint32_t asked, milli, least, most; /* GPUs: what they ask for, a part of one in
+                                   thousandths; and the range of `speedup` */
     uint32_t number;            /* among those of all forms */
     double *speedup;            /* by size from `least` on; NAN: not asked yet; below 0:
                                    no size of these jobs */
@@ -55,9 +56,10 @@ struct host_form {
     struct host_sites sites[FORM_ROLES_MAX];
     uint32_t gpu_pools[FORM_ROLES_MAX];     /* pools with GPUs that it can use */
     /* Seconds at home, else where the phase ends soonest; with the GPUs that
-     * the owner asked for, all links free. */
+     * the owner asked for, all links free.  Per step: of a phase that runs in each
+     * n-th step, the n-th part. */
     double phase_s[FORM_PHASES_MAX];
-    double step_s;                          /* longest path of a step */
+    double step_s;                          /* seconds of the longest path of a step */
     double switch_s[FORM_ROLES_MAX];        /* what later starts of a role took,
                                                an exponential average; 0: there
                                                was none */

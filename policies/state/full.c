@@ -89,6 +89,7 @@ bool host_task_known_full(void *owner, uint32_t item)
            host_known_full(host, host->tasks->slot[item].form, task->gpus);
 }
 
+/* As `passes` of a filter: false for what is known to fit nowhere now. */
 static bool is_startable(void *owner, uint32_t item)
 {
     return !host_task_known_full(owner, item);

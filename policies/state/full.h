@@ -15,9 +15,11 @@
  * is not known to fit nowhere.  False: nothing is known of any form. */
 bool host_full_by_form(const struct cs_host *host, uint32_t *gpus_max);
 /* Is it known that a job of that form and so many GPUs, as asked for and with
- * all its roles at once, fits nowhere since the last release?  It was found. */
+ * all its roles at once, fits nowhere since the last release? */
 bool host_known_full(const struct cs_host *host, uint32_t form,
                      uint32_t gpus);
+/* A search for such a job has failed just now.  Nothing is noted where searches for jobs
+ * of the form may differ. */
 void host_note_full(struct cs_host *host, uint32_t form, uint32_t gpus);
 /* Forgets what is known of all forms. */
 void host_full_forget(struct cs_host *host);

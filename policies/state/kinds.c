@@ -60,6 +60,8 @@ struct host_kinds {
 
 /* ---- kinds ---- */
 
+/* Returns all by which the kind of a task is told from others.  The fields of the list,
+ * `next` and `tasks`, are 0. */
 static struct kind kind_of_task(const struct cs_host *host,
                                 const struct host_task_slot *slot)
 {
@@ -147,6 +149,7 @@ static uint32_t kind_number(struct cs_host *host,
     return all->first[kind.form];
 }
 
+/* By the number of the kind, then in the order of the policy. owner: the host. */
 static bool stands_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;

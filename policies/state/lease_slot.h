@@ -34,7 +34,11 @@ struct host_lease_slot {
     uint32_t share_class;           /* its shares: an array of 2^share_class */
     uint32_t place;                 /* in the list of held leases */
     uint32_t beside;                /* lease on the same GPUs, or ID_NONE */
-    uint32_t pool_mask;
+    uint32_t pool_mask;         /* pools of its nodes; never 0 */
+    /* live: the slot serves a lease.  leaving: state is copied before it ends, and nothing
+     * starts on it.  running: a phase runs on it.  bursting: it is counted in
+     * life->bursts.  saving: it took over from another lease, whose state is copied
+     * before this one loads. */
     bool live, leaving, running, bursting, saving;
     bool parks;                 /* its job is stopped: its state stays in the memory of its
                                    nodes, also of one under notice */

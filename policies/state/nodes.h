@@ -16,7 +16,8 @@ struct host_rent;
 struct host_nodes {
     struct host_outage *outage;     /* NULL: nothing fails */
     struct host_rent *rent;         /* NULL: nothing is rented */
-    int64_t power_mw;               /* that could be drawn now, by a cap */
+    int64_t power_mw;               /* milliwatts that could be drawn now; leases are
+                                       counted under a power cap alone */
     const bool *leaving;            /* per node, likewise: no new leases */
     struct host_idle *idle;         /* NULL: nobody asked */
 };

@@ -33,12 +33,15 @@ struct cs_order {
     struct order order;
 };
 
+/* Returns the key of an item, also of one that is only about to be put in: the
+ * container knows an item before it has a place. */
 static int64_t key_of(const struct order *order, uint32_t item)
 {
     assert(item < order->store->room);
     return order->store->slot[item].item.span_ns;
 }
 
+/* Ascending keys; of equal keys the lower number goes first. owner: the cs_order. */
 static bool stands_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_order *all = owner;

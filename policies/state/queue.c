@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * queue.c - what waits, in the policy's order, and when leases end: the
- * two sequences that a policy with a long queue must not walk.
+ * queue.c - what waits, in the policy's order, so that a policy with a long queue
+ * need not walk it.
  *
  * What waits is an order (sim/containers/order.h), whose sums are kept from the
- * first question on that needs them; leases are in a calendar, likewise.
+ * first question on that needs them.  When leases end, ends.c says.
  */
 #include "policies/state/queue.h"
 

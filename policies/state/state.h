@@ -31,9 +31,13 @@ struct host_turn;
 struct host_waiting;
 
 struct host_hooks {
+    /* Plans a decision, if none is planned. */
     void (*wake)(struct cs_host *host);
+    /* A lease is loaded, and idle. */
     void (*lease_ready)(struct cs_host *host, uint32_t lease);
+    /* The phase on a lease has run to its end, and still is on it. */
     void (*phase_over)(struct cs_host *host, uint32_t lease);
+    /* A job got its first lease (runs), or gave back its last. */
     void (*ran)(struct cs_host *host, uint32_t job, bool runs);
     /* The other on its GPUs has gone. */
     void (*alone)(struct cs_host *host, uint32_t lease);
@@ -48,12 +52,12 @@ struct host_hooks {
 struct cs_host {
     struct host_parts parts;
     struct host_hooks hooks;
-    const struct cs_policy *policy;
+    const struct cs_policy *policy;     /* the one that decides now, with its rules */
     const struct host_rules *rules;
     const struct cluster_spec *spec;
-    struct cluster *cluster;
-    struct placer *placer;
-    void *self;
+    struct cluster *cluster;            /* what is free */
+    struct placer *placer;              /* finds room in it, by the rule `placement` */
+    void *self;                         /* the policy's memory */
     struct host_counts counts;
 
     struct host_jobs *jobs;             /* job_slot.h */

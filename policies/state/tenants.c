@@ -96,6 +96,7 @@ static uint32_t tenant_of(struct cs_host *host, uint32_t j)
 
 /* ---- the tree -------------------------------------------------------------- */
 
+/* By tenant, then in the order of submission. owner: the host. */
 static bool stands_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
@@ -106,11 +107,14 @@ static bool stands_before(void *owner, uint32_t a, uint32_t b)
     return x != y ? x < y : host->tasks->slot[a].seq < host->tasks->slot[b].seq;
 }
 
+/* Sets the fewest GPUs that a task of a subtree needs, in all and, where sums by
+ * form are kept, by group of forms.  RANK_TREE_NONE: there is no such child. */
 static void sum_least(void *owner, uint32_t item, uint32_t left,
                       uint32_t right)
 {
     const struct cs_host *host = owner;
-    uint32_t *least = host->waiting->tenants->least, gpus = host->tasks->slot[item].pub.gpus;
+    uint32_t *least = host->waiting->tenants->least;
+    uint32_t own = host_task_gpus_min(host, item), gpus = own;
 
     assert(item < host->waiting->tenants->least_room);
     if (left != RANK_TREE_NONE && least[left] < gpus)
@@ -118,12 +122,11 @@ static void sum_least(void *owner, uint32_t item, uint32_t left,
     if (right != RANK_TREE_NONE && least[right] < gpus)
         gpus = least[right];
     least[item] = gpus;
-    assert(least[item] <= host->tasks->slot[item].pub.gpus);
+    assert(least[item] <= own);
     struct order_groups *of = host->waiting->tenants->groups;
     if (of != NULL)
         order_groups_sum(&of[item], host->tasks->slot[item].form % ORDER_GROUP_COUNT,
-                         host_task_gpus_min(host, item),
-                         left != RANK_TREE_NONE ? &of[left] : NULL,
+                         own, left != RANK_TREE_NONE ? &of[left] : NULL,
                          right != RANK_TREE_NONE ? &of[right] : NULL);
 }
 
@@ -185,7 +188,7 @@ static bool passes(const struct cs_host *host, uint32_t item,
     assert(host->tasks->slot[item].live);
     const struct host_task_slot *task = &host->tasks->slot[item];
 
-    return task->pub.gpus <= gpus_max &&
+    return host_task_gpus_min(host, item) <= gpus_max &&
            !(task->pub.gpu_milli == GPU_MILLI &&
              host_known_full(host, task->form, task->pub.gpus));
 }
@@ -333,6 +336,6 @@ struct task_id cs_tenant_fits(struct cs_host *host, struct task_id task,
     uint32_t found = find(host, all->tree->root, 0, &search);
     if (found == NONE || all->link[found].tenant != all->link[task.i].tenant)
         return none;
-    assert(host->tasks->slot[found].pub.gpus <= gpus_max);
+    assert(host_task_gpus_min(host, found) <= gpus_max);
     return (struct task_id) { found };
 }

@@ -154,12 +154,13 @@ struct host_job {
     double usd_compute, usd_switch;     /* at work; loading, saving */
     double usd_transfer;        /* beside it: storage, of rented nodes */
     double joules;
-    double work_due_s, work_done_s;     /* GPU-seconds of running phases: what
-                                   the truth asks for and what was delivered */
-    double work_lost_s;         /* of the latter, by failures: done again */
+    double work_due_s, work_done_s;     /* what the truth asks for, and what was
+                                   delivered: GPU-seconds of a known length, else
+                                   runs of phases */
+    double work_lost_s;         /* of the latter: cut off or lost, and done again */
     double flops;               /* model FLOPs of phases that are done, without
                                    what failures lost */
-    double ideal_s;             /* its length, alone on what it asks for */
+    double ideal_s;             /* seconds it takes, alone on what it asks for */
     const char *gpu_type;       /* of its last GPU lease, or NULL */
 };
 

@@ -34,6 +34,7 @@
 struct tournament {             /* of asks of a form for so many GPUs */
     uint32_t form, gpu_milli;
     uint32_t gpus, room;        /* leaves are best[room] and on */
+    uint32_t gpus_min;          /* what they need at least: none if they may go on cores */
     uint32_t *best;             /* who won here; NONE: nobody played */
     int64_t *until_ns;          /* ... and all games below stand until then */
     uint32_t *spare, spares, used;
@@ -153,10 +154,10 @@ static void grow(struct cs_host *host, struct tournament *t)
 
 /* Returns the tournament of a task; makes it if there is none.  The tasks of one are known
  * to find no room together. */
-static struct tournament *tournament_of(struct cs_host *host,
-                                        const struct host_task_slot *task)
+static struct tournament *tournament_of(struct cs_host *host, uint32_t number)
 {
     struct host_tops *tops = host->waiting->tops;
+    const struct host_task_slot *task = &host->tasks->slot[number];
 
     for (uint32_t i = 0; i < tops->count; i++)
         if (tops->tournament[i].gpus == task->pub.gpus &&
@@ -172,6 +173,7 @@ static struct tournament *tournament_of(struct cs_host *host,
     }
     tops->tournament[tops->count] = (struct tournament){
         .form = task->form, .gpus = task->pub.gpus, .gpu_milli = task->pub.gpu_milli,
+        .gpus_min = host_task_gpus_min(host, number),
     };
     return &tops->tournament[tops->count++];
 }
@@ -194,7 +196,7 @@ void host_tops_insert(struct cs_host *host, uint32_t task)
 {
     assert(host->tasks->slot[task].live);
     struct host_tops *tops = host->waiting->tops;
-    struct tournament *t = tournament_of(host, &host->tasks->slot[task]);
+    struct tournament *t = tournament_of(host, task);
 
     place_room(host);
     if (t->spares == 0 && t->used == t->room)
@@ -224,6 +226,7 @@ void host_tops_remove(struct cs_host *host, uint32_t task)
     place->tournament = NONE;
 }
 
+/* In the order of submission. owner: the host. */
 static bool came_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
@@ -278,6 +281,8 @@ void host_tops_back(struct cs_host *host)
     tops->asides = 0;
 }
 
+/* Has a search for a whole job of this form, for as many GPUs or fewer, failed since
+ * the last release?  Parts of a GPU are never known to find no room. */
 static bool known_full(const struct cs_host *host, uint32_t i)
 {
     assert(host->tasks->slot[i].live);
@@ -294,7 +299,7 @@ uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
 
     for (uint32_t i = 0; i < host->waiting->tops->count; i++) {
         struct tournament *t = &host->waiting->tops->tournament[i];
-        if (t->gpus > gpus_max || t->room == 0 ||
+        if (t->gpus_min > gpus_max || t->room == 0 ||
             (startable && t->best[1] != NONE && known_full(host, t->best[1])))
             continue;
         play_again(host, t, 1);
@@ -302,7 +307,7 @@ uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
             (first == NONE || host_task_before(host, t->best[1], first)))
             first = t->best[1];
     }
-    assert(first == NONE || host->tasks->slot[first].pub.gpus <= gpus_max);
+    assert(first == NONE || host_task_gpus_min(host, first) <= gpus_max);
     return first;
 }
 

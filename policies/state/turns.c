@@ -43,6 +43,7 @@ struct host_turns {
     uint32_t *seen, seen_room;  /* tasks that take another place */
 };
 
+/* Had the job come when the last choice was made? */
 static bool is_seen(const struct cs_host *host, uint32_t task)
 {
     assert(task < host->tasks->count);
@@ -57,6 +58,7 @@ static int64_t submitted_ns(const struct cs_host *host, uint32_t task)
 
 /* ---- who stands before whom ---- */
 
+/* In the order of submission. owner: the host. */
 static bool came_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
@@ -77,6 +79,8 @@ static bool turn_before(struct cs_host *host, uint32_t a, uint32_t b)
     return a_seen ? host_task_before(host, a, b) : came_before(host, a, b);
 }
 
+/* By GPUs, then by turn: those for as many GPUs are a part of the order. owner: the
+ * host. */
 static bool stands_before(void *owner, uint32_t a, uint32_t b)
 {
     struct cs_host *host = owner;
@@ -110,6 +114,8 @@ static void refresh(struct cs_host *host)
         order_refresh(&host->waiting->turns->all, host_now(host));
 }
 
+/* Puts a task at its place among all.  The order must be up to date (refresh()), as its
+ * neighbours are compared with it. */
 static void insert(struct cs_host *host, uint32_t task)
 {
     assert(!order_holds(&host->waiting->turns->all, task));
@@ -197,6 +203,7 @@ void host_turns_commit(struct cs_host *host, uint64_t seq)
 
 /* ---- searches ---- */
 
+/* Is a task in the parts up to that number of GPUs?  Such tasks stand in front. */
 static bool wants_up_to(void *owner, uint32_t task, uint32_t gpus)
 {
     const struct cs_host *host = owner;

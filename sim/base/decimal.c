@@ -40,6 +40,7 @@ struct whole {
     uint32_t count;                 /* the words above are not set */
 };
 
+/* Sets a whole number of many words, lowest first; 0 has none. */
 static void whole_set(struct whole *whole, uint64_t value)
 {
     whole->count = 0;

@@ -31,6 +31,7 @@ void holes_init(struct holes *holes, struct arena *arena, int64_t gpus)
 
 /* ---- blocks ---- */
 
+/* Keeps a block that is empty, for the next one that is needed. */
 static void spare_block(struct holes *holes, struct hole_block *block)
 {
     assert(block != NULL);

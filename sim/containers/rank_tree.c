@@ -211,6 +211,7 @@ static uint32_t find_leftmost(const struct rank_tree *ranks, uint32_t item)
     return item;
 }
 
+/* Returns the last item of the subtree of an item. */
 static uint32_t find_rightmost(const struct rank_tree *ranks, uint32_t item)
 {
     assert(ranks->node[item].count > 0);

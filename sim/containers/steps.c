@@ -51,6 +51,8 @@ static struct step_block *add_block(struct steps *steps, uint32_t at)
     return block;
 }
 
+/* Takes a block out of the list and keeps it as a spare; the time of each block stands
+ * beside it. */
 static void drop_block(struct steps *steps, uint32_t at)
 {
     assert(at < steps->count);

@@ -64,6 +64,7 @@ bool check_comparison(struct parser *p, const char *mark, enum expr_op op, uint3
 
 /* ---- names ---- */
 
+/* Returns the column whose spelling is nearest; NULL: none is near. */
 static const char *nearest_column(struct parser *p, const struct expr_table *table,
                                   const char *name)
 {

@@ -95,6 +95,7 @@ static bool read_unit(const char *text, struct expr_token *token, struct err *er
     return true;
 }
 
+/* A number and, if one follows, its unit.  False: err says what is wrong with it. */
 static bool read_number(const char *text, struct expr_token *token, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };

@@ -38,6 +38,8 @@ static double link_sum(const struct share *share, const struct share_link *link,
     return load;
 }
 
+/* Is a flow at its cap, or has it a bottleneck as the definition has it?  A little
+ * slower than others on a full link passes where that is rounding of the capacity. */
 static bool is_limited(const struct share *share, const struct share_flow *flow)
 {
     const struct share_use *use = share_uses(share, flow);
@@ -60,6 +62,7 @@ static bool is_limited(const struct share *share, const struct share_flow *flow)
     return false;
 }
 
+/* Does a link carry more than its capacity, beyond rounding? */
 static bool is_overfull(const struct share *share, const struct share_link *link)
 {
     double level;

@@ -26,7 +26,8 @@
 #define SHAPE_MAX 1e5           /* or spread beyond what doubles hold */
 
 struct sums {
-    double count, mean, log_mean, log_square;   /* of x, ln x; (ln x)^2 */
+    /* Means of x and of ln x, and the variance of ln x (divided by count). */
+    double count, mean, log_mean, log_square;
 };
 
 static const char *const names[LIKELIHOOD_FAMILIES] = {
@@ -65,6 +66,7 @@ static struct sums sum_up(const double *sample, size_t count)
 
 /* ---- each family --------------------------------------------------------- */
 
+/* a: the mean.  For an exponential the sum of log densities is -n (log mean + 1). */
 static void fit_exponential(const struct sums *sums, struct likelihood *out)
 {
     assert(sums->mean > 0);
@@ -72,6 +74,8 @@ static void fit_exponential(const struct sums *sums, struct likelihood *out)
     out->log_likelihood = -sums->count * (log(sums->mean) + 1.0);
 }
 
+/* a, b: mean and standard deviation of the logarithms, by n and not n - 1: the
+ * maximum. */
 static void fit_lognormal(const struct sums *sums, struct likelihood *out)
 {
     assert(sums->log_square >= 0);

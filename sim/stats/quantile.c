@@ -72,6 +72,7 @@ static uint64_t key_of(double sample)
     return bits ^ (bits >> 63 ? UINT64_MAX : UINT64_C(1) << 63);
 }
 
+/* The inverse of key_of(): the sample whose key it is, bit by bit. */
 static double value_of(uint64_t key)
 {
     uint64_t bits = key ^ (key >> 63 ? UINT64_C(1) << 63 : UINT64_MAX);

@@ -27,6 +27,8 @@ void shape_add(struct shape *shape, double value)
     assert(square >= 0);                /* so that squares never fall */
 }
 
+/* Is there no spread beyond rounding, so that no shape can be told?  Also without
+ * samples. */
 static int is_flat(const struct shape *shape)
 {
     assert(shape->count >= 0 && shape->squares >= 0);

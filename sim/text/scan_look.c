@@ -63,6 +63,8 @@ struct packed {
     struct scan_zstd *zstd;     /* NULL: plain or gzip */
 };
 
+/* Opens a file, packed or plain.  `file` NULL: that failed; else the caller closes
+ * both. */
 static struct packed open_packed(const char *path)
 {
     struct packed packed = { NULL, NULL };

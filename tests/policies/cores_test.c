@@ -150,6 +150,11 @@ static void the_first_of_types_with_room_is_taken(void **state)
 {
     static const char *const policy[] = { "fcfs", "static", "easy", "sjf",
                                           "{policy: fcfs, blocking: skip}",
+                                          "{policy: hrrn, blocking: skip}",
+                                          "{policy: wfp3, blocking: skip}",
+                                          "{policy: unicef, blocking: skip}",
+                                          "{policy: fair-share, blocking: skip}",
+                                          "{policy: hrrn, blocking: commit}",
                                           "{policy: fcfs, blocking: commit}" };
     uint32_t at_once;
 

@@ -344,6 +344,28 @@ static void a_run_in_which_all_stops_are_in_vain_ends(void **state)
     world_close(&world);
 }
 
+/* The message says which phase keeps nothing, to its end, however long names are. */
+static void a_stop_in_vain_names_the_phase_that_keeps_nothing(void **state)
+{
+    struct world world = { .vain_max = 1000 };
+
+    (void)state;
+    assert_true(world_open(&world, "experiment: t\nseeds: 1\ncluster: {nodes: [{name: n, "
+                           "count: 1, gpus: {type: a100-80, count: 8}, cpu: {type: "
+                           "epyc-7742, sockets: 2}, memory: 1TB}], storage: {bandwidth: "
+                           "20GB/s}}\nworkload:\n  arrival: {process: fixed, times: [0s, "
+                           "1s]}\n  mix:\n    - {recipe: batch-infer, name: "
+                           "inference-of-llama-3.1-8b-every-night, model: llama-3.1-8b, "
+                           "prompts: 200000, prompt_tokens: 500, response: {mean: 2000, cv: "
+                           "1, max: 4096}, steps: 2, infer: {gpus: 8}}\n"
+                           "policies: [{policy: time-slice, quantum: 10s}]\n"));
+    assert_false(world_run(&world, 0, NULL, NULL, NULL));
+    assert_non_null(strstr(world.err.text, "(a longer quantum may help)"));
+    assert_non_null(strstr(world.err.hint, "Phase infer of inference-of-llama-3.1-8b-every-night"));
+    assert_non_null(strstr(world.err.hint, "keeps nothing if it is stopped."));
+    world_close(&world);
+}
+
 /* As people who come from elsewhere write it; what is offered can be read. */
 static void what_others_call_a_policy_is_translated(void **state)
 {
@@ -566,6 +588,7 @@ int main(void)
         cmocka_unit_test(a_run_in_which_no_decision_comes_to_anything_ends),
         cmocka_unit_test(decisions_in_vain_between_jobs_are_told_of_without_a_job),
         cmocka_unit_test(a_run_in_which_all_stops_are_in_vain_ends),
+        cmocka_unit_test(a_stop_in_vain_names_the_phase_that_keeps_nothing),
         cmocka_unit_test(a_table_says_which_member_is_wrong),
         cmocka_unit_test(what_others_call_a_policy_is_translated),
         cmocka_unit_test(the_policy_is_asked_once_an_instant_after_all_news),

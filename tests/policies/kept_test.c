@@ -305,6 +305,36 @@ static void a_job_reloads_what_it_has_saved(void **state)
     check_reload("80", 1, 2);
 }
 
+/* A step that lies off by one: the rollout of the next step runs for 300 s beside training,
+ * and the checkpoint of the step with it.  The node fails after that checkpoint, at 1194 s,
+ * and before the rollout is over: then nothing counts as saved, and the job begins again.  So
+ * it does at the second failure, in its second step: its first step trains nothing. */
+static void a_checkpoint_counts_when_its_step_is_over(void **state)
+{
+    (void)state;
+    program_write(&program, "f.csv", "series,time_s,value\ns0,0,0\ns0,1210,1\ns0,1220,0\n"
+                  "s0,1700,1\ns0,1710,0\ns0,100000,0\n");
+    run("experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+        NODES("r", "rollout", "1", "ib-hdr") NODES("t", "train", "1", "ib-hdr")
+        "  storage: {bandwidth: 20GB/s}\n"
+        "  failures: {trace: {file: f.csv, servers: 2}, restart: 0s}\n"
+        "workload:\n  arrival: {process: fixed, times: [0s]}\n  mix:\n"
+        "    - {recipe: grpo, name: g, model: qwen2.5-7b, method: full, zero: 3,\n"
+        "       prompts: 256, responses: 8, prompt_tokens: 500, micro_batch: 1,\n"
+        "       response: {mean: 2000, cv: 0.5, max: 4096}, recompute: full, steps: 12,\n"
+        "       schedule: one-step-off, checkpoint_every: 4,\n"
+        "       rollout: {gpus: 2, pool: rollout}, train: {gpus: 8, pool: train},\n"
+        "       data: {cores: 32}}\n"
+        "policies: [static]\noutput: {plots: []}\n", "1");
+    double saved_s = phase_at("static", "0", "checkpoint", 0, "end_s");
+    assert_true(saved_s > 1100 && saved_s < 1210);
+    near(phase_at("static", "0", "rollout", 3, "end_s"), 1210, 1e-9);
+    assert_true(phase_at("static", "0", "rollout", 4, "end_s") < 1700);
+    near(phase_at("static", "0", "train", 3, "end_s"), 1700, 1e-9);
+    assert_true(phase_at("static", "0", "train", 4, "start_s") >
+                phase_at("static", "0", "rollout", 6, "end_s"));
+}
+
 /* Eight engines of one GPU on a node read the weights from the storage once: 2 bytes for
  * each of 8.03e9 parameters at 2 GB/s, 8 s, on one node and, half of them there, on each
  * of two, which share the storage: 16 s. */
@@ -338,6 +368,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_parked_gang_loses_its_state_with_any_of_its_nodes),
         cmocka_unit_test(state_crosses_the_network_where_an_idle_lease_is_thrown_out),
         cmocka_unit_test(a_job_reloads_what_it_has_saved),
+        cmocka_unit_test(a_checkpoint_counts_when_its_step_is_over),
         cmocka_unit_test(engines_of_a_node_read_weights_once),
     };
 

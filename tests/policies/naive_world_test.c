@@ -89,6 +89,11 @@ void host_note_full(struct cs_host *host, uint32_t form, uint32_t gpus)
     (void)gpus;
 }
 
+void host_full_forget(struct cs_host *host)
+{
+    (void)host;
+}
+
 bool host_known_full(const struct cs_host *host, uint32_t form, uint32_t gpus)
 {
     (void)host;

@@ -13,6 +13,8 @@ static const char *const columns[] = {
     "job_id", "num_gpu", "submit_time", "executed_time", "ddl", "JCT", NULL};
 enum { JOB, GPUS, SUBMIT, RUN, DEADLINE };
 
+/* Rows say the run time and an absolute deadline; a deadline that the job misses even
+ * if it starts at once is counted. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

@@ -15,6 +15,8 @@ static const char *const columns[] = {
     "job_id", "vc", "gpu_num", "submit_time", "duration", "state", NULL};
 enum { JOB, VC, GPUS, SUBMIT, RUN, STATE };
 
+/* Jobs that failed or were cancelled held their GPUs as well: they are jobs, and are
+ * counted. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

@@ -53,7 +53,7 @@ struct import_job {
     const char *tenant;         /* NULL: none */
     const char *kind;           /* what it computes, where rates depend on it;
                                    good until the next row.  NULL: not said */
-    int64_t submit_ns, run_ns;
+    int64_t submit_ns, run_ns;  /* submit_ns: on the clock of the file */
     int64_t limit_ns;           /* 0: none */
     int64_t deadline_ns;        /* CLOCK_NEVER_NS: none */
     int64_t gpus;
@@ -77,7 +77,8 @@ struct import_request {
                                    those that export writes */
     const char *gpu_type;       /* of lengths that tell types apart; or NULL */
     uint32_t gpus_max;          /* larger jobs cannot run; 0: not checked */
-    bool sort;
+    bool sort;                  /* rows that are not in order are sorted; else they are
+                                   errors */
     bool untimed;               /* times do not matter: rows come in order */
     bool skip[IMPORT_REASONS];
 };

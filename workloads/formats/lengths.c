@@ -89,6 +89,7 @@ struct rates_reading {
     bool found;                 /* the type of GPU is in the file */
 };
 
+/* For gavel_visit: are rates of this type of GPU wanted? self: a rates_reading. */
 static bool wants_type(void *self, const char *type)
 {
     struct rates_reading *reading = self;
@@ -98,6 +99,7 @@ static bool wants_type(void *self, const char *type)
     return wanted;
 }
 
+/* For gavel_visit: keeps the rate of a kind of job. */
 static bool add_rate(void *self, struct json *json, const char *type,
                      const char *key, double rate)
 {

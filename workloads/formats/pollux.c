@@ -53,6 +53,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
     return true;
 }
 
+/* Run times come from the catalogue, or else from the table that the request names. */
 static bool open_lengths(struct importer *importer, struct err *err)
 {
     return importer->request->applications ||

@@ -54,7 +54,7 @@ bool import_columns(struct importer *importer, struct err *err);
  * "('job type', GPUs)" -> "null" = steps/s; of a CSV: application, run_s. */
 bool import_lengths_csv(struct importer *importer, struct err *err);
 bool import_lengths_gavel(struct importer *importer, struct err *err);
-/* 0 where there is none. */
+/* Returns the run time (s) or the rate of a key; 0: there is none. */
 double import_length(const struct import_lengths *lengths, const char *key);
 
 #define FORMAT(ID, NAME) extern const struct import_format import_##ID;

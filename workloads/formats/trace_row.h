@@ -25,7 +25,7 @@ struct job_regimes;
 
 /* One row as it stands in the file. */
 struct row {
-    int64_t submit_ns, duration_ns, limit_ns, gpus;
+    int64_t submit_ns, duration_ns, limit_ns, gpus;     /* limit_ns 0: none */
     uint64_t number;            /* of the row in the file, from 0 */
     const char *name;           /* NULL: none */
     const char *types;          /* "V100|T4"; NULL or "": any */
@@ -39,7 +39,7 @@ struct row {
     const char *pool;           /* the only one that it may use; NULL: any */
     const struct trace_kind *kind;      /* found by trace.c; NULL: none */
     const struct job_rates *rates;      /* NULL: the same everywhere */
-    double rate_known;
+    double rate_known;          /* with rates: the one at which it ran duration_ns */
     const struct job_modes *modes;      /* NULL: its batch size stays */
     const struct job_regimes *regimes;
     const struct application_job *application;  /* NULL: not said */

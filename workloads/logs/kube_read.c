@@ -147,6 +147,7 @@ static bool is_slice(const char *resource)
     return strncmp(resource, "nvidia.com/mig-", 15) == 0;
 }
 
+/* Counts as a GPU: a whole one, or a slice of MIG. */
 static bool is_gpu(const char *resource)
 {
     return kube_is_gpu(resource) || is_slice(resource);

@@ -258,6 +258,7 @@ static enum csv_step read_line(struct sge *log, struct err *err)
     }
 }
 
+/* The rows of the log, one for each record; CSV_ERROR: err says what a record lacks. */
 static enum csv_step next_job(void *self, struct csv_field *field,
                               struct err *err)
 {

@@ -32,9 +32,9 @@ struct arrival {
     double rate_per_s;          /* mean, over long times */
     double cv;                  /* gamma: of the gaps */
     double amplitude;           /* diurnal: 0 to 1, relative to the mean */
-    int64_t peak_ns, period_ns;
+    int64_t peak_ns, period_ns; /* diurnal: a time of the highest rate; its period */
     double high, low;           /* bursty: relative rates, as written */
-    int64_t stay_high_ns, stay_low_ns;
+    int64_t stay_high_ns, stay_low_ns;  /* bursty: mean stay in each state */
     int64_t every_ns;           /* fixed: the interval; 0: time_ns holds */
     const int64_t *time_ns;     /* fixed */
     size_t time_count;

@@ -30,12 +30,12 @@ struct role_keys {
     int64_t gpus, min, max;     /* 0: as the recipe says */
     int64_t cores;              /* per GPU, or in all for a CPU role */
     double memory_bytes;        /* likewise; below 0: as the recipe says */
-    const struct conf_node *types, *cpu;
-    const char *pool, *home;
+    const struct conf_node *types, *cpu;        /* NULL: not said, as all below */
+    const char *pool, *home;    /* names of pools */
     int start;                  /* enum role_start */
-    int64_t tp;
+    int64_t tp;                 /* GPUs that an engine divides its model among */
     int precision;              /* -1: as the entry's */
-    double concurrency;
+    double concurrency;         /* responses at a time of an engine; 0: not said */
 };
 
 /* `cpu` of a role. */
@@ -49,12 +49,14 @@ enum role_start { START_PROCESS, START_WAKE };
 /* Lengths of responses in tokens: mean and coefficient of variation before the cut
  * at max, and the most of one rollout (0: all). */
 struct response_keys { double mean, cv, max, partial; };
+/* How responses are scored: core_time_ns of one core for each, or a model (its name) on
+ * GPUs.  on: enum reward_on. */
 struct reward_keys { int on; int64_t core_time_ns; const char *model; };
 enum reward_on { REWARD_CPU, REWARD_GPU };
 struct loader_keys {
     int kind, from;             /* enum loader_kind, enum loader_from */
-    double size, per_sequence;
-    int64_t workers;
+    double size, per_sequence;  /* of an item, in the unit of its kind; items */
+    int64_t workers;            /* per GPU; 0: one for each core */
     int files;                  /* enum loader_files; -1: as usual */
     double dataset_bytes;       /* 0: not said */
     int cache;                  /* enum loader_cache */
@@ -70,28 +72,35 @@ enum optimizer_on { OPTIMIZER_ON_GPU, OPTIMIZER_ON_CPU };
 /* What workers do at the end of an epoch: stay, or new ones start. */
 enum loader_epoch { EPOCH_STAY, EPOCH_FORK, EPOCH_SPAWN };
 
-/* How training is divided among GPUs. */
+/* How training is divided among GPUs: chunks of a pipeline stage, GPUs that divide a
+ * sequence, experts, states (ZeRO stage 0 to 3), layers, and stages. */
 struct parallel_keys {
     int64_t vp, cp, ep, zero, tp, pp;
-    int recompute;
+    int recompute;              /* place in recompute_choices */
     bool sequence_parallel;
 };
 
 /* The keys of all recipes; each recipe's table says which of them it takes. */
 struct recipe_keys {
     const char *recipe, *name, *tenant, *model;
-    double share;
+    double share;               /* weight among the entries */
     int64_t priority;
     const struct conf_node *limit, *deadline, *steps;
-    int method, precision, stack;
+    int method, precision, stack;       /* places in their lists of words */
     struct parallel_keys parallel;
     int64_t lora_rank;
+    /* Sequences or samples of a replica at a time, and of an optimizer step; tokens of a
+     * sequence. */
     double micro_batch, batch, sequence;
+    /* Optimizer steps between checkpoints, 0: none; of alignment, passes over what a step
+     * generated, and optimizer steps of a pass. */
     int64_t checkpoint_every, epochs, updates;
-    int generation, layout, schedule, checkpoint;
+    int generation, layout, schedule, checkpoint;       /* places, likewise */
     bool reference, offload;
     int optimizer_on;           /* enum optimizer_on */
-    const char *critic;
+    const char *critic;         /* its model; NULL: none */
+    /* Prompts of a step or a batch, responses and pairs of a prompt, and mean tokens of a
+     * prompt. */
     double prompts, responses, pairs, prompt_tokens;
     const struct conf_node *response, *reward, *loader;
     const struct conf_node *rollout, *train, *infer, *data;
@@ -104,8 +113,8 @@ struct entry {
     const struct recipe *recipe;
     const struct conf_node *conf;
     const struct job_form *form;
-    double share;
-    const char *tenant;
+    double share;               /* weight among the entries, as written */
+    const char *tenant;         /* NULL: none */
     int32_t priority;
     bool has_limit, has_deadline;
     bool limit_is_factor;       /* of the run time, not seconds */

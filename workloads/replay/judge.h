@@ -25,8 +25,8 @@ struct where;
 struct seen {
     struct arena *arena;
     struct string_set texts;
-    uint8_t *bit;
-    size_t bytes;
+    uint8_t *bit;               /* by number */
+    size_t bytes;               /* of `bit` */
 };
 
 struct reading {

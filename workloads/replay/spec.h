@@ -24,7 +24,10 @@ enum { FORMAT_CSV, FORMAT_SWF };        /* of formats.def */
 enum { UNSORTED_ERROR, UNSORTED_SORT };
 enum { ORIGIN_FIRST, ORIGIN_FILE };
 
+/* A part of the file: from a time after its first row, for some time and so many jobs;
+ * 0: no limit. */
 struct trace_slice { int64_t from_ns, for_ns, jobs; };
+/* Which rows are left out, by the reason for which they are no jobs. */
 struct trace_skip { bool reason[IMPORT_REASONS]; };
 
 /* The keys of `trace:` as they are written; whole numbers are places in lists
@@ -44,12 +47,12 @@ struct trace_spec {
     struct trace_columns columns;
     struct trace_slice slice;
     struct trace_skip skip;
-    const char *path;
+    const char *path;           /* of the file, from the folder of the run */
     const struct import_format *import;         /* NULL: csv or swf */
     struct import_request request;
     const struct conf_node *conf;
-    struct err_pos columns_pos;
-    struct job_form form;
+    struct err_pos columns_pos;         /* of the key `columns` */
+    struct job_form form;       /* of jobs that request GPUs only */
     uint32_t gpus_max;          /* GPUs of the largest job that can run */
     const struct job_rates *rates;      /* of all jobs; NULL: none, or kinds */
     const struct speedup_kinds *kinds;  /* rates by kind of job */

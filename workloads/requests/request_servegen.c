@@ -201,6 +201,8 @@ fault:
                    "probabilities is expected, as \"{45: 0.5, 46: 0.5}\"");
 }
 
+/* Returns where the counts of a kind of token are kept, by its name in the file; NULL:
+ * the name is of no such kind. */
 static struct tokens *find_tokens(struct part *part, const char *name,
                                   size_t bytes)
 {

@@ -93,16 +93,19 @@ static bool read_table(struct series_reader *reader, const char *first,
     return good && step == CSV_END;
 }
 
+/* A table whose first column has times and each other one a series. */
 static bool read_any(struct series_reader *reader, struct err *err)
 {
     return read_table(reader, NULL, NULL, err);
 }
 
+/* Let's Wait Awhile calls its two columns so. */
 static bool read_carbon(struct series_reader *reader, struct err *err)
 {
     return read_table(reader, "Time", "Carbon Intensity", err);
 }
 
+/* Spot prices of Azure: dates, then a column for each type of instance. */
 static bool read_azure(struct series_reader *reader, struct err *err)
 {
     return read_table(reader, "Date", NULL, err);

@@ -112,6 +112,7 @@ static bool read_line(struct log *log, const char *line, struct err_pos pos,
                    "spot instances");
 }
 
+/* Reads all lines.  False: err is at the first that no such program writes. */
 static bool read_log(struct series_reader *reader, struct err *err)
 {
     struct scan *scan = scan_open(reader->request->file, err);

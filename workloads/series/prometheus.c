@@ -217,6 +217,7 @@ static bool read_answer(struct matrix *m, struct err *err)
                         "Prometheus", err);
 }
 
+/* An answer of the HTTP interface of Prometheus, which holds one matrix. */
 static bool read_file(struct series_reader *reader, struct err *err)
 {
     struct matrix m = {.reader = reader};

@@ -53,7 +53,8 @@ struct series_counts {
 
 struct series_request {
     const char *file;
-    bool sort;
+    bool sort;                  /* points that are not in order are sorted; else they
+                                   are errors */
 };
 
 struct series_reader;

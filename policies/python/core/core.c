@@ -150,6 +150,7 @@ static PyObject *error_list(struct clustersim *run, const struct clustersim_erro
     return list;
 }
 
+/* Returns what a run has to say, as a new dict; NULL: a Python error is set. */
 static PyObject *make_answer(struct clustersim *run)
 {
     PyObject *errors = error_list(run, clustersim_error(run));

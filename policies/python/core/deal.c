@@ -31,6 +31,8 @@ static struct cs_host *request_deal(PyObject *self, const char *method, uint32_t
     return NULL;
 }
 
+/* cs_reallocate()'s key by the Python function.  After a Python error it returns 0 and
+ * asks no more: the caller raises the error when the deal is over. */
 static double key_of(const void *self, const struct cs_host *host, struct job_id job)
 {
     struct host_object *object = py_self_host(self);
@@ -98,6 +100,7 @@ static Py_ssize_t read_rows(const struct cs_host *host, PyObject *list, Py_ssize
     return rows;
 }
 
+/* For read_rows(): a row is (job, gpus). */
 static bool read_size(const struct cs_host *host, PyObject *const *row, void *out, Py_ssize_t n)
 {
     struct cs_size *size = (struct cs_size *)out + n;
@@ -171,6 +174,8 @@ struct plan_object {
     int64_t from_ns;            /* where it begins; -1: clear() was not called yet */
 };
 
+/* Plan(host).  The plan lies in the arena of the trial and is good as long as the host;
+ * the object keeps the host object alive, which says when that is over. */
 static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *names)
 {
     PyObject *host;
@@ -234,6 +239,7 @@ static PyObject *plan_clear(PyObject *self, PyObject *const *arg, Py_ssize_t cou
     Py_RETURN_NONE;
 }
 
+/* The plan never begins earlier than before. */
 static PyObject *plan_forget(PyObject *self, PyObject *value)
 {
     struct cs_plan *plan = plan_of(self, "forget");
@@ -247,6 +253,7 @@ static PyObject *plan_forget(PyObject *self, PyObject *value)
     Py_RETURN_NONE;
 }
 
+/* Only times of the plan can be taken, and cs_plan_take() does not check that. */
 static PyObject *plan_take(PyObject *self, PyObject *const *arg, Py_ssize_t count)
 {
     struct cs_plan *plan = plan_of(self, "take");

@@ -137,6 +137,8 @@ static void env_dealloc(struct env_object *self)
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
+/* Ends the trial that is under way.  Closing twice is no error; closing while another
+ * thread steps is one. */
 static PyObject *env_close(struct env_object *self, PyObject *none)
 {
     (void)none;

@@ -114,6 +114,7 @@ static PyObject *task_get(PyObject *self, void *closure)
     return NULL;
 }
 
+/* None: a task of a whole job. */
 static PyObject *task_role(PyObject *self, void *closure)
 {
     uint32_t role = ((struct task_object *)self)->role;
@@ -164,6 +165,7 @@ static PyObject *task_compare(PyObject *a, PyObject *b, int op)
                             x->phase == y->phase) == (op == Py_EQ));
 }
 
+/* By what equal tasks have in common: job, role and phase. */
 static Py_hash_t task_hash(PyObject *self)
 {
     const struct task_object *task = (struct task_object *)self;

@@ -15,7 +15,7 @@ struct want {
     struct cs_node_gpus spot[WANT_SPOTS_MAX];   /* what want.spot points to */
 };
 
-/* The method that is called, for what is said of its arguments; a text that stays. */
+/* The method that is called, for messages about its arguments; a text that stays. */
 extern const char *py_call;
 
 /* Is that a number of arguments that the method `name` takes? */
