@@ -154,6 +154,7 @@ static int wait_for_child(struct isolate *isolate, pid_t pid)
     return status;
 }
 
+/* fork() while no other thread holds the gate; the child unlocks its copy, too. */
 static pid_t fork_at_gate(const struct isolate *isolate)
 {
     pid_t pid;

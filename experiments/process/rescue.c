@@ -68,6 +68,8 @@ static const struct rescue_thread *this_thread(void)
     return thread->magic == MAGIC ? thread : NULL;
 }
 
+/* Appends the mark to the notes.  False: it is not there, or not whole, so the program
+ * must not begin anew: the same trial would crash it again. */
 static bool write_mark(const struct rescue_thread *thread)
 {
     const struct rescue *rescue = thread->rescue;

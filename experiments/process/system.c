@@ -205,6 +205,7 @@ static void release_pair(struct system_pair *pair)
     pair->cpu = -1;
 }
 
+/* Returns 0 where the clock cannot be read, as that of a process that has gone. */
 static int64_t read_clock_ns(clockid_t clock)
 {
     struct timespec time;

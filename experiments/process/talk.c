@@ -176,6 +176,7 @@ void talk_hang_up(struct talk *talk)
     talk->in = -1;
 }
 
+/* Kills the program and its group; `leaves`: after it had LEAVE_MS to leave by itself. */
 static void end_program(struct talk *talk, bool leaves)
 {
     for (int ms = 0; leaves && ms < LEAVE_MS && !has_left(talk); ms++)

@@ -271,6 +271,8 @@ void held_does(struct held *held, const struct fact *fact, enum held_does does)
  * was measured, or a stated time in which GPUs may do anything. */
 enum known { KNOWN_FLOPS, KNOWN_LENGTH, KNOWN_NOTHING, KNOWN_SERVICE };
 
+/* A job with several phases is known by its laws: one phase of a stated time that holds
+ * GPUs is enough for KNOWN_NOTHING. */
 static enum known find_known(const struct job_form *form)
 {
     bool laws = false, stated = false;

@@ -103,6 +103,8 @@ static void read_row(struct recount *r, const struct host_job *job, enum job_sta
     }
 }
 
+/* Adds up what the row of the job says.  All sums but transfer_usd are over all time:
+ * judge_rows() compares them with leases of all time. */
 static void hear_end(void *self, const struct fact *fact)
 {
     struct recount *r = self;

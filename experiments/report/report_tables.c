@@ -391,6 +391,7 @@ static void reasons(struct out *out, const struct plot_source *source,
     out_text(out, "</ul>\n");
 }
 
+/* Means, where GPU time went, and in sentences why, of one point. */
 void report_point(struct out *out, const struct plot_source *source,
                   uint32_t point)
 {

@@ -314,6 +314,7 @@ static void drop_idle(struct tuning *t, struct space_choice *choice)
 
 /* ---- one policy, and all ------------------------------------------------ */
 
+/* Counts the candidates, and of them those that were refused or failed. */
 static void count_states(const struct tuning *t, struct tune_found *found)
 {
     found->candidates = t->candidate_count;
