@@ -160,12 +160,25 @@ static bool make_parent(struct arena *arena, const char *dir, struct err *err)
            path_make_folder(text_format(arena, "%.*s", (int)(slash - dir), dir), err);
 }
 
-bool slurm_write(struct arena *arena, const struct slurm_run *run, struct slurm_batch *batch,
-                 struct err *err)
+/* Returns the folder without slashes at its end: a name behind "out/" would be a hidden one
+ * in it. */
+static const char *trim_slashes(struct arena *arena, const char *dir)
 {
+    size_t bytes = strlen(dir);
+
+    while (bytes > 1 && dir[bytes - 1] == '/')
+        bytes--;
+    return text_format(arena, "%.*s", (int)bytes, dir);
+}
+
+bool slurm_write(struct arena *arena, const struct slurm_run *given,
+                 struct slurm_batch *batch, struct err *err)
+{
+    struct slurm_run trimmed = *given, *run = &trimmed;
     struct writing w = { .arena = arena, .run = run };
     char here[PATH_MAX];
 
+    run->dir = trim_slashes(arena, given->dir);
     if (!slurm_options_read(arena, run->options, &w.options, err) || !choose_shards(&w, err))
         return false;
     if (getcwd(here, sizeof here) == NULL)
