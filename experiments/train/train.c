@@ -185,7 +185,8 @@ struct judgement {
     struct stats_delta delta;
     double undone_before, undone_after;
     uint32_t failed_before, failed_after;
-    struct stats_mean *against; /* by policy: the learned by its value, less 1 */
+    struct stats_mean *against; /* by policy: how much more the learned has, in parts of
+                                   the size of its value */
     uint32_t best;              /* of them: against which least is gained */
 };
 
@@ -209,8 +210,11 @@ static void judge_against(struct training *t, struct judgement *j,
     j->against = arena_alloc(t->arena, t->keys.against_count + 1,
                              sizeof *j->against);
     for (uint32_t a = 0; a < t->keys.against_count; a++) {
-        for (uint32_t i = 0; i < count; i++)
-            ratio[i] = value[count + i] / value[(a + 2) * count + i] - 1;
+        for (uint32_t i = 0; i < count; i++) {
+            double other = value[(a + 2) * count + i];
+
+            ratio[i] = (value[count + i] / other - 1) * copysign(1, other);
+        }
         j->against[a] = stats_mean(ratio, count, 0.95);
         if ((j->against[a].mean - j->against[j->best].mean) * better < 0)
             j->best = a;

@@ -83,6 +83,33 @@ static void the_verdict_is_against_the_best_hand_written_policy(void **state)
     free(text);
 }
 
+/* Trains for an objective, and returns what was learned; to be freed. */
+static char *train_for(const struct program *program, const char *objective)
+{
+    char text[3000], whole[4000];
+
+    snprintf(text, sizeof text, training, 6, 9);
+    char *at = strstr(text, "held_cost_usd"), *end = at + strlen("held_cost_usd");
+    *at = '\0';
+    snprintf(whole, sizeof whole, "metrics: {saved: {of: 0 - held_cost_usd, better: more}}\n"
+             "%s%s%s", text, objective, end);
+    program_write(program, "t.yaml", whole);
+    return train(program, objective, "2", "-q");
+}
+
+/* More is better of the cost with the other sign, so the same vectors win, and the same
+ * policy is the best of the others. */
+static void objectives_below_zero_keep_their_order(void **state)
+{
+    char *cost = train_for(*state, "held_cost_usd"), *saved = train_for(*state, "saved");
+
+    assert_string_equal(strstr(cost, "\nweights:"), strstr(saved, "\nweights:"));
+    assert_non_null(strstr(cost, "against hybrid, the best of them: -"));
+    assert_non_null(strstr(saved, "against hybrid, the best of them: +"));
+    free(cost);
+    free(saved);
+}
+
 /* Where the first validation is no better and patience is 1, training ends at
  * once, and what is kept is at least as good as the start by validation. */
 static void patience_ends_a_training(void **state)
@@ -316,6 +343,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(two_threads_give_the_bytes_of_one),
         TEST(the_verdict_is_against_the_best_hand_written_policy),
+        TEST(objectives_below_zero_keep_their_order),
         TEST(patience_ends_a_training),
         TEST(a_training_that_goes_on_gives_the_bytes_of_a_whole_one),
         TEST(a_training_does_not_go_on_with_other_inputs),
