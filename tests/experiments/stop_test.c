@@ -95,7 +95,8 @@ static void seeds_on_the_command_line_are_a_number(void **state)
     const struct program *program = *state;
     const char *file = program_write(program, "e.yaml", EXPERIMENT(
         "{until: \u00b11%, at_most: 9, of: [jct_mean_s]}", DRAWN));
-    static const char *const nine[] = { "--seeds", "5", NULL };
+    static const char *const five[] = { "--seeds", "5", NULL };
+    static const char *const most[] = { "--seeds", "9", NULL };
     char *text;
 
     assert_int_equal(program_experiment(program, file, "a", NULL), 0);
@@ -103,9 +104,13 @@ static void seeds_on_the_command_line_are_a_number(void **state)
     folder_says(program, "a", "seeds.csv", ",9,9,0,");
     folder_says(program, "a", "seeds.csv", "stopped at the most, 9 seeds: not "
                 "all differences to fcfs are known");
-    assert_int_equal(program_experiment(program, file, "b", nine), 0);
+    assert_int_equal(program_experiment(program, file, "b", five), 0);
     assert_int_equal(rows(program, "b"), 10);
     text = program_result(program, "b", "seeds.csv");
+    assert_null(text);
+    assert_int_equal(program_experiment(program, file, "c", most), 0);
+    assert_int_equal(rows(program, "c"), 18);
+    text = program_result(program, "c", "seeds.csv");
     assert_null(text);
 }
 
