@@ -141,6 +141,49 @@ static void the_report_says_what_the_tables_say(void **state)
     results_remove(dir);
 }
 
+/* Gives a column of the summary one value in all rows; none of its cells has a comma. */
+static void set_column(const char *dir, const char *name, const char *value)
+{
+    char *old = results_text(dir, "summary.csv"), new[16384];
+    const char *stands = strstr(old, name);
+    int column = 0, at = 0;
+    size_t used = 0;
+
+    assert_non_null(stands);
+    for (const char *c = old; c < stands; c++)
+        column += *c == ',';
+    for (const char *c = old, *end; *c != '\0'; c = end) {
+        bool set = at == column && c > stands;
+
+        end = c + strcspn(c, ",\n");
+        used += (size_t)snprintf(new + used, sizeof new - used, "%.*s%c",
+                                 (int)(set ? strlen(value) : (size_t)(end - c)),
+                                 set ? value : c, *end);
+        assert_true(used < sizeof new);
+        at = *end == '\n' ? 0 : at + 1;
+        end += *end != '\0';
+    }
+    results_write_text(dir, "summary.csv", new);
+    free(old);
+}
+
+static void rented_nodes_that_start_are_a_cause(void **state)
+{
+    char dir[64], *page;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    page = report(dir);
+    assert_null(strstr(page, "rented, not usable"));
+    free(page);
+    set_column(dir, "gpu_rent_fraction", "0.07");
+    page = report(dir);
+    check_has(page, "<tr><th>rented, not usable</th><td class=\"n\">7.0");
+    check_has(page, ", 7% is of rented nodes that are starting or under notice.");
+    free(page);
+    results_remove(dir);
+}
+
 /* The stored seeds cost 2 and 2.2 USD a job under the first policy, 1 and 1.2
  * under the second, at the first point: paired, -47.6% of the mean. */
 static void the_page_begins_with_the_answer(void **state)
@@ -375,6 +418,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_report_says_what_the_tables_say),
+        cmocka_unit_test(rented_nodes_that_start_are_a_cause),
         cmocka_unit_test(the_page_begins_with_the_answer),
         cmocka_unit_test(without_expectations_the_answer_is_against_the_baseline),
         cmocka_unit_test(a_control_says_what_a_part_decides),
