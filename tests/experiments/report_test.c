@@ -114,6 +114,7 @@ static void the_report_says_what_the_tables_say(void **state)
         "\"from\": \"rule\"}, "
         "{\"of\": \"job c\", \"key\": \"k\", \"value\": \"v\", "
         "\"from\": \"rule\"}]}\n");
+    results_write_text(dir, "tenants.csv", "point\n");
     page = report(dir);
     check_has(page, "<title>little - clustersim report</title>");
     check_has(page, "<td class=\"verdict holds\">holds</td><td>A3</td>");
@@ -136,6 +137,7 @@ static void the_report_says_what_the_tables_say(void **state)
     check_has(page, "0 violations in 8 trials and 77 events");
     check_has(page, "checks: capacity</th><td class=\"n\">123</td>");
     check_has(page, "<td>9.9</td>");
+    check_has(page, "<a href=\"tenants.csv\">tenants.csv</a>");
     check_elements(page);
     free(page);
     results_remove(dir);
