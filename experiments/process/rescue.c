@@ -32,15 +32,15 @@ static const int faults[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
 struct rescue_thread {
     uint64_t magic;
     const struct rescue *rescue;
-    bool marked;
+    bool marked;                /* a trial runs, whose `mark` is noted if it crashes */
     char mark[MARK_BYTES];
     stack_t before;             /* of this thread */
 };
 
 struct rescue {
     pid_t process;              /* the one that is armed, not a child of it */
-    int folder;
-    const char *name;
+    int folder;                 /* handle of that of the notes, */
+    const char *name;           /* ... and their file in it */
     const char *program;        /* NULL: it cannot begin anew */
     char *const *argv;
     char *stack;                /* [threads][STACK_BYTES] */

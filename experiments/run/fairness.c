@@ -46,10 +46,10 @@ struct level {                  /* thousandths of GPUs over time */
 
 struct tenant {
     const char *name;
-    uint64_t jobs, done;
-    struct level held, asked;
-    double usd;
-    struct tally jct, wait, slowdown, rho;
+    uint64_t jobs, done;        /* those that count */
+    struct level held, asked;   /* asked: of its jobs in the system */
+    double usd;                 /* of its jobs that have ended */
+    struct tally jct, wait, slowdown, rho;      /* of those that count and are done */
 };
 
 struct fairness {
@@ -57,14 +57,14 @@ struct fairness {
     const struct cs_host *host;
     int64_t from_ns, last_ns;
     double all_milli;           /* of all GPUs */
-    int64_t in_system;
-    wide area;
-    struct fair_jobs **jobs, *spare;
+    int64_t in_system;          /* jobs, no replicas; */
+    wide area;                  /* ... x ns, up to last_ns */
+    struct fair_jobs **jobs, *spare;    /* jobs: by id / JOBS_TOGETHER */
     uint32_t jobs_room, block;  /* block: of the last job that came */
     double rho_sum, rho_max;
     uint64_t rhos, over;        /* jobs with a rho, with one above 1 */
     struct tenant *tenant;      /* in the order in which they came */
-    uint32_t count, room, last;
+    uint32_t count, room, last; /* last: that was found */
     struct level *envy;         /* by tenant and other; NULL: below 2 */
 };
 

@@ -33,9 +33,10 @@ struct bin {                    /* samples at one percent */
 struct arrived {
     struct metrics_parts parts;
     const struct cs_host *host;
-    uint64_t all_milli, arrived_milli, allocated_milli, jobs, dropped;
+    uint64_t all_milli, arrived_milli, allocated_milli; /* thousandths of GPUs */
+    uint64_t jobs, dropped;     /* that came, and of them that were dropped */
     int64_t at_ns;              /* of the arrivals not yet sampled */
-    bool due;
+    bool due;                   /* there are such */
     struct bin *bin;            /* by percent */
 };
 

@@ -30,7 +30,8 @@ __extension__ typedef __int128 wide_ns;   /* nodes x nanoseconds */
 
 struct rent_sum {
     wide_ns node_ns;
-    double usd, unused_usd, used_usd;   /* used: without parts of units */
+    double usd, unused_usd, used_usd;   /* unused: of usd, as rent_usd() says; used:
+                                   without parts of units */
 };
 
 struct rent {

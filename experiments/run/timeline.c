@@ -29,7 +29,7 @@
 
 struct cell {
     double allocated, busy, cores, pending, running;    /* x seconds */
-    double usd;                 /* of nodes paid for while held */
+    double usd;                 /* of groups whose cost changes: changing_usd() */
 };
 
 struct timeline {

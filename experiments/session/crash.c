@@ -23,7 +23,7 @@
 
 struct crash {
     const struct folder *trials;
-    struct crashed known;
+    struct crashed known;       /* by earlier runs; empty without --resume */
     struct rescue *rescue;      /* NULL: a program that is not ours takes its signals */
     bool *crashes;              /* by policy: a trial of it has */
 };
