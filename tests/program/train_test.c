@@ -171,18 +171,45 @@ static void a_training_that_goes_on_gives_the_bytes_of_a_whole_one(void **state)
 
 static void a_training_does_not_go_on_with_other_inputs(void **state)
 {
+    static const char *const set[] = { "train.objective=jct_mean_s", "seed=4",
+                                       "workload.jobs=5", "train.validation.every=3" };
     const struct program *program = *state;
     char out[192], *said;
 
     write_training(program, 30, 99);
     interrupt_training(program);
-    write_training(program, 31, 99);
     snprintf(out, sizeof out, "%s/part", program->folder);
-    const char *words[] = { "train", program_path(program, "t.yaml"), "-o", out,
-                            "--resume", NULL };
-    assert_int_equal(program_say(program, words, &said), 3);
-    assert_non_null(strstr(said, "began with other inputs"));
+    for (int i = 0; i < 5; i++) {
+        const char *words[] = { "train", program_path(program, "t.yaml"), "-o", out,
+                                "--resume", i < 4 ? "--set" : NULL, i < 4 ? set[i] : NULL,
+                                NULL };
+
+        if (i == 4)
+            write_training(program, 31, 99);
+        assert_int_equal(program_say(program, words, &said), 3);
+        assert_non_null(strstr(said, "began with other inputs"));
+        free(said);
+    }
+}
+
+/* What was set on the command line belongs to what makes the file again. */
+static void the_file_names_what_was_set(void **state)
+{
+    const struct program *program = *state;
+    char file[192], out[192], *said;
+
+    write_training(program, 9, 9);
+    snprintf(file, sizeof file, "%s/t.yaml", program->folder);
+    snprintf(out, sizeof out, "%s/w", program->folder);
+    const char *words[] = { "train", file, "-o", out, "-q", "--set", "train.generations=6",
+                            "--set", "seed=\n3", NULL };
+    if (program_say(program, words, &said) != 0)
+        fail_msg("%s", said);
     free(said);
+    char *text = program_read(out);
+    assert_non_null(strstr(text, "/t.yaml --set \"train.generations=6\" --set "
+                           "\"seed=\\u000a3\"`\n"));
+    free(text);
 }
 
 /* A training that has no effect on jobs of one role. */
@@ -347,6 +374,7 @@ int main(int argc, char **argv)
         TEST(patience_ends_a_training),
         TEST(a_training_that_goes_on_gives_the_bytes_of_a_whole_one),
         TEST(a_training_does_not_go_on_with_other_inputs),
+        TEST(the_file_names_what_was_set),
         TEST(weights_that_change_nothing_are_not_written),
         TEST(a_race_gives_the_same_bytes_with_two_threads_and_resumed),
         TEST(a_race_finds_the_best_vectors_with_fewer_trials),
