@@ -15,6 +15,7 @@ static int run_train(struct cli *cli, const struct args *args)
         .set = args->set, .set_count = args->set_count
     };
     struct train_options options = {
+        .set = args->set, .set_count = args->set_count,
         .progress = cli->progress && !args->given[ARG_QUIET],
         .path = args->value[ARG_OUT], .out = cli->out,
         .resume = args->given[ARG_RESUME],

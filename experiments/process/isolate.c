@@ -40,11 +40,11 @@ struct isolate {
     size_t page_bytes;
     uint64_t memory_bytes;      /* 0: no limit */
     const struct isolate_fork *fork;    /* NULL: nobody is told */
-    double limit_s;
+    double limit_s;             /* what the child is told: isolate_tell() */
     pthread_mutex_t *gate;      /* NULL: none */
     pthread_mutex_t lock;       /* of what follows */
     pid_t pid;                  /* 0: nothing runs */
-    bool killed;
+    bool killed;                /* by isolate_kill(), since it runs */
 };
 
 struct isolate *isolate_new(size_t page_bytes, uint64_t memory_bytes)
@@ -154,6 +154,7 @@ static int wait_for_child(struct isolate *isolate, pid_t pid)
     return status;
 }
 
+/* fork() while no other thread holds the gate; the child unlocks its copy, too. */
 static pid_t fork_at_gate(const struct isolate *isolate)
 {
     pid_t pid;

@@ -61,6 +61,7 @@ static void exec_program(const struct program *program, const sigset_t *mask,
     _exit(errno == ENOENT ? PROGRAM_NOT_THERE : 1);
 }
 
+/* Returns milliseconds of wall time since then, to within one. */
 static int64_t ms_since(const struct timespec *then)
 {
     struct timespec now;

@@ -32,15 +32,15 @@ static const int faults[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
 struct rescue_thread {
     uint64_t magic;
     const struct rescue *rescue;
-    bool marked;
+    bool marked;                /* a trial runs, whose `mark` is noted if it crashes */
     char mark[MARK_BYTES];
     stack_t before;             /* of this thread */
 };
 
 struct rescue {
     pid_t process;              /* the one that is armed, not a child of it */
-    int folder;
-    const char *name;
+    int folder;                 /* handle of that of the notes, */
+    const char *name;           /* ... and their file in it */
     const char *program;        /* NULL: it cannot begin anew */
     char *const *argv;
     char *stack;                /* [threads][STACK_BYTES] */
@@ -68,6 +68,8 @@ static const struct rescue_thread *this_thread(void)
     return thread->magic == MAGIC ? thread : NULL;
 }
 
+/* Appends the mark to the notes.  False: it is not there, or not whole, so the program
+ * must not begin anew: the same trial would crash it again. */
 static bool write_mark(const struct rescue_thread *thread)
 {
     const struct rescue *rescue = thread->rescue;

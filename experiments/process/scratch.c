@@ -28,6 +28,8 @@ const char *scratch_make(struct arena *arena, struct err *err)
     return NULL;
 }
 
+/* Removes a folder and all in it; links are removed, not followed.  What cannot be
+ * removed stays, without a word. */
 static void remove_tree(int parent, const char *name)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -125,9 +125,9 @@ struct system_pair {
     cpu_set_t all;              /* where this process might run before */
     int cpu;                    /* that both share now; -1: both run anywhere */
     int64_t look_ns;            /* when to look next; the last look was at since_ns */
-    int64_t since_ns, own_ns;
+    int64_t since_ns, own_ns;   /* own: processor time that both had used by then */
     uint32_t coin;              /* its lowest bit decides whether to move */
-    struct ticks before[CPUS_MAX];
+    struct ticks before[CPUS_MAX];      /* at since_ns */
 };
 
 /* Appends the threads of a process, as far as there is room and /proc has them. */
@@ -205,6 +205,7 @@ static void release_pair(struct system_pair *pair)
     pair->cpu = -1;
 }
 
+/* Returns 0 where the clock cannot be read, as that of a process that has gone. */
 static int64_t read_clock_ns(clockid_t clock)
 {
     struct timespec time;

@@ -41,16 +41,17 @@ struct talk {
     int in, out, said_fd;       /* to its stdin (-1: closed), from its stdout and stderr */
     bool taken;                 /* the parent of this process started it */
     bool stands;                /* for children; no signal is handled here */
-    int64_t limit_ns, due_ns, over_ns;
+    int64_t limit_ns;           /* of wall time, for an answer; */
+    int64_t due_ns, over_ns;    /* ... when this one, and this exchange, is late */
     char *buffer;               /* of what it sends: [from, used) is unread */
     size_t from, used, room;
     char said[SAID_BYTES];
     size_t said_bytes;
-    char told[SAID_TOLD];
-    char last[TALK_LAST][TALK_CUT + 3];
-    uint64_t messages;
-    char why[160];
-    struct sigaction pipe_before;
+    char told[SAID_TOLD];       /* what talk_stderr() returned */
+    char last[TALK_LAST][TALK_CUT + 3]; /* a ring: message n is in n % TALK_LAST */
+    uint64_t messages;          /* of both sides, so far */
+    char why[160];              /* what went wrong; empty: nothing yet */
+    struct sigaction pipe_before;       /* SIGPIPE, as it was */
     struct system_pair *pair;   /* NULL: both run where they like */
 };
 
@@ -176,6 +177,7 @@ void talk_hang_up(struct talk *talk)
     talk->in = -1;
 }
 
+/* Kills the program and its group; `leaves`: after it had LEAVE_MS to leave by itself. */
 static void end_program(struct talk *talk, bool leaves)
 {
     for (int ms = 0; leaves && ms < LEAVE_MS && !has_left(talk); ms++)

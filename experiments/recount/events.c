@@ -50,6 +50,8 @@ struct walk {
     struct event level, tasks;
 };
 
+/* Adds what held in [from, to) to the sum, in GPUs x s and tasks x s, and moves the
+ * walk to `to`.  Changes at `to` belong to the next interval. */
 static void step_to(const struct events *events, uint32_t pool, struct walk *walk,
                     int64_t from, int64_t to, struct means *sum)
 {
@@ -81,6 +83,7 @@ static void step_to(const struct events *events, uint32_t pool, struct walk *wal
 enum { LINE_T = 3, LINE_POOL, LINE_GPUS, LINE_ALLOCATED, LINE_BUSY, LINE_CORES,
        LINE_PENDING, LINE_RUNNING, LINE_USD, LINE_CELLS };
 
+/* Compares a row with the sums of its interval of s seconds. */
 static void judge_line(const struct cells *cells, const struct means *sum, double s,
                        struct judge *judge)
 {
@@ -96,6 +99,8 @@ static void judge_line(const struct cells *cells, const struct means *sum, doubl
                  sum->running / s, DIGITS * (1 + sum->running / s));
 }
 
+/* A row of a pool holds until the next one of it, the last until end_ns.  What is
+ * before the first row only moves the walk. */
 static void judge_pool(const struct events *events, const struct table *table,
                        uint32_t pool, const char *name, int64_t end_ns, struct judge *judge)
 {

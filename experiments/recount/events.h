@@ -20,7 +20,9 @@ struct event {
     double allocated, busy;     /* how much more; without a pool how many */
 };
 
+/* Returns an empty list, in the arena. */
 struct events *events_new(struct arena *arena);
+/* Appends a change, which must not come before the last one. */
 void events_add(struct events *events, struct event event);
 /* Compares each row of timeline.csv with what was heard within its interval. */
 void events_judge_lines(const struct events *events, const struct recount_parts *parts,

@@ -66,6 +66,7 @@ static int64_t counted(const struct held *held, int64_t since, int64_t now)
          : now > held->from_ns ? now - held->from_ns : 0;
 }
 
+/* Returns the GPUs of a share in thousandths; its gpu_milli 0: whole GPUs. */
 static int64_t gpu_milli(const struct share *share)
 {
     return (int64_t)mask_count(share->gpu_mask) *
@@ -103,6 +104,8 @@ static double usd_by_price(const struct held *held, uint32_t i, int64_t from, in
     return usd;
 }
 
+/* Returns USD of a lease from one instant to another, 0 if that is not later.  One rate
+ * will do where no price changes. */
 static inline double usd_of(const struct held *held, uint32_t i, int64_t from, int64_t to)
 {
     if (to <= from)
@@ -135,6 +138,8 @@ static double watts_of(const struct held *held, uint32_t i, double busy,
     return watts;
 }
 
+/* Adds the energy above idle since busy_ns: over all time for rows of jobs, and from
+ * the warm-up on by group. */
 static void drew(struct held *held, uint32_t i, int64_t now)
 {
     struct held_lease *lease = &held->lease[i];
@@ -240,6 +245,7 @@ void held_take(struct held *held, const struct fact *fact)
         events_of(held, fact->subject, fact->time_ns, +1, 0);
 }
 
+/* Adds the time since the last change to what the lease was doing. */
 static void did(struct held *held, struct held_lease *lease, int64_t now)
 {
     held->does[lease->does] +=
@@ -265,6 +271,8 @@ void held_does(struct held *held, const struct fact *fact, enum held_does does)
  * was measured, or a stated time in which GPUs may do anything. */
 enum known { KNOWN_FLOPS, KNOWN_LENGTH, KNOWN_NOTHING, KNOWN_SERVICE };
 
+/* A job with several phases is known by its laws: one phase of a stated time that holds
+ * GPUs is enough for KNOWN_NOTHING. */
 static enum known find_known(const struct job_form *form)
 {
     bool laws = false, stated = false;
@@ -282,6 +290,7 @@ static enum known find_known(const struct job_form *form)
     return form->phase[0].law->seconds > 0 ? KNOWN_NOTHING : KNOWN_LENGTH;
 }
 
+/* Jobs that end one after the other are often of one form: the last answer is kept. */
 static enum known form_known(struct held *held, const struct job_form *form)
 {
     if (form != held->form) {
@@ -291,6 +300,8 @@ static enum known form_known(struct held *held, const struct job_form *form)
     return (enum known)held->form_known;
 }
 
+/* When a lease ends: adds its GPU-seconds to those of jobs of which FLOPs, length or
+ * nothing is known, and what its GPUs could have done in BF16. */
 static void add_known(struct held *held, uint32_t i, int64_t now)
 {
     const struct cs_lease *pub = cs_lease(held->host, (struct lease_id){ i });

@@ -62,11 +62,16 @@ struct held {
     int form_known;             /* ... and what is known of its work */
 };
 
+/* Returns an empty book in the arena.  `host` is set from outside before the first
+ * lease; `rows` hears what jobs held. */
 struct held *held_new(struct arena *arena, const struct trial_spec *spec, struct rows *rows);
+/* A lease was granted, or ends while its placement can still be asked for. */
 void held_take(struct held *held, const struct fact *fact);
 void held_drop(struct held *held, const struct fact *fact);
+/* Another part of its GPUs is busy, or it does something else, from this fact on. */
 void held_busy(struct held *held, const struct fact *fact);
 void held_does(struct held *held, const struct fact *fact, enum held_does does);
+/* Its phase ended at this fact; before held_does() is told. */
 void held_phase(struct held *held, const struct fact *fact);
 /* A row of a job that has ended. */
 void held_row(struct held *held, const struct host_job *job, enum job_status status);

@@ -21,6 +21,8 @@ struct histogram {
     uint32_t bin[HISTOGRAM_BINS];
 };
 
+/* Returns the bin of a sample: its exponent and the first bits behind it.  The first
+ * bin has all below 2^HISTOGRAM_LEAST, the last all that is too large. */
 static inline uint32_t histogram_bin(double sample)
 {
     uint64_t bits, least = (uint64_t)(1023 + HISTOGRAM_LEAST) << HISTOGRAM_BITS;

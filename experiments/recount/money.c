@@ -38,6 +38,8 @@ static double group_core_s(const struct asked *a, uint32_t g)
     return s;
 }
 
+/* Returns joules of a group with PUE: idle nodes and GPUs while they are there, what
+ * leases drew above that, and cores by their work. */
 static double group_joules(const struct asked *a, uint32_t g, double core_s,
                            const struct nodes_sum *rented)
 {
@@ -51,6 +53,8 @@ static double group_joules(const struct asked *a, uint32_t g, double core_s,
            (a->books->held->group_j[g] + work + node_s * (group->idle_w + gpus));
 }
 
+/* Returns what the nodes of a group cost from the warm-up to the end, without
+ * electricity. */
 static double group_usd(const struct asked *a, uint32_t g, const struct nodes_sum *rented)
 {
     const struct node_group *group = &a->cluster->group[g];
@@ -73,6 +77,8 @@ double money_core_scale(const struct asked *a)
     return a->core_s + core_s / JUDGE_NEAR;
 }
 
+/* Energy in kWh and by price.  Where the carbon intensity changes over time, only the
+ * sign of carbon is checked. */
 static void judge_energy(const struct asked *a, double joules, double usd, double scale)
 {
     const struct cluster_spec *cluster = a->cluster;
@@ -90,6 +96,8 @@ static void judge_energy(const struct asked *a, double joules, double usd, doubl
                     (kwh > 0 || a->value[METRIC_CARBON] == 0), "it is below 0");
 }
 
+/* `paid`: USD of all nodes; `rent`: of that, of rented nodes that could not be used.
+ * After a warm-up no cause is published: what a job paid before is not known. */
 static void judge_causes(const struct asked *a, double paid, double rent, double transfer)
 {
     const struct held *held = a->books->held;
@@ -110,6 +118,7 @@ static void judge_causes(const struct asked *a, double paid, double rent, double
                  warm ? NAN : a->cluster->storage_usd_per_h * a->span_s / 3600, 0);
 }
 
+/* Compares what was spent in all, group by group, and sets core_s. */
 static void judge_cost(struct asked *a)
 {
     const struct cluster_spec *cluster = a->cluster;
@@ -138,6 +147,7 @@ static void judge_cost(struct asked *a)
     judge_metric(a->judge, METRIC_NODES_RENTED, a->span_s > 0 ? node_s / a->span_s : 0, 1);
 }
 
+/* Is everything paid for all of the time, and no electricity by the kWh? */
 static bool is_simple(const struct cluster_spec *cluster)
 {
     bool simple = true;

@@ -16,6 +16,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 
+/* Of GPUs in thousandths: out of service, paid for but not usable, not rented. */
 enum level { DOWN, STARTING, AWAY, LEVELS };
 
 struct change {
@@ -65,6 +66,7 @@ struct nodes *nodes_new(struct arena *arena, const struct cluster_spec *cluster)
     return nodes;
 }
 
+/* Opens a rental of a node that has none, from now on; up_ns: when it can be used. */
 static void rental_open(struct nodes *nodes, uint32_t node, int64_t now, int64_t up_ns)
 {
     assert(nodes->open != NULL && nodes->open[node] == 0);
@@ -73,6 +75,7 @@ static void rental_open(struct nodes *nodes, uint32_t node, int64_t now, int64_t
     nodes->open[node] = nodes->rentals;
 }
 
+/* Keeps the rental of a node by what is told of it; a notice changes nothing here. */
 static void rental_fact(struct nodes *nodes, const struct fact *fact)
 {
     struct rental *rental = NULL;
@@ -151,6 +154,8 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Adds a rental to the sums of its group, as far as it lies in [begin, end].  A unit
+ * that was begun is paid whole, even beyond the end. */
 static void sum_rental(struct nodes *nodes, const struct rental *rental, int64_t begin,
                        int64_t end)
 {

@@ -20,6 +20,8 @@ struct nodes_sum {
     double node_s;
 };
 
+/* Returns the book of a cluster whose nodes are all in service, in the arena; rented
+ * ones are not there yet. */
 struct nodes *nodes_new(struct arena *arena, const struct cluster_spec *cluster);
 /* A fact of a node.  inside: jobs are in the system; else it is entered when the next
  * job comes (nodes_job), or at the end if it is of the run. */

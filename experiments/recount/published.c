@@ -30,6 +30,7 @@ static double gpu_s(__int128_t milli_ns)
     return (double)((long double)milli_ns / 1e12L);
 }
 
+/* Fractions of all GPU time; nothing is said where no GPU was there. */
 static void judge_gpus(const struct asked *a)
 {
     const struct held *held = a->books->held;
@@ -78,6 +79,7 @@ static void judge_idle(const struct asked *a)
                  gpu_s(idle[IDLE_FRAGMENT] + idle[IDLE_BEHIND]) / all, 1);
 }
 
+/* Memory and cores of nodes, as fractions of those that the cluster has. */
 static void judge_host(const struct asked *a)
 {
     const struct cluster_spec *cluster = a->cluster;
@@ -94,6 +96,7 @@ static void judge_host(const struct asked *a)
                      money_core_scale(a) / (cluster->core_count * a->span_s));
 }
 
+/* Returns the ratio; NAN: there is nothing to divide by. */
 static double over(double of, double by)
 {
     return by > 0 ? fmax(0, of) / by : NAN;
@@ -122,6 +125,8 @@ static void judge_useful(const struct asked *a)
     judge_metric(a->judge, METRIC_WORK_USD, length ? over(held->useful_s, usd) : NAN, 0);
 }
 
+/* Returns by which part the value is above its bound; 0 within rounding, NAN: no
+ * bound. */
 static double gap(double value, double bound)
 {
     double over = bound > 0 && value > 0 ? value / bound - 1 : NAN;
@@ -173,6 +178,8 @@ static void judge_rows(const struct asked *a)
                  held->all_j / 3.6e6, 0);
 }
 
+/* What a policy asked for.  Rows count preemptions of the warm-up, so the metric is
+ * compared only without one. */
 static void judge_counts(const struct asked *a)
 {
     const struct recount_told *told = &a->books->told;

@@ -55,11 +55,14 @@ struct recount {
 
 /* ---- what is heard ------------------------------------------------------ */
 
+/* Does what happens now count?  What happens when the warm-up ends is of the warm-up. */
 static bool counts(const struct recount *r, int64_t now)
 {
     return r->parts.spec->warmup_ns == 0 || now > r->parts.spec->warmup_ns;
 }
 
+/* Returns the books, and notes that this fact is of the run: a drained run ends with
+ * the last one. */
 static struct recount_books *moves(struct recount *r, const struct fact *fact)
 {
     r->books.last_ns = fact->time_ns;
@@ -100,6 +103,8 @@ static void read_row(struct recount *r, const struct host_job *job, enum job_sta
     }
 }
 
+/* Adds up what the row of the job says.  All sums but transfer_usd are over all time:
+ * judge_rows() compares them with leases of all time. */
 static void hear_end(void *self, const struct fact *fact)
 {
     struct recount *r = self;
@@ -132,6 +137,8 @@ static void hear_end(void *self, const struct fact *fact)
     read_row(r, job, (enum job_status)fact->object);
 }
 
+/* Tells nodes.c of the nodes of a lease that begins (+1) or ends (-1); not needed where
+ * no node is billed while held. */
 static void nodes_of(struct recount *r, const struct fact *fact, int change)
 {
     const struct placement *place;
@@ -190,6 +197,8 @@ static void hear_busy(void *self, const struct fact *fact)
     held_busy(r->books.held, fact);
 }
 
+/* The run does not go on for it: nodes fail and are given back after the last job,
+ * too. */
 static void hear_node(void *self, const struct fact *fact)
 {
     struct recount *r = self;
@@ -197,11 +206,14 @@ static void hear_node(void *self, const struct fact *fact)
     nodes_fact(r->books.nodes, fact, rows_inside(r->books.rows));
 }
 
+/* Of such a fact only the time matters. */
 static void hear_other(void *self, const struct fact *fact)
 {
     (void)moves(self, fact);
 }
 
+/* Rows of jobs count failures of the warm-up, too: all_interrupts is what they are
+ * compared with. */
 static void hear_interrupt(void *self, const struct fact *fact)
 {
     struct recount *r = self;
@@ -213,6 +225,8 @@ static void hear_interrupt(void *self, const struct fact *fact)
     r->books.held->lost_s += fact->amount;
 }
 
+/* While no job is in the system, decisions are not of the run.  Rates of links are due
+ * after decisions 0, 1, 2, 4, 8, ... and every FAIR_EVERY; full: after each. */
 static void hear_decide(void *self, const struct fact *fact)
 {
     struct recount *r = self;
@@ -223,6 +237,8 @@ static void hear_decide(void *self, const struct fact *fact)
     r->fair_due |= r->full || (n & (n - 1)) == 0 || n % FAIR_EVERY == 0;
 }
 
+/* Stops and leases taken back are compared with rows of jobs, so they count from time 0
+ * on. */
 static void hear_decision(void *self, const struct fact *fact)
 {
     struct recount *r = self;
@@ -238,6 +254,7 @@ static void hear_decision(void *self, const struct fact *fact)
     told->changes += done && (fact->object == HOST_RESIZE || fact->object == HOST_MOVE);
 }
 
+/* Adds what a flow that has ended took of each of its links, in units of the link. */
 static void flow_heard(void *self, const struct flow_use *use, uint32_t count, double work)
 {
     struct recount *r = self;
@@ -250,6 +267,7 @@ static void flow_heard(void *self, const struct flow_use *use, uint32_t count, d
         }
 }
 
+/* A flow that runs when the warm-up ends: what is done of it so far is of the warm-up. */
 static void begin_heard(void *self, const struct flow_use *use, uint32_t count, double work)
 {
     struct recount *r = self;
@@ -334,6 +352,8 @@ static void instant_over(void *self)
                     "a flow has another rate than its max-min fair share");
 }
 
+/* A lease that is ready or busy, and a phase that starts, do not move the end of the
+ * run: the end of the lease does. */
 static void listen(struct recount *r, struct journal *journal)
 {
     static const struct {

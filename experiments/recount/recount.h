@@ -42,10 +42,12 @@ struct recount_parts {
     const struct table *jobs, *timeline, *tenants, *services;   /* or NULL */
 };
 
-/* Returns the second opinion, in the arena of the parts.  It listens to the
- * journal, to the net and to the loop from now on, behind those who listen
- * already; it must be made after what writes the rows of jobs. */
+/* Returns the second opinion, in the arena of the parts.  It listens to the journal from
+ * now on, behind those who listen already; it must be made after what writes the rows of
+ * jobs. */
 struct recount *recount_new(const struct recount_parts *parts);
+/* Names the host, and listens to the net and the loop from now on; before the first
+ * event of the trial. */
 void recount_watch(struct recount *recount, struct cs_host *host);
 /* The warm-up is over at this instant. */
 void recount_begin(struct recount *recount);

@@ -184,6 +184,7 @@ static void write_rows(const struct plot_source *source,
     }
 }
 
+/* Skipped unless the points differ in one number alone, which is the axis. */
 enum plot_made plot_make_sweep(const struct plot_source *source,
                                struct plot_sink *sink, struct err *err)
 {
@@ -307,6 +308,7 @@ static void write_delta(void *self, uint32_t point, uint32_t policy,
     out_text(rows->out, "\n");
 }
 
+/* Skipped where nothing is compared with a baseline. */
 enum plot_made plot_make_delta(const struct plot_source *source,
                                struct plot_sink *sink, struct err *err)
 {

@@ -179,6 +179,7 @@ static void write_curves(const struct plot_source *source,
         }
 }
 
+/* The axis begins at the first percent of the fastest curve: fewer jobs say nothing. */
 enum plot_made plot_make_jct_cdf(const struct plot_source *source,
                                  struct plot_sink *sink, struct err *err)
 {
@@ -320,6 +321,7 @@ static void write_series(struct out *out, const struct series *s)
     }
 }
 
+/* Of all policies the same seed: the first that timeline.csv has at the middle point. */
 enum plot_made plot_make_timeline(const struct plot_source *source,
                                   struct plot_sink *sink, struct err *err)
 {

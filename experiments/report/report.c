@@ -137,9 +137,9 @@ static void write_files(const struct report *r)
 {
     static const char *const name[] = {
         "summary.csv", "compare.csv", "jobs.csv", "phases.csv",
-        "timeline.csv", "decisions.csv", "services.csv", "arrived.csv",
-        "checks.csv", "options.csv", "border.csv", "sensitivity.csv", "failures.csv", "audit.json",
-        "provenance.json", "trace.json"
+        "timeline.csv", "decisions.csv", "services.csv", "tenants.csv", "arrived.csv",
+        "seeds.csv", "metrics.csv", "checks.csv", "options.csv", "border.csv",
+        "sensitivity.csv", "failures.csv", "audit.json", "provenance.json", "trace.json"
     };
 
     for (size_t i = 0; i < COUNT_OF(name); i++)

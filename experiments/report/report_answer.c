@@ -66,13 +66,14 @@ static bool is_first(const struct check_rows *rows, size_t i, same_rows *same)
 
 struct tally_of_checks {
     unsigned all, held, failed, open;
+    unsigned left;              /* not judged, or of a trial that failed */
 };
 
-/* Counts the verdicts of a claim: held, failed, and open. */
+/* Counts the verdicts of a claim: held, failed, undecided, and those that are none. */
 static struct tally_of_checks count_checks(const struct check_rows *rows,
                                            const struct check_row *claim)
 {
-    struct tally_of_checks n = { 0, 0, 0, 0 };
+    struct tally_of_checks n = { 0, 0, 0, 0, 0 };
 
     for (size_t i = 0; i < rows->count; i++) {
         if (!same_claim(&rows->row[i], claim))
@@ -82,8 +83,10 @@ static struct tally_of_checks count_checks(const struct check_rows *rows,
             n.held++;
         else if (strcmp(rows->row[i].verdict, "does not hold") == 0)
             n.failed++;
-        else
+        else if (strcmp(rows->row[i].verdict, "undecided") == 0)
             n.open++;
+        else
+            n.left++;
     }
     return n;
 }
@@ -109,6 +112,8 @@ static void write_headline(const struct report *r, const struct check_row *claim
     if (n.all > 1 && n.open > 0)
         out_printf(r->out, "; %u %s undecided", n.open,
                    n.open == 1 ? "is" : "are");
+    if (n.all > 1 && n.left > 0)
+        out_printf(r->out, "; %u could not be judged", n.left);
     out_text(r->out, ".</p>\n");
 }
 

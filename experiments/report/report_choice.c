@@ -51,8 +51,8 @@ static double mean_of(const struct report *r, uint32_t point, uint32_t policy,
                ? NAN : m.mean;
 }
 
-/* Returns the policy of the least mean, or UINT32_MAX: there is none, or all are 0, as
- * costs are where nothing has a price. */
+/* Returns the policy of the least mean, or UINT32_MAX: there is none, or all that there are
+ * are 0, as costs are where nothing has a price. */
 static uint32_t find_best(const struct report *r, uint32_t point,
                           enum metric metric)
 {
@@ -63,7 +63,7 @@ static uint32_t find_best(const struct report *r, uint32_t point,
     for (uint32_t p = 0; p < r->source.grid->policy_count; p++) {
         double mean = mean_of(r, point, p, metric);
 
-        any = any || mean != 0;
+        any = any || fabs(mean) > 0;
         if (mean < least) {
             least = mean;
             best = p;

@@ -253,7 +253,7 @@ static void means_table(struct out *out, const struct plot_source *source,
 
 /* Causes. */
 
-#define CAUSES 7
+#define CAUSES 8
 static const struct {
     enum metric metric;
     const char *title, *words;
@@ -269,6 +269,8 @@ static const struct {
     { METRIC_GPU_IDLE_EMPTY, "idle, nothing waits",
       "idle because nothing waits" },
     { METRIC_GPU_DOWN, "out of service", "out of service" },
+    { METRIC_GPU_RENT, "rented, not usable",
+      "of rented nodes that are starting or under notice" },
 };
 
 struct shares {
@@ -288,7 +290,17 @@ static struct shares shares_of(const struct plot_source *source,
     return s;
 }
 
-/* Writes the table of GPU time by cause. */
+/* Is there GPU time of that cause under any policy? */
+static bool occurs(const struct plot_source *source, uint32_t point, enum metric metric)
+{
+    for (uint32_t p = 0; p < source->grid->policy_count; p++)
+        if (plot_mean(source, point, p, metric).mean > 0)
+            return true;
+    return false;
+}
+
+/* Writes the table of GPU time by cause; its rows add up to all of it.  Few experiments
+ * rent nodes, so that row stands only where it is needed. */
 static void cause_table(struct out *out, const struct plot_source *source,
                         uint32_t point)
 {
@@ -298,6 +310,9 @@ static void cause_table(struct out *out, const struct plot_source *source,
     for (size_t c = 0; c < CAUSES; c++) {
         const struct row percent = { { "", 1 }, 100, NAN, 1 };
 
+        if (cause[c].metric == METRIC_GPU_RENT &&
+            !occurs(source, point, METRIC_GPU_RENT))
+            continue;
         sheet_cell(sheet, "%s", cause[c].title);
         for (uint32_t p = 0; p < grid->policy_count; p++)
             add_mean(sheet, plot_mean(source, point, p, cause[c].metric),
@@ -391,6 +406,7 @@ static void reasons(struct out *out, const struct plot_source *source,
     out_text(out, "</ul>\n");
 }
 
+/* Means, where GPU time went, and in sentences why, of one point. */
 void report_point(struct out *out, const struct plot_source *source,
                   uint32_t point)
 {

@@ -11,6 +11,7 @@
 struct out;
 struct plot_source;
 
+/* Writes means, GPU time by cause, and sentences on both, of one point. */
 void report_point(struct out *out, const struct plot_source *source,
                   uint32_t point);
 

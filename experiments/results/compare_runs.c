@@ -233,6 +233,8 @@ static bool is_alone(const struct grid *grid, enum metric metric,
            metric_count(other->metrics);
 }
 
+/* Names the metrics of the experiment's own that only one of the two runs has, or that
+ * have another expression there. */
 static void print_alone(FILE *file, const struct grid *left, const struct grid *right)
 {
     for (unsigned m = METRIC_COUNT; m < metric_count(left->metrics); m++)
@@ -247,6 +249,8 @@ static void print_alone(FILE *file, const struct grid *left, const struct grid *
     }
 }
 
+/* Returns the two runs side by side, in the arena, with Holm's p-values; samples are
+ * filled pair by pair. */
 static struct pairing *pair_runs(struct arena *arena, const struct grid *left,
                                  const struct grid *right)
 {

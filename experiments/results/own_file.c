@@ -108,6 +108,8 @@ bool own_write(struct arena *arena, const struct folder *dir,
     return csv_out_close(out, table, err);
 }
 
+/* Reads a metric back from its row.  Counts that are no number of trials become 0: they
+ * are told to people alone. */
 static bool read_row(struct arena *arena, const struct csv *in, const size_t *c,
                      struct metric_info *info, struct own_told *what, struct err *err)
 {
@@ -136,6 +138,7 @@ static bool read_row(struct arena *arena, const struct csv *in, const size_t *c,
                    "'%.60s' is a built-in metric", info->name);
 }
 
+/* Reads all rows into the set and, side by side, what became of their values. */
 static bool read_rows(struct arena *arena, struct csv *in, struct metric_set *set,
                       struct own_told *what, struct err *err)
 {

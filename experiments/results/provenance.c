@@ -45,6 +45,7 @@ static void put_text(struct out *out, const char *key, const char *text)
     out_text(out, ",\n");
 }
 
+/* A time in seconds; null: never. */
 static void put_time(struct out *out, const char *key, int64_t ns)
 {
     char text[40] = "null";
@@ -54,6 +55,7 @@ static void put_time(struct out *out, const char *key, int64_t ns)
     out_printf(out, "  \"%s\": %s,\n", key, text);
 }
 
+/* The words of the command line as a list, so that it can be given again as it was. */
 static void put_command(struct out *out,
                         const struct provenance_command *command)
 {
@@ -79,6 +81,8 @@ static void put_sweep(struct out *out, const struct experiment *experiment)
     out_text(out, "],\n");
 }
 
+/* What each entry of `policies` ran at the first point: its policy, semantics, limits
+ * of its process, and whether it knows true run times. */
 static void put_policies(struct out *out, const struct experiment *experiment)
 {
     out_text(out, "  \"policies\": [\n");
@@ -117,6 +121,7 @@ static bool has_twin(const struct experiment_point *point, uint32_t policy)
     return false;
 }
 
+/* Adds a row for each group whose price is the catalogue's. */
 static void add_prices(struct sheet *sheet, const struct cluster_spec *spec)
 {
     for (uint32_t g = 0; g < spec->group_count; g++) {
@@ -210,6 +215,8 @@ static void put_cites(struct out *out, const struct experiment *experiment)
     out_text(out, "],\n");
 }
 
+/* Files that were read, with the XXH64 of their bytes; the experiment's own is the
+ * first. */
 static void put_inputs(struct out *out, const struct experiment *experiment)
 {
     struct sheet *sheet = sheet_new("file:0\txxh64:0");

@@ -247,6 +247,7 @@ static bool begin(struct arena *arena, const struct experiment *experiment,
     return true;
 }
 
+/* Removes .trials if nothing but the mark is left in it.  False: it holds trials. */
 static bool drop_trials(const struct results *results)
 {
     struct err ignored = { 0 };

@@ -21,6 +21,7 @@
 #include "sim/text/paths.h"
 #include "sim/text/table.h"
 
+/* Writes compare.csv, unless the experiment does not want it. */
 static bool write_compare(struct arena *arena, const struct results *results,
                           const struct experiment *experiment, const struct grid *grid,
                           struct err *err)
@@ -40,6 +41,8 @@ static bool write_compare(struct arena *arena, const struct results *results,
 
 /* failures.csv: only if there are any. */
 
+/* Writes a row for each trial that failed, with its message; without one there is no
+ * file. */
 static bool write_failures(struct arena *arena, const struct results *results,
                            const struct experiment *experiment,
                            const struct runner_trial *trial, struct err *err)
@@ -74,6 +77,8 @@ static bool write_failures(struct arena *arena, const struct results *results,
 
 /* audit.json */
 
+/* Writes the sums of all audits.  The digest does not depend on the order in which
+ * trials ended, so equal runs have equal files. */
 static bool write_audit(struct arena *arena, const struct results *results,
                         const struct audit_sum *sum, struct err *err)
 {

@@ -33,7 +33,7 @@ struct widths {
     const struct grid *grid;
     double *x, *base;
     bool paired;                /* differences to the baseline, or means */
-    uint32_t count, left_out;   /* left out: some jobs were lost, or no mean */
+    uint32_t count, left_out;   /* left out: some jobs were lost, or the mean is 0 or none */
     double widest;              /* in percent */
     uint32_t point, policy;     /* of the widest */
     enum metric metric;
@@ -122,7 +122,7 @@ static const char *widest_text(struct arena *arena, const struct widths *w)
         w->grid->point_count > 1 ? w->grid->point[w->point] : "",
         w->grid->point_count > 1 ? ")" : "", w->widest,
         w->left_out == 0 ? "" : text_format(
-            arena, "; %u without a mean over all jobs are left out",
+            arena, "; left out: %u without a mean over all jobs, or with one of 0",
             w->left_out));
 }
 

@@ -94,6 +94,8 @@ static void put_value(const struct writing *w, size_t column, uint32_t trial,
         values->value[trial] = put_metric(table, type, values->value[trial]);
 }
 
+/* Writes the row of a trial: its keys, its metrics, and whether nothing is drawn
+ * there. */
 static void put_row(const struct writing *w, uint32_t trial, struct experiment_trial t,
                     struct table *table)
 {
@@ -110,6 +112,7 @@ static void put_row(const struct writing *w, uint32_t trial, struct experiment_t
     table_end_row(table);
 }
 
+/* The thread of a block.  A trial that failed has no row, nor has a copy of another. */
 static void *make_block(void *self)
 {
     const struct block *block = self;
@@ -146,6 +149,7 @@ static void make_blocks(struct block *block, uint32_t count)
             make_block(&block[i]);
 }
 
+/* Writes the rows of blocks in their order, and empties them for the next trials. */
 static void write_blocks(struct block *block, uint32_t count, struct out *out)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -157,6 +161,8 @@ static void write_blocks(struct block *block, uint32_t count, struct out *out)
     }
 }
 
+/* Makes and writes rows, so many blocks at a time; so memory does not grow with the
+ * trials, and the bytes do not depend on the number of threads. */
 static void write_rows(const struct writing *w, uint32_t threads, struct out *out)
 {
     uint32_t trials = experiment_trial_count(w->experiment), next = 0, count;
@@ -179,6 +185,7 @@ static void write_rows(const struct writing *w, uint32_t threads, struct out *ou
         table_free(block[i].table);
 }
 
+/* Rounds the one value of all trials as its column would print it. */
 static void end_column(struct grid_column *values, const struct table_column *column)
 {
     const struct table_column cells[] = { *column, *column, *column };

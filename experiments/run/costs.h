@@ -16,6 +16,7 @@ struct trial_result;
 
 /* Returns the accumulator, in the arena of the parts; it listens to the journal. */
 struct costs *costs_new(const struct metrics_parts *parts);
+/* Names the host, before the first event. */
 void costs_watch(struct costs *costs, const struct cs_host *host);
 /* From here on it counts: the end of the warm-up. */
 void costs_begin(struct costs *costs, int64_t now_ns);
@@ -25,7 +26,8 @@ void costs_count(struct costs *costs, int64_t now_ns, uint32_t gpus,
                  bool start);
 /* Adds what a job held, when it has ended. */
 void costs_charge(struct costs *costs, const struct host_job *job);
-/* A job came, or ended; while there is none, carbon is not counted. */
+/* A job came, or ended.  While there is none, changes of the carbon intensity are not
+ * waited for: that time is counted when the next job comes, if one does. */
 void costs_job_came(struct costs *costs, int64_t now_ns);
 void costs_job_ended(struct costs *costs, int64_t now_ns);
 

@@ -14,6 +14,7 @@ struct energy;
 
 /* Returns the accumulator, in the arena of the parts. */
 struct energy *energy_new(const struct metrics_parts *parts);
+/* Names the host, before the first lease. */
 void energy_watch(struct energy *energy, const struct cs_host *host);
 /* By hand, without a host: GPUs of group 0 are busy from now on, or idle. */
 void energy_count(struct energy *energy, int64_t now_ns, uint32_t gpus,

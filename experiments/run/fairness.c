@@ -46,10 +46,10 @@ struct level {                  /* thousandths of GPUs over time */
 
 struct tenant {
     const char *name;
-    uint64_t jobs, done;
-    struct level held, asked;
-    double usd;
-    struct tally jct, wait, slowdown, rho;
+    uint64_t jobs, done;        /* those that count */
+    struct level held, asked;   /* asked: of its jobs in the system */
+    double usd;                 /* of its jobs that have ended */
+    struct tally jct, wait, slowdown, rho;      /* of those that count and are done */
 };
 
 struct fairness {
@@ -57,14 +57,14 @@ struct fairness {
     const struct cs_host *host;
     int64_t from_ns, last_ns;
     double all_milli;           /* of all GPUs */
-    int64_t in_system;
-    wide area;
-    struct fair_jobs **jobs, *spare;
+    int64_t in_system;          /* jobs, no replicas; */
+    wide area;                  /* ... x ns, up to last_ns */
+    struct fair_jobs **jobs, *spare;    /* jobs: by id / JOBS_TOGETHER */
     uint32_t jobs_room, block;  /* block: of the last job that came */
     double rho_sum, rho_max;
     uint64_t rhos, over;        /* jobs with a rho, with one above 1 */
     struct tenant *tenant;      /* in the order in which they came */
-    uint32_t count, room, last;
+    uint32_t count, room, last; /* last: that was found */
     struct level *envy;         /* by tenant and other; NULL: below 2 */
 };
 
@@ -264,6 +264,7 @@ static double rho_of(const struct fairness *f, const struct host_job *job,
     return jct / (1e9 * job->ideal_s * longer);
 }
 
+/* 1e-9 of rounding does not make a job late. */
 static void count_rho(struct fairness *f, double rho)
 {
     if (isnan(rho))
@@ -274,6 +275,7 @@ static void count_rho(struct fairness *f, double rho)
     f->over += rho > 1 + 1e-9;
 }
 
+/* A job of the tenant that counts is done.  `rho` NAN: it has none. */
 static void count_done(struct tenant *tenant, const struct host_job *job,
                        double rho, int64_t now)
 {
@@ -330,6 +332,7 @@ void fairness_held(struct fairness *f, const struct host_job *job,
         tenant_add(f, t, milli, 0, now);
 }
 
+/* A tenant has GPUs of a lease, or no more.  Leases on cores alone count nothing. */
 static void hear_lease(void *self, const struct fact *fact)
 {
     struct fairness *f = self;
@@ -387,6 +390,8 @@ static bool envy_known(const struct fairness *f)
     return f->envy != NULL && f->count <= FAIRNESS_TENANTS_MAX;
 }
 
+/* Returns the envy of a tenant towards the one that it envies most; 0: it asked for
+ * nothing. */
 static double envy_of(const struct fairness *f, uint32_t i, int64_t end_ns)
 {
     double asked = level_s(&f->tenant[i].asked, end_ns), most = 0;
@@ -397,6 +402,7 @@ static double envy_of(const struct fairness *f, uint32_t i, int64_t end_ns)
     return asked > 0 ? most / asked : 0;
 }
 
+/* A mean, or an empty cell where there are no samples. */
 static void put_mean(struct table *table, const struct tally *tally)
 {
     if (tally->count > 0)
@@ -405,6 +411,7 @@ static void put_mean(struct table *table, const struct tally *tally)
         table_empty(table);
 }
 
+/* Writes the row of tenant t of tenants.csv; all_s: GPU-seconds that all tenants held. */
 static void put_row(const struct fairness *f, uint32_t t, double all_s,
                     int64_t end_ns, struct table *table)
 {

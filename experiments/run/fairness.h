@@ -31,6 +31,7 @@ struct trial_result;
 
 /* Returns the accumulator; it lives in the arena of the parts. */
 struct fairness *fairness_new(const struct metrics_parts *parts);
+/* Names the host, before the first lease. */
 void fairness_watch(struct fairness *fairness, const struct cs_host *host);
 /* From here on it counts: the end of the warm-up. */
 void fairness_begin(struct fairness *fairness, int64_t now_ns);

@@ -33,12 +33,15 @@ struct bin {                    /* samples at one percent */
 struct arrived {
     struct metrics_parts parts;
     const struct cs_host *host;
-    uint64_t all_milli, arrived_milli, allocated_milli, jobs, dropped;
+    uint64_t all_milli, arrived_milli, allocated_milli; /* thousandths of GPUs */
+    uint64_t jobs, dropped;     /* that came, and of them that were dropped */
     int64_t at_ns;              /* of the arrivals not yet sampled */
-    bool due;
+    bool due;                   /* there are such */
     struct bin *bin;            /* by percent */
 };
 
+/* Takes the sample of the last arrivals, if that was not done.  Jobs and drops of its
+ * row are those at the last sample of that percent. */
 static void sample(struct arrived *a)
 {
     double percent;
@@ -56,6 +59,7 @@ static void sample(struct arrived *a)
     bin->dropped = a->dropped;
 }
 
+/* GPUs of a lease, in thousandths. */
 static uint64_t lease_milli(const struct arrived *a, uint32_t lease)
 {
     const struct cs_lease *held =
@@ -64,6 +68,8 @@ static uint64_t lease_milli(const struct arrived *a, uint32_t lease)
     return (uint64_t)held->gpus * held->gpu_milli;
 }
 
+/* A sample is taken at the first fact of a later instant: by then the policy has
+ * answered the arrival. */
 static void hear(void *self, const struct fact *fact)
 {
     struct arrived *a = self;
@@ -134,6 +140,7 @@ static double mean_at(const struct arrived *a, uint32_t percent)
     return all.count > 0 ? all.sum / (double)all.count : NAN;
 }
 
+/* Writes a row for each percent at which there was a sample. */
 static void put_rows(struct arrived *a, struct table *table)
 {
     const struct trial_spec *spec = a->parts.spec;

@@ -11,8 +11,10 @@
 
 struct arrived;
 
-/* Returns the listener, in the arena of the parts. */
+/* Returns the listener, in the arena of the parts; NULL: jobs that do not fit wait, or
+ * there is no GPU. */
 struct arrived *arrived_new(const struct metrics_parts *parts);
+/* Names the host, before the first job; accepts NULL, as do the next two. */
 void arrived_watch(struct arrived *arrived, const struct cs_host *host);
 /* Ends the curve; before the host is closed. */
 void arrived_stop(struct arrived *arrived);

@@ -33,6 +33,7 @@ enum gpu_does {
 
 /* Returns the accumulator, in the arena of the parts. */
 struct idle *idle_new(const struct metrics_parts *parts);
+/* Names the host, before the first event. */
 void idle_watch(struct idle *idle, struct cs_host *host);
 /* By hand, without a host: `working_gpus` work and all others are free; the
  * smallest of the jobs that wait wants `wanted_gpus` (0: none waits), the smallest

@@ -30,7 +30,8 @@ __extension__ typedef __int128 wide_ns;   /* nodes x nanoseconds */
 
 struct rent_sum {
     wide_ns node_ns;
-    double usd, unused_usd, used_usd;   /* used: without parts of units */
+    double usd, unused_usd, used_usd;   /* unused: of usd, as rent_usd() says; used:
+                                   without parts of units */
 };
 
 struct rent {
@@ -74,6 +75,7 @@ static struct rent_sum *sum_of(const struct rent *rent, uint32_t node)
                         rent->spec->group];
 }
 
+/* A node is paid for from now on, and cannot be used yet. */
 static void begin(struct rent *rent, uint32_t node, int64_t now)
 {
     assert(!rent->node[node].open);
@@ -89,6 +91,7 @@ static void end(struct rent *rent, uint32_t node, int64_t now)
     rent->node[node].open = false;
 }
 
+/* Enters the rentals that ended while no job was in the system: another one has come. */
 static void end_later(struct rent *rent)
 {
     for (uint32_t n = 0; rent->ended && n < rent->spec->node_count; n++)
@@ -97,6 +100,8 @@ static void end_later(struct rent *rent)
     rent->ended = false;
 }
 
+/* Nodes that are billed while held: the first lease begins a rental that can be used at
+ * once, and the last one ends it. */
 static void hear_lease(struct rent *rent, const struct fact *fact)
 {
     struct lease_id id = { fact->subject };
@@ -119,6 +124,7 @@ static void hear_lease(struct rent *rent, const struct fact *fact)
     }
 }
 
+/* A rental that ends while no job is left waits for the next job (end_later). */
 static void hear(void *self, const struct fact *fact)
 {
     struct rent *rent = self;

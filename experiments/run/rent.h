@@ -20,6 +20,7 @@ struct rent;
  * paid for all the time; rent_watch() and rent_begin() accept that, and no group is
  * billed so that the others would be asked. */
 struct rent *rent_new(const struct metrics_parts *parts);
+/* Names the host, before the first lease. */
 void rent_watch(struct rent *rent, const struct cs_host *host);
 /* From here on it counts: the end of the warm-up. */
 void rent_begin(struct rent *rent, int64_t now_ns);

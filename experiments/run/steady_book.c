@@ -41,6 +41,8 @@ struct steady_book *steady_book_new(struct arena *arena,
     return book;
 }
 
+/* Appends an instant.  Beyond JOBS_MOST the book is full, and nothing is said of the
+ * trial. */
 static void add(struct steady_book *book, struct instants *list, int64_t at)
 {
     if (list->count == JOBS_MOST) {
@@ -109,6 +111,8 @@ static bool quarters_of(const struct steady_book *book, double quarter[4])
     return step > 0;
 }
 
+/* Returns the time from which on the system is steady, in seconds; NAN: no such time is
+ * found. */
 static double after_of(const struct steady_book *book)
 {
     size_t skip = steady_after(book->jct_s, book->submit.count);

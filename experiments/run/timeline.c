@@ -29,7 +29,7 @@
 
 struct cell {
     double allocated, busy, cores, pending, running;    /* x seconds */
-    double usd;                 /* of nodes paid for while held */
+    double usd;                 /* of groups whose cost changes: changing_usd() */
 };
 
 struct timeline {
@@ -59,6 +59,7 @@ static void take_count(struct timeline *t, int64_t now)
     gauge_set(&t->running, now, t->count->running);
 }
 
+/* Reads the levels of all pools and of the queue as they are now. */
 static void take(struct timeline *t)
 {
     int64_t now = loop_now_ns(t->parts.loop);
@@ -105,6 +106,7 @@ struct timeline *timeline_new(const struct metrics_parts *parts)
     return t;
 }
 
+/* Returns core-seconds that the cores of a pool have worked since time 0. */
 static double cores_area(struct timeline *t, uint32_t pool)
 {
     const struct cluster_spec *spec = t->parts.spec->cluster;
@@ -159,6 +161,7 @@ static struct cell areas(struct timeline *t, uint32_t pool, int64_t now)
     };
 }
 
+/* Makes room for one more interval of all pools. */
 static void room_for_one(struct timeline *t)
 {
     size_t cells = (size_t)t->intervals * t->pools;
@@ -167,6 +170,7 @@ static void room_for_one(struct timeline *t)
     ARENA_REACH(t->parts.arena, t->cell, t->cell_room, cells + t->pools - 1);
 }
 
+/* Ends the interval under way now: its means are differences of areas. */
 static void close_interval(struct timeline *t, int64_t now)
 {
     take(t);
@@ -184,6 +188,7 @@ static void close_interval(struct timeline *t, int64_t now)
     t->start_ns = now;
 }
 
+/* Halves the intervals and doubles their step.  Their number is even. */
 static void merge_neighbours(struct timeline *t)
 {
     for (uint32_t i = 0; i < t->intervals / 2; i++) {
@@ -202,6 +207,8 @@ static void merge_neighbours(struct timeline *t)
     t->step_ns *= 2;
 }
 
+/* The end of an interval.  A step of the user is never merged: at the limit the run
+ * stops, and timeline_fits() says why. */
 static void sample(struct loop *loop, void *self, uint64_t arg)
 {
     struct timeline *t = self;
@@ -260,6 +267,8 @@ void timeline_watch_count(struct timeline *t, const struct metrics_count *count)
     begin(t);
 }
 
+/* Returns the price of the groups of a pool whose cost never changes; changing_usd()
+ * has the others. */
 static double pool_usd_per_h(const struct cluster_spec *spec, uint32_t pool)
 {
     double usd = 0;
@@ -270,6 +279,8 @@ static double pool_usd_per_h(const struct cluster_spec *spec, uint32_t pool)
     return usd;
 }
 
+/* Writes the row of interval i and pool p, which ends at end_ns, after its begin:
+ * integrals over its seconds are its means. */
 static void row(struct timeline *t, uint32_t i, uint32_t p, int64_t end_ns)
 {
     const struct trial_spec *spec = t->parts.spec;

@@ -12,6 +12,7 @@ struct timeline;
 /* Returns the writer, in the arena of the parts.  Attach it only if the table was
  * asked for. */
 struct timeline *timeline_new(const struct metrics_parts *parts);
+/* Names the host and schedules the first interval; before the first event. */
 void timeline_watch(struct timeline *timeline, struct cs_host *host);
 /* Watches counters in the place of a host (metrics.h); they must live as long. */
 void timeline_watch_count(struct timeline *timeline, const struct metrics_count *count);

@@ -23,6 +23,7 @@ struct useful;
 
 /* Returns the accumulator; it lives in the arena of the parts. */
 struct useful *useful_new(const struct metrics_parts *parts);
+/* Names the host, before the first lease. */
 void useful_watch(struct useful *useful, const struct cs_host *host);
 /* From here on it counts: the end of the warm-up. */
 void useful_begin(struct useful *useful, int64_t now_ns);

@@ -31,6 +31,7 @@ static struct trial_tables tables_new(uint32_t mask, int64_t step_ns)
     };
 }
 
+/* Frees the tables of a trial; NULL: it had none of that kind. */
 static void tables_free(struct trial_tables *tables)
 {
     table_free(tables->jobs);

@@ -41,20 +41,20 @@ struct pool {
     struct exec_stands *stands; /* programs that stay, by thread */
     uint32_t thread_count;
     struct runner_trial *trial;
-    atomic_uint next;
-    atomic_uint done;
-    atomic_ullong events;
+    atomic_uint next;           /* trial, where the plan does not say which is next */
+    atomic_uint done;           /* trials that have ended, failed or not; */
+    atomic_ullong events;       /* ... what they simulated */
     atomic_llong simulated_ns;
     int stop;                   /* written and read with __atomic only here */
     pthread_mutex_t lock;       /* of what follows, and of the guests */
     pthread_cond_t change;      /* a trial or a thread has ended */
     bool *ended;                /* by trial; NULL: no listener needs it */
     uint32_t working;           /* threads */
-    bool failed;
+    bool failed;                /* not a trial but the run: err says why */
     struct err err;
-    uint32_t due;
-    sigset_t signals;
-    struct timespec start;
+    uint32_t due;               /* trials that waited when the run began */
+    sigset_t signals;           /* that the watch takes */
+    struct timespec start;      /* CLOCK_MONOTONIC */
 };
 
 /* The outcome of a trial before it is reported, on the stack of its thread. */

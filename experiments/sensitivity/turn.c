@@ -62,6 +62,7 @@ uint32_t turn_values_max(const struct turn_axis *axis)
     return axis->range.whole && all < most ? (uint32_t)all : most;
 }
 
+/* Was that value judged before?  Values are compared as they are written. */
 static bool is_known(const struct search *s, const char *text)
 {
     for (uint32_t i = 0; i < s->count; i++)

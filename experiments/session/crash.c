@@ -23,7 +23,7 @@
 
 struct crash {
     const struct folder *trials;
-    struct crashed known;
+    struct crashed known;       /* by earlier runs; empty without --resume */
     struct rescue *rescue;      /* NULL: a program that is not ours takes its signals */
     bool *crashes;              /* by policy: a trial of it has */
 };
@@ -92,6 +92,8 @@ void crash_leave(struct crash *crash, uint32_t thread)
         rescue_leave(crash->rescue, thread);
 }
 
+/* Returns how notes of crashes know a trial: by its hash and, where it has a process of
+ * its own, the limits of that. */
 static uint64_t key_of(const struct experiment *experiment, uint32_t index)
 {
     const struct trial_guest *limits = &experiment->process.built_in;

@@ -62,6 +62,8 @@ static struct trial_spec make_trial_spec(void *self, uint32_t index,
     return spec;
 }
 
+/* Notes that the thread runs this trial, and returns its place in the store, for
+ * keep_trial(). */
 static void *begin_trial(void *self, uint32_t thread, uint32_t index,
                    const struct trial_tables *tables, volatile int *stop)
 {

@@ -5,10 +5,14 @@
  * A process is a trial (point, policy, seed), a thread is a role of a job.
  * Times are microseconds, as the format wants.  Source: Trace Event Format,
  * Google, events of type X and M.
+ *
+ * Threads of a trial are found by a hash: a run may have a million jobs.  Nothing is kept
+ * of a row but the names of a thread that is new.
  */
 #include "experiments/session/trace_json.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "experiments/columns/columns.h"
@@ -16,6 +20,7 @@
 #include "sim/base/err.h"
 #include "sim/text/csv.h"
 #include "sim/text/folder.h"
+#include "sim/text/hash.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 
@@ -28,9 +33,15 @@ static const char *const field_name[F_COUNT] = {
     "gpus", "nodes", "bottleneck"
 };
 
-struct names {
-    const char **item;
-    unsigned count, room;
+struct thread {
+    const char *job, *role;
+};
+
+/* Threads of one process, in the order in which they came. */
+struct threads {
+    struct thread *item;
+    uint32_t count, room;
+    uint32_t *slot, slots;      /* 1 + the item of a hash; at most half are in use */
 };
 
 struct writer {
@@ -38,9 +49,10 @@ struct writer {
     struct csv *in;
     struct out *out;
     size_t column[F_COUNT];
-    const char *process;    /* the last one; trials come one after another */
-    unsigned pid;
-    struct names thread;    /* of this process */
+    const char *trial[3];   /* of the process: F_POINT, F_POLICY, F_SEED; trials come
+                               one after another */
+    unsigned pid;           /* 0: none yet */
+    struct threads thread;  /* of this process */
     bool first;
 };
 
@@ -65,35 +77,59 @@ static void meta(struct writer *w, const char *what, unsigned tid,
 /* Begins a process, if the row is of another trial than the one before. */
 static void enter_process(struct writer *w)
 {
-    const char *name = text_format(w->arena, "%s %s seed %s",
-                                   field(w, F_POINT), field(w, F_POLICY),
-                                   field(w, F_SEED));
+    bool same = w->pid > 0;
 
-    if (w->process != NULL && strcmp(w->process, name) == 0)
+    for (int f = F_POINT; f <= F_SEED; f++)
+        same = same && strcmp(w->trial[f], field(w, (enum field)f)) == 0;
+    if (same)
         return;
-    w->process = name;
+    for (int f = F_POINT; f <= F_SEED; f++)
+        w->trial[f] = arena_text(w->arena, field(w, (enum field)f));
     w->pid++;
     w->thread.count = 0;
-    meta(w, "process_name", 0, name);
+    if (w->thread.slots > 0)
+        memset(w->thread.slot, 0, w->thread.slots * sizeof *w->thread.slot);
+    meta(w, "process_name", 0, text_format(w->arena, "%s %s seed %s", w->trial[F_POINT],
+                                           w->trial[F_POLICY], w->trial[F_SEED]));
+}
+
+/* Returns the slot of a role of a job, or the free one where it belongs. */
+static uint32_t *slot_of(const struct threads *t, const char *job, const char *role)
+{
+    uint32_t at = (uint32_t)hash_text(hash_text(HASH_START, job), role) & (t->slots - 1);
+
+    while (t->slot[at] != 0 && (strcmp(t->item[t->slot[at] - 1].job, job) != 0 ||
+                                strcmp(t->item[t->slot[at] - 1].role, role) != 0))
+        at = (at + 1) & (t->slots - 1);
+    return &t->slot[at];
+}
+
+/* Doubles the slots, and puts all threads into them again. */
+static void more_slots(struct arena *arena, struct threads *t)
+{
+    t->slots = t->slots == 0 ? 64 : 2 * t->slots;
+    t->slot = arena_alloc(arena, t->slots, sizeof *t->slot);
+    for (uint32_t i = 0; i < t->count; i++)
+        *slot_of(t, t->item[i].job, t->item[i].role) = i + 1;
 }
 
 /* Returns the thread of a role of a job, from 1; a new one gets its name. */
-static unsigned thread_id(struct writer *w)
+static uint32_t thread_id(struct writer *w)
 {
-    struct names *t = &w->thread;
-    const char *name = text_format(w->arena, "job %s %s", field(w, F_JOB),
-                                   field(w, F_ROLE));
+    struct threads *t = &w->thread;
+    const char *job = field(w, F_JOB), *role = field(w, F_ROLE);
+    struct thread new;
+    uint32_t *slot;
 
-    for (unsigned i = t->count; i-- > 0;)   /* recent ones are near the end */
-        if (strcmp(t->item[i], name) == 0)
-            return i + 1;
-    if (t->count == t->room) {
-        t->item = arena_grow(w->arena, t->item, t->room, t->room * 2 + 16,
-                             sizeof *t->item);
-        t->room = t->room * 2 + 16;
-    }
-    t->item[t->count++] = name;
-    meta(w, "thread_name", t->count, name);
+    if (2 * t->count >= t->slots)
+        more_slots(w->arena, t);
+    slot = slot_of(t, job, role);
+    if (*slot != 0)
+        return *slot;
+    new = (struct thread){ arena_text(w->arena, job), arena_text(w->arena, role) };
+    ARENA_ADD(w->arena, t->item, t->count, t->room, new);
+    *slot = t->count;
+    meta(w, "thread_name", t->count, text_format(w->arena, "job %s %s", job, role));
     return t->count;
 }
 

@@ -78,6 +78,7 @@ static void put_head(const struct writing *w, const char *job, const char *numbe
                slurm_quote(w->arena, w->here));
 }
 
+/* One job for all: ranks of MPI, which share the processors of the job. */
 static void put_ranks(const struct writing *w)
 {
     put_head(w, w->run->name, "%j", w->options.given, "");
@@ -94,6 +95,8 @@ static void put_ranks(const struct writing *w)
                w->run->threads != NULL ? w->run->threads : "\"$threads\"");
 }
 
+/* A job of an array: shard i of N, in a folder of its own.  Where the user gave no
+ * array, the jobs take one task on one node each. */
 static void put_shard(const struct writing *w)
 {
     const char *array = w->options.array != NULL ? w->options.array
@@ -123,6 +126,7 @@ static void put_merge(const struct writing *w)
                slurm_quote(w->arena, w->run->program), slurm_quote(w->arena, w->run->dir));
 }
 
+/* Writes one batch file, none of whose bytes is there if it fails. */
 static bool write_file(struct writing *w, const char *path, void (*put)(const struct writing *),
                        struct err *err)
 {
@@ -147,6 +151,7 @@ static bool choose_shards(struct writing *w, struct err *err)
     return err_hint(err, "Add --array=1-N, -n N or -N N to the options of --slurm.");
 }
 
+/* Makes the folder in which the results' own will stand; dir is absolute. */
 static bool make_parent(struct arena *arena, const char *dir, struct err *err)
 {
     const char *slash = strrchr(dir, '/');
@@ -155,12 +160,25 @@ static bool make_parent(struct arena *arena, const char *dir, struct err *err)
            path_make_folder(text_format(arena, "%.*s", (int)(slash - dir), dir), err);
 }
 
-bool slurm_write(struct arena *arena, const struct slurm_run *run, struct slurm_batch *batch,
-                 struct err *err)
+/* Returns the folder without slashes at its end: a name behind "out/" would be a hidden one
+ * in it. */
+static const char *trim_slashes(struct arena *arena, const char *dir)
 {
+    size_t bytes = strlen(dir);
+
+    while (bytes > 1 && dir[bytes - 1] == '/')
+        bytes--;
+    return text_format(arena, "%.*s", (int)bytes, dir);
+}
+
+bool slurm_write(struct arena *arena, const struct slurm_run *given,
+                 struct slurm_batch *batch, struct err *err)
+{
+    struct slurm_run trimmed = *given, *run = &trimmed;
     struct writing w = { .arena = arena, .run = run };
     char here[PATH_MAX];
 
+    run->dir = trim_slashes(arena, given->dir);
     if (!slurm_options_read(arena, run->options, &w.options, err) || !choose_shards(&w, err))
         return false;
     if (getcwd(here, sizeof here) == NULL)

@@ -20,6 +20,7 @@ static void join_lines(char *text)
             *c = ' ';
 }
 
+/* False, with err: sbatch is not there, or ended with that status and said that. */
 static bool refused(const char *file, int status, const char *said, struct err *err)
 {
     struct err_pos pos = { file, 0, 0 };

@@ -390,6 +390,7 @@ static void read_choices(struct arena *arena, const struct conf_node *options,
     decide->choice_count = (uint32_t)count;
 }
 
+/* Reads the conditions of `keep:`; without it there are none. */
 static bool read_keeps(struct arena *arena, const struct conf_node *list,
                        const struct experiment *experiment,
                        struct experiment_decide *decide, struct err *err)

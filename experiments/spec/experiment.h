@@ -202,7 +202,7 @@ const struct experiment *experiment_read(struct arena *arena, const char *path,
                                          const struct experiment_options *options,
                                          struct err *err);
 
-/* Is it a key that can be swept?  False: err says what `what` (\"a swept key\") must be. */
+/* Is it a key that can be swept?  False: err says what `what` ("a swept key") must be. */
 bool experiment_key_check(const char *key, const char *what, struct err_pos pos,
                           struct err *err);
 

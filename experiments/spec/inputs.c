@@ -63,6 +63,7 @@ const struct conf_schema input_schema =
     CONF_SCHEMA("experiment.input", "the plausible range of a key",
                 input_field);
 
+/* Reads {from, to, log, why}. */
 static bool read_range(const struct conf_node *map, struct input *input,
                        struct err *err)
 {

@@ -36,9 +36,9 @@ bool experiment_output(struct arena *arena, const struct conf_node *node,
 /* Reads `seeds:`, the most of a rule; node NULL: 1. */
 bool experiment_seeds(const struct conf_node *node,
                       struct experiment *experiment, struct err *err);
-/* Reads what is left of `seeds:`, after `expect:`, on which it may depend.  A number by
- * --seeds takes the place of a rule. */
-bool experiment_stop_read(struct arena *arena, const struct conf_node *node,
+/* Reads what is left of `seeds:`, after `expect:`, on which it may depend.  chosen: --seeds
+ * gave a number, which takes the place of a rule. */
+bool experiment_stop_read(struct arena *arena, const struct conf_node *node, bool chosen,
                           struct experiment *experiment, struct err *err);
 /* Reads `expect:` and checks metrics and limits.  The caller checks the names
  * of policies and points. */

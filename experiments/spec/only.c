@@ -24,6 +24,7 @@ bool only_names(const char *only, const char *name)
     return only == NULL;
 }
 
+/* Is the word one of the list, which ends with NULL? */
 static bool is_among(const char *word, const char *const *all)
 {
     for (size_t i = 0; all[i] != NULL; i++)

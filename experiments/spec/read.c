@@ -275,7 +275,8 @@ static bool read_top(struct reader *r, struct err *err)
     if (!read_guests(r, err) ||
         !experiment_output(r->arena, r->top.output, experiment, err) ||
         !experiment_expects(r->arena, r->top.expect, experiment, err) ||
-        !experiment_stop_read(r->arena, r->top.seeds, experiment, err) ||
+        !experiment_stop_read(r->arena, r->top.seeds, r->options->seeds != 0, experiment,
+                              err) ||
         !choices_read(r->arena, r->top.options, r->top.decide, experiment, err))
         return false;
     if (r->options->dir != NULL)

@@ -334,6 +334,7 @@ static bool check_labels(struct reader *r, struct err *err)
     return true;
 }
 
+/* Notes the swept keys with their names in labels, in the order of the labels. */
 static void note_swept(struct arena *arena, struct experiment *experiment,
                        const struct conf_node *keys)
 {

@@ -122,8 +122,8 @@ bool experiment_seeds(const struct conf_node *node,
     return true;
 }
 
-/* Another number by --seeds takes the rule away: the user has chosen. */
-bool experiment_stop_read(struct arena *arena, const struct conf_node *node,
+/* A number by --seeds takes the rule away, at_most itself, too: the user has chosen. */
+bool experiment_stop_read(struct arena *arena, const struct conf_node *node, bool chosen,
                           struct experiment *experiment, struct err *err)
 {
     const struct experiment_stop none = { .rule = LOOKS_NONE };
@@ -139,7 +139,7 @@ bool experiment_stop_read(struct arena *arena, const struct conf_node *node,
         return false;
     if (!decided && !read_metrics(arena, conf_get(node, "of"), experiment, err))
         return false;
-    if (experiment->seeds != stop->at_most)     /* --seeds */
+    if (chosen)
         *stop = none;
     return true;
 }

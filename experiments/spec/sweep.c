@@ -109,6 +109,8 @@ const struct conf_schema sweep_schema =
     CONF_SCHEMA("experiment.sweep", "a sample of points instead of their product",
                 sweep_field);
 
+/* Draws all points of a sample at once.  The seed decides a Latin hypercube; Sobol's
+ * sequence is the same for every seed. */
 static bool open_sample(struct arena *arena, const struct conf_node *node,
                         uint64_t seed, struct sweep *sweep, struct err *err)
 {

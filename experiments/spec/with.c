@@ -112,6 +112,7 @@ static const char *const service_keys[] = {
     "batch_delay", "chunk", "prefix_cache", NULL
 };
 
+/* Is the word, of `bytes` bytes and not ended, one of the list? */
 static bool is_among(const char *word, size_t bytes, const char *const *words)
 {
     for (size_t i = 0; words[i] != NULL; i++)
@@ -198,6 +199,7 @@ static bool are_maps_alike(struct path *path, const struct conf_node *all,
     return true;
 }
 
+/* Returns the text at a key of an item; NULL: the item is no map, or has no such text. */
 static const char *find_text(const struct conf_node *item, const char *key)
 {
     const struct conf_node *name =
@@ -249,6 +251,7 @@ static bool are_alike(struct path *path, const struct conf_node *all,
     return strcmp(conf_text(all), conf_text(own)) == 0;
 }
 
+/* False, with err at `pos`: the trees differ in what the jobs are. */
 static bool check_jobs(const struct conf_node *all, const struct conf_node *own,
                        struct err_pos pos, const char *word, struct err *err)
 {

@@ -77,6 +77,7 @@ static const char *join_names(struct arena *arena, const char *const *name)
     return text;
 }
 
+/* GPU types of the catalogue, and "generic", which has no catalogue entry. */
 static const char *const *list_gpus(const struct start *start)
 {
     size_t count = catalogue_gpu_count(start->catalogue);
@@ -90,6 +91,7 @@ static const char *const *list_gpus(const struct start *start)
     return name;
 }
 
+/* Recipes for which there is a file in workloads/start. */
 static const char *const *list_jobs(const struct start *start)
 {
     const char **name = arena_alloc(start->arena, start_file_count + 1, sizeof *name);
@@ -100,6 +102,7 @@ static const char *const *list_jobs(const struct start *start)
     return name;
 }
 
+/* All policies of the registry, in its order. */
 static const char *const *list_policies(const struct start *start)
 {
     size_t count = 0;
@@ -177,6 +180,7 @@ static bool refuse_name(const struct start *start, const char *kind, const char 
                         : err_hint(err, "Allowed: %s.", join_names(start->arena, name));
 }
 
+/* Words are in the order of enum start_compare. */
 static bool set_compare(struct start *start, const char *text, struct err *err)
 {
     for (int i = 0; compare_words[i] != NULL; i++)
@@ -200,6 +204,7 @@ static uint32_t choose_each(uint32_t gpus)
     return each;
 }
 
+/* Reads "TYPE:COUNT" into a pool, and chooses its nodes. */
 static bool read_pool(const struct start *start, const char *text,
                       struct start_pool *pool, struct err *err)
 {
@@ -223,6 +228,7 @@ static bool read_pool(const struct start *start, const char *text,
     return true;
 }
 
+/* The pools are taken over only if all of them can be read. */
 static bool set_gpus(struct start *start, const char *text, struct err *err)
 {
     struct start_pool pool[START_POOLS] = { { 0 } };
@@ -246,6 +252,7 @@ static bool set_gpus(struct start *start, const char *text, struct err *err)
     return true;
 }
 
+/* Returns the file of a recipe; NULL: there is none of that name. */
 static const struct start_file *find_job(const struct start *start, const char *name)
 {
     for (unsigned i = 0; i < start_file_count; i++)
@@ -270,6 +277,8 @@ static bool set_file(struct start *start, const char *path, struct err *err)
     return start_read_trace(start, path, err);
 }
 
+/* Recipes take the place of a trace or workload that was answered before, and the other
+ * way round. */
 static bool set_jobs(struct start *start, const char *text, struct err *err)
 {
     const struct start_file *job[START_NAMES];
@@ -295,6 +304,7 @@ static bool set_jobs(struct start *start, const char *text, struct err *err)
     return true;
 }
 
+/* The sign % is needed: without it, 0.8 and 80 could mean the same. */
 static bool set_load(struct start *start, const char *text, struct err *err)
 {
     size_t bytes = strlen(text);
@@ -308,6 +318,7 @@ static bool set_load(struct start *start, const char *text, struct err *err)
     return true;
 }
 
+/* Built-in policies alone: files and programs are named in the experiment itself. */
 static bool set_policies(struct start *start, const char *text, struct err *err)
 {
     uint32_t count = 0;

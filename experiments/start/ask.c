@@ -42,6 +42,7 @@ static bool read_line(FILE *in, char *line, size_t bytes)
     return true;
 }
 
+/* Asks until an answer is allowed.  False: the input has ended. */
 static bool ask_one(struct start *start, enum start_question question, FILE *in, FILE *out)
 {
     struct start_info info = start_info(start, question);

@@ -67,6 +67,8 @@ bool start_name_pools(struct start *start, struct err *err)
     return true;
 }
 
+/* Returns the entry of `nodes:` for a pool: what its instance has, in proportion to the
+ * GPUs of a node, but at least one NIC. */
 static const char *format_nodes(const struct start *start, const struct start_pool *pool)
 {
     struct arena *arena = start->arena;

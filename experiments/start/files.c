@@ -36,6 +36,7 @@ const char *start_seen_path(const struct start *start, const char *path)
     return path_join(start->arena, folder, path);
 }
 
+/* Writes one file, none of whose bytes is there if it fails. */
 static bool write_file(struct start *start, const char *path, const char *text,
                        struct err *err)
 {

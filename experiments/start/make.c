@@ -46,6 +46,7 @@ static const char *indent_text(struct arena *arena, const char *text)
     return replace_all(arena, done, "\n  \n", "\n\n");
 }
 
+/* Do all GPU types compute in bf16?  Generic GPUs compute nothing, and do no harm. */
 static bool has_bf16(const struct start *start)
 {
     for (uint32_t i = 0; i < start->pool_count; i++)
@@ -95,6 +96,7 @@ static const char *format_entry(const struct start *start, const struct start_fi
     return text;
 }
 
+/* Returns the key `trace:` of the workload, for a trace of the user's. */
 static const char *format_trace(const struct start *start)
 {
     return text_format(
@@ -124,6 +126,7 @@ static const char *format_workload(const struct start *start, const char *mix, d
         "arrival: {process: poisson, rate: %.4g/h}\njobs: %u\nmix:\n%s", head, rate, jobs, mix);
 }
 
+/* Returns the policies with ", " between them. */
 static const char *format_policies(const struct start *start)
 {
     const char *text = "";
@@ -181,6 +184,7 @@ static const char *format_experiment(const struct start *start, const char *clus
 
 /* ---- checks ------------------------------------------------------------ */
 
+/* Hears of each place at which a job does not fit, and keeps the first. */
 static void keep_first(void *self, const struct err *err)
 {
     struct err *first = self;
@@ -237,6 +241,8 @@ static const char *fit_entry(const struct start *start, const struct start_file 
     return NULL;
 }
 
+/* False, with err: an answer contradicts another one, though each is allowed by
+ * itself. */
 static bool check_generic(const struct start *start, struct err *err)
 {
     for (uint32_t p = 0; p < start->pool_count; p++)

@@ -185,7 +185,8 @@ struct judgement {
     struct stats_delta delta;
     double undone_before, undone_after;
     uint32_t failed_before, failed_after;
-    struct stats_mean *against; /* by policy: the learned by its value, less 1 */
+    struct stats_mean *against; /* by policy: how much more the learned has, in parts of
+                                   the size of its value */
     uint32_t best;              /* of them: against which least is gained */
 };
 
@@ -209,8 +210,11 @@ static void judge_against(struct training *t, struct judgement *j,
     j->against = arena_alloc(t->arena, t->keys.against_count + 1,
                              sizeof *j->against);
     for (uint32_t a = 0; a < t->keys.against_count; a++) {
-        for (uint32_t i = 0; i < count; i++)
-            ratio[i] = value[count + i] / value[(a + 2) * count + i] - 1;
+        for (uint32_t i = 0; i < count; i++) {
+            double other = value[(a + 2) * count + i];
+
+            ratio[i] = (value[count + i] / other - 1) * copysign(1, other);
+        }
         j->against[a] = stats_mean(ratio, count, 0.95);
         if ((j->against[a].mean - j->against[j->best].mean) * better < 0)
             j->best = a;
@@ -316,6 +320,18 @@ static void put_group(struct out *out, const struct train_group *group,
     out_text(out, group->list ? "]\n" : "\n");
 }
 
+/* Writes the command that makes the file again; a value of --set stays on its line. */
+static void put_command(const struct training *t, struct out *out)
+{
+    out_printf(out, "# Made by clustersim %s: `clustersim train %s", CLUSTERSIM_VERSION,
+               t->experiment->path);
+    for (size_t i = 0; i < t->options->set_count; i++) {
+        out_text(out, " --set ");
+        out_json_text(out, t->options->set[i]);
+    }
+    out_text(out, "`\n");
+}
+
 /* Writes the file of weights.  Its head holds all that is needed to make it again:
  * version, command, seeds, and the hashes of the inputs. */
 static bool write_weights(struct training *t, const struct judgement *j,
@@ -330,9 +346,9 @@ static bool write_weights(struct training *t, const struct judgement *j,
         return false;
     put_judgement(t, j, text, sizeof text);
     out_printf(out, "# SPDX-License-Identifier: GPL-3.0-or-later\n#\n"
-               "# Weights of the policy %s, learned; do not edit.\n"
-               "# Made by clustersim %s: `clustersim train %s`\n",
-               keys->policy_name, CLUSTERSIM_VERSION, experiment->path);
+               "# Weights of the policy %s, learned; do not edit.\n",
+               keys->policy_name);
+    put_command(t, out);
     put_training(t, out);
     out_printf(out, "# Judged, with a 95%% interval:\n#   %s\n", text);
     put_against(t, j, "#   ", out);

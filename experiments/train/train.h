@@ -9,6 +9,7 @@
 #define EXPERIMENTS_TRAIN_TRAIN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -25,6 +26,8 @@ struct train_options {
     bool progress;
     bool resume;                /* from PATH.state, if there is such a file */
     const char *path;           /* of the weights file */
+    const char *const *set;     /* KEY=VALUE of --set, which the file's head names */
+    size_t set_count;
     FILE *out;                  /* the result on the held-out seeds */
     FILE *log;                  /* a line per generation; may be NULL */
 };

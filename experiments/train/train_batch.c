@@ -162,6 +162,18 @@ uint32_t train_all_cells(struct training *t, const struct train_seeds *seeds,
     return count;
 }
 
+/* Returns the value over that of the initial weights, or the other way round where more is
+ * better: less is better.  Quotients would turn the order of values below 0 round: there
+ * it is 1 less what is gained, in parts of the initial value. */
+static double compare_values(double value, double initial, int better)
+{
+    if (value == initial)
+        return 1;
+    if (value < 0 || initial < 0)
+        return 1 - better * (value - initial) / fabs(initial);
+    return better < 0 ? value / initial : initial / value;
+}
+
 double train_score(const struct training *t, const struct outcome *o, uint32_t i,
                    const struct outcome *reference, uint32_t cells)
 {
@@ -173,11 +185,8 @@ double train_score(const struct training *t, const struct outcome *o, uint32_t i
 
     assert(cells <= o->cells && cells <= reference->cells);
     for (uint32_t k = 0; k < cells; k++) {
-        double ratio = better < 0 ? value[k] / reference->value[k]
-                                  : reference->value[k] / value[k];
+        double ratio = compare_values(value[k], reference->value[k], better);
 
-        if (reference->value[k] == value[k])
-            ratio = 1;
         left += fmax(0, undone[k] - reference->undone[k]);
         if (isnan(undone[k]) || !isfinite(ratio))
             return INFINITY;

@@ -27,6 +27,7 @@ struct heat {
     uint32_t had;               /* cells of the rounds before */
 };
 
+/* Fisher and Yates: all orders are equally probable. */
 static void shuffle(struct rng *rng, uint32_t *list, uint32_t count)
 {
     for (uint32_t i = count; i > 1; i--) {
@@ -63,6 +64,8 @@ static uint32_t *draw_order(const struct training *t)
     return order;
 }
 
+/* Returns a race of the generation in which nothing was run yet, in the training's
+ * arena. */
 static struct heat begin_heat(struct training *t, struct candidate *batch)
 {
     uint32_t count = t->cell_count, *order = draw_order(t);

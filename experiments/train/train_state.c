@@ -22,9 +22,13 @@ static const char *state_path(const struct training *t)
     return text_format(t->arena, "%s.state", t->options->path);
 }
 
-/* Of all that the next generation hangs on. */
+/* Returns a hash of all that the next generation hangs on.  --set changes keys and no file,
+ * so it has the trials of each point and the keys of the search; generations and patience
+ * are not in it, which only say when a training ends. */
 static const char *inputs_text(const struct training *t)
 {
+    const struct experiment *e = t->experiment;
+    const struct train_validation *v = &t->keys.validation;
     uint64_t hash = HASH_START;
 
     for (size_t i = 0; i < t->experiment->input_count; i++)
@@ -37,6 +41,15 @@ static const char *inputs_text(const struct training *t)
     hash = hash_bytes(hash, &t->keys.cells, sizeof t->keys.cells);
     hash = hash_bytes(hash, &t->keys.population, sizeof t->keys.population);
     hash = hash_bytes(hash, &t->keys.race, sizeof t->keys.race);
+    hash = hash_bytes(hash, &t->keys.elite, sizeof t->keys.elite);
+    hash = hash_bytes(hash, &t->keys.spread_min, sizeof t->keys.spread_min);
+    hash = hash_bytes(hash, &t->keys.objective, sizeof t->keys.objective);
+    hash = hash_bytes(hash, &v->every, sizeof v->every);
+    hash = hash_bytes(hash, &v->seeds, sizeof v->seeds);
+    hash = hash_bytes(hash, t->keys.is_held, e->point_count * sizeof *t->keys.is_held);
+    for (uint32_t p = 0; p < e->point_count; p++)
+        hash = hash_u64(hash, experiment_trial_hash(
+            e, (p * e->policy_count + t->keys.policy) * e->seeds));
     return text_format(t->arena, "%016" PRIx64, hash);
 }
 

@@ -57,6 +57,8 @@ static const struct err *read_why(struct arena *arena, char *kind)
     return why;
 }
 
+/* A line is a hash of HASH_DIGITS digits, alone or with a tab and the reason; any other
+ * is passed over, as a handler may have left a part of one. */
 static void read_line(struct reading *r, char *line, size_t bytes)
 {
     char *end, *why = cut(line);

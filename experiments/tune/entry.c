@@ -43,7 +43,8 @@ const struct conf_node *entry_find(const struct experiment *experiment,
     return NULL;
 }
 
-/* Returns the key below "policies.NAME.", or NULL: it is no key of the policy. */
+/* Returns the key below "policies.NAME.", or NULL: it is of the cluster or the workload.
+ * Keys of other policies are not in a choice any more (space_draw()). */
 static const char *own_key(const char *key, const char *policy)
 {
     size_t before = strlen("policies.");

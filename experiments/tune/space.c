@@ -68,6 +68,7 @@ struct split {
     size_t count, room;
 };
 
+/* Returns the group of nodes of that name; NULL: there is none. */
 static const struct node_group *find_group(const struct cluster_spec *cluster,
                                            const char *name)
 {

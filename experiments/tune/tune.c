@@ -4,11 +4,11 @@
  * on others.
  *
  * A value is compared at its own point with that of the untuned entry on the same
- * seeds.  At each point, the candidate's mean is divided by that of the untuned entry;
- * the score is the mean of these quotients, with the sign changed where more
- * is better.  A candidate that fails a trial, has no value in one, or
- * completes fewer jobs there than the untuned entry is out: a mean over the jobs that
- * are left would say nothing.
+ * seeds.  At each point, the candidate's mean is divided by the size of that of the
+ * untuned entry, so that values below 0 keep their order; the score is the mean of these
+ * quotients, with the sign changed where more is better.  A candidate that fails a trial,
+ * has no value in one, or completes fewer jobs there than the untuned entry is out: a mean
+ * over the jobs that are left would say nothing.
  *
  * Three sets of seeds that never meet (tune.h): the race chooses on training seeds, so
  * its winner looks better there than it is; the judging seeds tell without that bias;
@@ -128,15 +128,15 @@ static double mean_at(const struct tuning *t, const struct values *values, uint3
     return sum / values->seeds;
 }
 
-/* Returns, for one seed, the mean over the points of the value divided by the
- * untuned entry's mean there. */
+/* Returns, for one seed, the mean over the points of the value divided by the size of
+ * the untuned entry's mean there. */
 static double relative_value(const struct tuning *t, const struct values *values,
                              const double *mean, uint32_t seed)
 {
     double sum = 0;
 
     for (uint32_t p = 0; p < t->point_count; p++)
-        sum += value_at(t, values, p, seed) / mean[p];
+        sum += value_at(t, values, p, seed) / fabs(mean[p]);
     return sum / t->point_count;
 }
 
@@ -191,21 +191,25 @@ static const char *say_choice(const struct tuning *t, uint32_t c)
 }
 
 /* Prints a line on the round, if the caller wants it.  The best may be the entry
- * as it is. */
+ * as it is, candidate 0, which is always there; percents are of its size. */
 static void log_round(struct tuning *t, const uint32_t *candidate, uint32_t count,
                       uint32_t seeds, const double *score)
 {
-    uint32_t best = 0;
+    uint32_t best = 0, origin = 0;
 
     t->round++;
-    for (uint32_t i = 1; i < count; i++)
+    for (uint32_t i = 1; i < count; i++) {
         if (score[i] < score[best])
             best = i;
+        if (candidate[i] == 0)
+            origin = i;
+    }
     if (t->options->log == NULL)
         return;
     fprintf(t->options->log, "%s: round %u: %u candidates, %u seeds each; best: %s "
             "(%+.2f%%)\n", t->policy, t->round, count, seeds,
-            say_choice(t, candidate[best]), 100 * (fabs(score[best]) - 1));
+            say_choice(t, candidate[best]),
+            100 * t->space->info->better * (score[origin] - score[best]));
 }
 
 /* The callback of the race.  Candidate 0 is always among the candidates, and its
@@ -314,6 +318,7 @@ static void drop_idle(struct tuning *t, struct space_choice *choice)
 
 /* ---- one policy, and all ------------------------------------------------ */
 
+/* Counts the candidates, and of them those that were refused or failed. */
 static void count_states(const struct tuning *t, struct tune_found *found)
 {
     found->candidates = t->candidate_count;

@@ -14,6 +14,7 @@
 #include "policies/registry/rules.h"
 #include "sim/config/conf.h"
 
+/* What a value of the type is, for people; in the order of enum cs_param_type. */
 static const char *param_type_name(enum cs_param_type type)
 {
     static const char *const name[] = { "whole number", "number", "fraction",

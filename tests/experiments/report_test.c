@@ -114,6 +114,7 @@ static void the_report_says_what_the_tables_say(void **state)
         "\"from\": \"rule\"}, "
         "{\"of\": \"job c\", \"key\": \"k\", \"value\": \"v\", "
         "\"from\": \"rule\"}]}\n");
+    results_write_text(dir, "tenants.csv", "point\n");
     page = report(dir);
     check_has(page, "<title>little - clustersim report</title>");
     check_has(page, "<td class=\"verdict holds\">holds</td><td>A3</td>");
@@ -136,7 +137,55 @@ static void the_report_says_what_the_tables_say(void **state)
     check_has(page, "0 violations in 8 trials and 77 events");
     check_has(page, "checks: capacity</th><td class=\"n\">123</td>");
     check_has(page, "<td>9.9</td>");
+    check_has(page, "<a href=\"tenants.csv\">tenants.csv</a>");
     check_elements(page);
+    free(page);
+    results_remove(dir);
+}
+
+/* Gives a column of the summary one value in all rows of a policy; "": of all.  None of
+ * its cells has a comma. */
+static void set_column(const char *dir, const char *name, const char *policy,
+                       const char *value)
+{
+    char *old = results_text(dir, "summary.csv"), new[16384];
+    const char *stands = strstr(old, name), *row = old;
+    int column = 0, at = 0;
+    size_t used = 0;
+
+    assert_non_null(stands);
+    for (const char *c = old; c < stands; c++)
+        column += *c == ',';
+    for (const char *c = old, *end; *c != '\0'; c = end) {
+        bool set = at == column && c > stands &&
+                   strncmp(strchr(row, ',') + 1, policy, strlen(policy)) == 0;
+
+        end = c + strcspn(c, ",\n");
+        used += (size_t)snprintf(new + used, sizeof new - used, "%.*s%c",
+                                 (int)(set ? strlen(value) : (size_t)(end - c)),
+                                 set ? value : c, *end);
+        assert_true(used < sizeof new);
+        at = *end == '\n' ? 0 : at + 1;
+        end += *end != '\0';
+        row = at == 0 ? end : row;
+    }
+    results_write_text(dir, "summary.csv", new);
+    free(old);
+}
+
+static void rented_nodes_that_start_are_a_cause(void **state)
+{
+    char dir[64], *page;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    page = report(dir);
+    assert_null(strstr(page, "rented, not usable"));
+    free(page);
+    set_column(dir, "gpu_rent_fraction", "", "0.07");
+    page = report(dir);
+    check_has(page, "<tr><th>rented, not usable</th><td class=\"n\">7.0");
+    check_has(page, ", 7% is of rented nodes that are starting or under notice.");
     free(page);
     results_remove(dir);
 }
@@ -174,6 +223,42 @@ static void the_page_begins_with_the_answer(void **state)
     tables = strstr(page, "<h2>Expectations</h2>");
     assert_true(answer != NULL && tables != NULL && answer < tables);
     check_elements(page);
+    free(page);
+    results_remove(dir);
+}
+
+/* Nothing has a price, and one policy did no job. */
+static void costs_of_zero_have_no_best(void **state)
+{
+    char dir[64], *page;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    set_column(dir, "cost_per_job_usd", "first", "0");
+    set_column(dir, "cost_per_job_usd", "second", "");
+    page = report(dir);
+    check_has(page, "level with it: second</small></td><td>-</td></tr>");
+    free(page);
+    results_remove(dir);
+}
+
+/* A check that was not judged, or whose trial failed, is not an open question. */
+static void checks_without_a_verdict_are_told_apart(void **state)
+{
+    static const char rows[] =
+        "claim,point,metric,policy,vs,percent,at_least,at_most,confidence,seeds,"
+        "value,ci_low,ci_high,verdict,reason\n"
+        "B,x=1/h,cost_usd,second,first,1,,-10,0.95,2,-8,-15,-6,undecided,x\n"
+        "B,x=2/h,cost_usd,second,first,1,,-10,0.95,0,,,,failed trial,x\n"
+        "B,x=2/h,cost_usd,first,,0,,-10,0.95,1,,,,not judged,x\n";
+    char dir[64], *page;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    results_write_text(dir, "checks.csv", rows);
+    page = report(dir);
+    check_has(page, "<p class=\"answer\">B is not decided: 0 of 3 checks hold; 1 is "
+                    "undecided; 2 could not be judged.</p>");
     free(page);
     results_remove(dir);
 }
@@ -375,7 +460,10 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_report_says_what_the_tables_say),
+        cmocka_unit_test(rented_nodes_that_start_are_a_cause),
         cmocka_unit_test(the_page_begins_with_the_answer),
+        cmocka_unit_test(costs_of_zero_have_no_best),
+        cmocka_unit_test(checks_without_a_verdict_are_told_apart),
         cmocka_unit_test(without_expectations_the_answer_is_against_the_baseline),
         cmocka_unit_test(a_control_says_what_a_part_decides),
         cmocka_unit_test(charts_stand_in_the_page_itself),

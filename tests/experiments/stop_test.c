@@ -89,13 +89,26 @@ static void runs_until_wide_enough_whatever_the_threads(void **state)
         fail_msg("%u seeds", n);
 }
 
+/* Nothing has a price, so the cost is 0, and no width is a part of it. */
+static void a_mean_of_zero_is_told_as_left_out(void **state)
+{
+    const struct program *program = *state;
+    const char *file = program_write(program, "e.yaml", EXPERIMENT(
+        "{until: \u00b118%, at_most: 9}", DRAWN));
+
+    assert_int_equal(program_experiment(program, file, "a", NULL), 0);
+    folder_says(program, "a", "seeds.csv",
+                "; left out: 1 without a mean over all jobs, or with one of 0");
+}
+
 /* The number that a rule comes to, given as a number, has the same trials. */
 static void seeds_on_the_command_line_are_a_number(void **state)
 {
     const struct program *program = *state;
     const char *file = program_write(program, "e.yaml", EXPERIMENT(
         "{until: \u00b11%, at_most: 9, of: [jct_mean_s]}", DRAWN));
-    static const char *const nine[] = { "--seeds", "5", NULL };
+    static const char *const five[] = { "--seeds", "5", NULL };
+    static const char *const most[] = { "--seeds", "9", NULL };
     char *text;
 
     assert_int_equal(program_experiment(program, file, "a", NULL), 0);
@@ -103,9 +116,13 @@ static void seeds_on_the_command_line_are_a_number(void **state)
     folder_says(program, "a", "seeds.csv", ",9,9,0,");
     folder_says(program, "a", "seeds.csv", "stopped at the most, 9 seeds: not "
                 "all differences to fcfs are known");
-    assert_int_equal(program_experiment(program, file, "b", nine), 0);
+    assert_int_equal(program_experiment(program, file, "b", five), 0);
     assert_int_equal(rows(program, "b"), 10);
     text = program_result(program, "b", "seeds.csv");
+    assert_null(text);
+    assert_int_equal(program_experiment(program, file, "c", most), 0);
+    assert_int_equal(rows(program, "c"), 18);
+    text = program_result(program, "c", "seeds.csv");
     assert_null(text);
 }
 
@@ -244,6 +261,7 @@ int main(int argc, char **argv)
                                                    program_teardown)
     const struct CMUnitTest tests[] = {
         TEST(runs_until_wide_enough_whatever_the_threads),
+        TEST(a_mean_of_zero_is_told_as_left_out),
         TEST(seeds_on_the_command_line_are_a_number),
         TEST(a_shard_needs_a_number),
         TEST(runs_until_decided_or_says_that_it_is_not),

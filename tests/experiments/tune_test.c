@@ -201,6 +201,36 @@ static void maps_that_begin_with_an_empty_one_are_tried(void **state)
     end_search(&search);
 }
 
+/* Both metrics are below 0 and say the same as the mean completion time. */
+static void values_below_zero_keep_their_order(void **state)
+{
+    static const char *const metric[] = { "{of: 1 - jct_mean_s, unit: s, better: more}",
+                                          "{of: jct_mean_s - 1e6, unit: s, better: less}" };
+    struct scratch *scratch = *state;
+
+    for (int m = 0; m < 2; m++) {
+        struct search search;
+        char text[400], with[100];
+        unsigned best;
+
+        snprintf(text, sizeof text, "policies: [{policy: fcfs, blocking: skip}]\n"
+                 "metrics: {%s: %s}\n"
+                 "tune: {metric: %s, seeds: 4, judge: 8, budget: 60,"
+                 " over: {split: {nodes: [a, b], least: 1}}}\n", m == 0 ? "gain" : "loss",
+                 metric[m], m == 0 ? "gain" : "loss");
+        write_experiment(scratch, "e.yaml", text);
+        run_search(scratch, 2, &search);
+        best = best_by_trying_all(scratch, 0);
+        snprintf(with, sizeof with, "with: {cluster.nodes.a.count: %u, "
+                 "cluster.nodes.b.count: %u}", best, 8 - best);
+        if (strstr(search.found[0].entry, with) == NULL)
+            fail_msg("%s is not in %s", with, search.found[0].entry);
+        assert_true(m == 0 ? search.found[0].judged.percent > 0
+                           : search.found[0].judged.percent < 0);
+        end_search(&search);
+    }
+}
+
 /* Seeds of the experiment, of the search and of the judgement never meet. */
 static void a_winner_is_judged_on_seeds_of_its_own(void **state)
 {
@@ -597,6 +627,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(the_split_that_is_found_is_the_best_of_all),
         TEST(maps_that_begin_with_an_empty_one_are_tried),
+        TEST(values_below_zero_keep_their_order),
         TEST(a_winner_is_judged_on_seeds_of_its_own),
         TEST(threads_and_resuming_change_no_byte),
         TEST(what_is_wrong_is_told_with_its_place),

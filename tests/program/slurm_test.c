@@ -61,6 +61,16 @@ static void batch_files_run_what_they_say(void **state)
                 "cmp whole/summary.csv \"a dir/it's/summary.csv\"", 0, NULL);
 }
 
+/* As a shell completes it: else the files were hidden ones in the folder. */
+static void files_stand_beside_a_folder_with_a_slash(void **state)
+{
+    struct shell *w = *state;
+
+    run_line(w, "$cs run e.yaml -o out/r// --slurm '-n 2' --dry-run", 0,
+             "out/r.sbatch\nout/r.merge.sbatch\n");
+    run_line(w, "cat out/r.sbatch", 0, "-o 'out/r'.shard-");
+}
+
 static void merge_says_which_shard_is_missing(void **state)
 {
     struct shell *w = *state;
@@ -154,6 +164,7 @@ int main(int argc, char **argv)
     static const struct CMUnitTest tests[] = {
         TEST(array_is_submitted_with_a_merge_behind_it),
         TEST(batch_files_run_what_they_say),
+        TEST(files_stand_beside_a_folder_with_a_slash),
         TEST(merge_says_which_shard_is_missing),
         TEST(options_of_sbatch_are_read_as_it_reads_them),
         TEST(options_that_sbatch_would_not_read_are_refused),

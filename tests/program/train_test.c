@@ -83,6 +83,33 @@ static void the_verdict_is_against_the_best_hand_written_policy(void **state)
     free(text);
 }
 
+/* Trains for an objective, and returns what was learned; to be freed. */
+static char *train_for(const struct program *program, const char *objective)
+{
+    char text[3000], whole[4000];
+
+    snprintf(text, sizeof text, training, 6, 9);
+    char *at = strstr(text, "held_cost_usd"), *end = at + strlen("held_cost_usd");
+    *at = '\0';
+    snprintf(whole, sizeof whole, "metrics: {saved: {of: 0 - held_cost_usd, better: more}}\n"
+             "%s%s%s", text, objective, end);
+    program_write(program, "t.yaml", whole);
+    return train(program, objective, "2", "-q");
+}
+
+/* More is better of the cost with the other sign, so the same vectors win, and the same
+ * policy is the best of the others. */
+static void objectives_below_zero_keep_their_order(void **state)
+{
+    char *cost = train_for(*state, "held_cost_usd"), *saved = train_for(*state, "saved");
+
+    assert_string_equal(strstr(cost, "\nweights:"), strstr(saved, "\nweights:"));
+    assert_non_null(strstr(cost, "against hybrid, the best of them: -"));
+    assert_non_null(strstr(saved, "against hybrid, the best of them: +"));
+    free(cost);
+    free(saved);
+}
+
 /* Where the first validation is no better and patience is 1, training ends at
  * once, and what is kept is at least as good as the start by validation. */
 static void patience_ends_a_training(void **state)
@@ -144,18 +171,45 @@ static void a_training_that_goes_on_gives_the_bytes_of_a_whole_one(void **state)
 
 static void a_training_does_not_go_on_with_other_inputs(void **state)
 {
+    static const char *const set[] = { "train.objective=jct_mean_s", "seed=4",
+                                       "workload.jobs=5", "train.validation.every=3" };
     const struct program *program = *state;
     char out[192], *said;
 
     write_training(program, 30, 99);
     interrupt_training(program);
-    write_training(program, 31, 99);
     snprintf(out, sizeof out, "%s/part", program->folder);
-    const char *words[] = { "train", program_path(program, "t.yaml"), "-o", out,
-                            "--resume", NULL };
-    assert_int_equal(program_say(program, words, &said), 3);
-    assert_non_null(strstr(said, "began with other inputs"));
+    for (int i = 0; i < 5; i++) {
+        const char *words[] = { "train", program_path(program, "t.yaml"), "-o", out,
+                                "--resume", i < 4 ? "--set" : NULL, i < 4 ? set[i] : NULL,
+                                NULL };
+
+        if (i == 4)
+            write_training(program, 31, 99);
+        assert_int_equal(program_say(program, words, &said), 3);
+        assert_non_null(strstr(said, "began with other inputs"));
+        free(said);
+    }
+}
+
+/* What was set on the command line belongs to what makes the file again. */
+static void the_file_names_what_was_set(void **state)
+{
+    const struct program *program = *state;
+    char file[192], out[192], *said;
+
+    write_training(program, 9, 9);
+    snprintf(file, sizeof file, "%s/t.yaml", program->folder);
+    snprintf(out, sizeof out, "%s/w", program->folder);
+    const char *words[] = { "train", file, "-o", out, "-q", "--set", "train.generations=6",
+                            "--set", "seed=\n3", NULL };
+    if (program_say(program, words, &said) != 0)
+        fail_msg("%s", said);
     free(said);
+    char *text = program_read(out);
+    assert_non_null(strstr(text, "/t.yaml --set \"train.generations=6\" --set "
+                           "\"seed=\\u000a3\"`\n"));
+    free(text);
 }
 
 /* A training that has no effect on jobs of one role. */
@@ -316,9 +370,11 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(two_threads_give_the_bytes_of_one),
         TEST(the_verdict_is_against_the_best_hand_written_policy),
+        TEST(objectives_below_zero_keep_their_order),
         TEST(patience_ends_a_training),
         TEST(a_training_that_goes_on_gives_the_bytes_of_a_whole_one),
         TEST(a_training_does_not_go_on_with_other_inputs),
+        TEST(the_file_names_what_was_set),
         TEST(weights_that_change_nothing_are_not_written),
         TEST(a_race_gives_the_same_bytes_with_two_threads_and_resumed),
         TEST(a_race_finds_the_best_vectors_with_fewer_trials),
