@@ -133,6 +133,8 @@ static double promised_s(const struct service_entry *entry)
            fmax(1.0, output) * clock_s_from_ns(spec->tpot_ns);
 }
 
+/* What is simulated: one of `slices` equal parts of the rate, in requests/s, and how many
+ * requests of it. */
 struct window { double per_s, requests; uint32_t slices; };
 
 /* The window must be long against an answer, or a queue that slowly grows would

@@ -177,6 +177,7 @@ static uint32_t number_places(const struct advice *advice,
     return places;
 }
 
+/* Writes a file of the chart: `head`, then a template of plots/ (NULL: none). */
 static bool write_file(struct arena *arena, const struct folder *dir,
                        const char *name, const char *head, const struct plot_file *text,
                        struct err *err)
