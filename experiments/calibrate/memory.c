@@ -157,6 +157,7 @@ static const char *predict_checkpoint(const struct calibrate_row *row,
     return NULL;
 }
 
+/* What the row is of (`item`) tells which law predicts it. */
 const char *calibrate_memory_other(const struct calibrate_row *row,
                                    double *measured, double *predicted)
 {

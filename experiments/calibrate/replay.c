@@ -40,6 +40,7 @@ static uint32_t draw_tokens(struct replay *r, double mean)
     return tokens > 1 ? (uint32_t)(tokens + 0.5) : 1;
 }
 
+/* Draws the next request of the service; false: all of the row's have come. */
 static bool next_request(void *self, struct request *out)
 {
     struct replay *r = self;
