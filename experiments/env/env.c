@@ -159,6 +159,7 @@ const char *clustersim_env_name(const struct clustersim_env *env, const char *ki
 
 /* ---- episodes ---- */
 
+/* False, with err: there is no trial `i`. */
 static bool check_trial(struct clustersim_env *env, uint32_t i)
 {
     return i < env->plan.shape.count ||
