@@ -90,6 +90,7 @@ static bool read_node(const struct listing *l, struct machine *node,
                      "the model of the GPUs, and empty without any", err);
 }
 
+/* Adds a node for each row.  False: err is at the place that is wrong. */
 static bool read_nodes(struct listing *l, struct err *err)
 {
     struct machine node;

@@ -49,6 +49,7 @@ struct reading {
     struct string_set names;    /* of its nodes */
 };
 
+/* Returns the place of a column of the line that was read last. */
 static struct err_pos place_of(const struct reading *r, uint32_t col)
 {
     struct err_pos pos = scan_pos(r->scan, col);
@@ -57,6 +58,7 @@ static struct err_pos place_of(const struct reading *r, uint32_t col)
     return pos;
 }
 
+/* Reads a whole number from 0 to COUNT_MAX.  False: err names the key. */
 static bool read_count(const struct reading *r, const char *key,
                        const char *value, int64_t *out, uint32_t col,
                        struct err *err)
@@ -146,6 +148,8 @@ static bool read_gres(struct reading *r, char *value, uint32_t col,
     return true;
 }
 
+/* Hands over the node that was read, if there is one; NodeName=DEFAULT becomes the base
+ * of those behind it.  CPUs that are not said follow from sockets and cores. */
 static bool end_node(struct reading *r, struct err *err)
 {
     struct machine *node = &r->now.node;
@@ -179,6 +183,8 @@ static bool is_part(const char *key, int *part)
     return false;
 }
 
+/* Reads a part of the CPUs.  Each is at most PARTS_MAX, so that their product fits an
+ * int64_t. */
 static bool read_part(struct reading *r, int part, const char *key,
                       const char *value, uint32_t col, struct err *err)
 {
@@ -320,6 +326,8 @@ static bool read_row(struct reading *r, char *const *word, size_t count,
     return true;
 }
 
+/* Reads a line of a table of sinfo, or keys of a node.  The first line that names
+ * sinfo's column of nodes, before any node, makes the file a table. */
 static bool read_line(struct reading *r, char *line, struct err *err)
 {
     char *word[WORDS_MAX];
@@ -341,6 +349,7 @@ static bool read_line(struct reading *r, char *line, struct err *err)
     return true;
 }
 
+/* Reads the file to its end, and hands over the last node. */
 static bool read_lines(struct reading *r, struct err *err)
 {
     char *line;
