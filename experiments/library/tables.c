@@ -21,6 +21,8 @@ static const char *const unit_of_end[][2] = {
     { "bytes", "B" }, { "fraction", "fraction" }, { "percent", "%" }, { "w", "W" },
 };
 
+/* Returns the unit of a column: of a metric its own, else by the end of its name; "": it
+ * has none, or none is known. */
 static const char *unit_of(const struct clustersim *run, const char *name)
 {
     const struct metric_set *set = experiment_metrics(run->experiment);
@@ -41,6 +43,8 @@ static const struct csv_kind *const kinds[] = {
     &csv_services, &csv_arrived, &csv_tenants, &csv_seeds, &csv_metrics,
 };
 
+/* Is it a column of texts?  As it is declared; of columns that are not declared, all are
+ * but those of summary.csv (metrics of the experiment's own) and seeds. */
 static bool is_text(const char *file, const char *column)
 {
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
@@ -57,6 +61,8 @@ struct cells {
     size_t count, text_room, number_room;
 };
 
+/* Adds the cells of the row that was read last; in a column of texts the number is NAN.
+ * False: err has the place of what is no number. */
 static bool read_row(struct arena *arena, const struct csv *csv, const bool *texts,
                      struct cells *cells, struct err *err)
 {
@@ -99,6 +105,7 @@ static void lay_out(struct clustersim *run, const struct csv *csv, const bool *t
     table->column = column;
 }
 
+/* Reads a whole file into *table.  False: err says why, and *table is as it was. */
 static bool read_table(struct clustersim *run, const char *file, const char *path,
                        struct clustersim_table *table, struct err *err)
 {
