@@ -102,8 +102,8 @@ static void narrow_root(struct making *m, const char *path)
     m->root = text_format(m->arena, "%.*s", (int)slash, m->root);
 }
 
-/* Does the file at `path` hold the whole path of an input?  Then it would look for it there
- * on another machine, too. */
+/* Returns an input that the YAML file at `path` names by its whole path, where it would be
+ * looked for on another machine, too; NULL: none. */
 static const char *find_absolute(const struct making *m, const char *path)
 {
     const struct conf_node *list = conf_get(m->tree, "inputs");
@@ -271,6 +271,8 @@ static const char **list_options(const struct making *m, size_t *kept_count, str
     return option;
 }
 
+/* Writes the options as items of a list in JSON.  False: err is that of
+ * list_options(). */
 static bool write_options(const struct making *m, struct out *out, struct err *err)
 {
     size_t count;
