@@ -186,6 +186,18 @@ static bool read_keep(struct reading *r, const struct csv *in, enum metric metri
     return true;
 }
 
+/* Reads the quantile.  False, with err: it is none, of which a tail could be told. */
+static bool read_quantile(struct reading *r, const struct csv *in, struct err *err)
+{
+    size_t at = r->column[C_QUANTILE];
+
+    if (!csv_number(in, at, &r->spec.quantile, err))
+        return false;
+    return (r->spec.quantile >= 0 && r->spec.quantile <= 1) ||
+           err_set(err, ERR_RANGE, csv_pos(in, at), "quantile must be from 0 to 1, found '%.40s'",
+                   csv_text(in, at));
+}
+
 /* Takes what is needed to decide again: options and quantile from the first point, and
  * the conditions from its first option, as all others repeat them. */
 static bool read_row(struct reading *r, const struct csv *in, struct err *err)
@@ -208,7 +220,7 @@ static bool read_row(struct reading *r, const struct csv *in, struct err *err)
 
         r->spec.metric = metric;
         ARENA_ADD(r->arena, r->choice, r->spec.choice_count, r->choice_room, choice);
-        return csv_number(in, r->column[C_QUANTILE], &r->spec.quantile, err);
+        return read_quantile(r, in, err);
     }
     return strcmp(use, use_name[USE_KEEP]) != 0 || r->spec.choice_count != 1 ||
            read_keep(r, in, metric, err);
