@@ -265,8 +265,8 @@ bool clustersim_env_step(struct clustersim_env *env, const int64_t *action,
 
 double clustersim_env_score(const struct clustersim_env *env, uint32_t i)
 {
-    assert(i < env->plan.shape.count);
-    return env->episode[i].earned;
+    assert(!env->open || i < env->plan.shape.count);
+    return env->open ? env->episode[i].earned : 0;
 }
 
 /* A metric without a value (NAN) counts as not there. */
@@ -290,12 +290,12 @@ bool clustersim_env_metric(const struct clustersim_env *env, uint32_t i, const c
 
 uint64_t clustersim_env_seed(const struct clustersim_env *env, uint32_t i)
 {
-    assert(i < env->plan.shape.count);
-    return env->episode[i].seed;
+    assert(!env->open || i < env->plan.shape.count);
+    return env->open ? env->episode[i].seed : 0;
 }
 
 uint64_t clustersim_env_steps(const struct clustersim_env *env, uint32_t i)
 {
-    assert(i < env->plan.shape.count);
-    return env->episode[i].steps;
+    assert(!env->open || i < env->plan.shape.count);
+    return env->open ? env->episode[i].steps : 0;
 }
