@@ -252,7 +252,8 @@ static bool write_data(struct chart *chart, const struct folder *dir,
 
     if (out == NULL)
         return false;
-    out_text(out, "# kind hours USD GPUs\n");
+    out_text(out, chart->service != NULL ? "# kind p99_s USD_per_day replicas\n"
+                                         : "# kind hours USD GPUs\n");
     write_points(chart, false, out);
     out_text(out, "\n\n");
     write_points(chart, true, out);

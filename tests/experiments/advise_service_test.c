@@ -106,6 +106,14 @@ static void cores_stand_beside_gpus_and_a_promise_is_needed(void **state)
     assert_non_null(strstr(said, "epyc-9654"));
     assert_non_null(strstr(said, "rtx-4090"));
     free(said);
+    const char *plot[] = {"advise", program_path(&program, "w.yaml"), "--plot",
+                          program_path(&program, "chart.png"), NULL};
+    assert_int_equal(program_say(&program, plot, &said), 0);
+    free(said);
+    char *data = program_read(program_path(&program, "chart.dat"));
+    assert_non_null(data);
+    assert_ptr_equal(strstr(data, "# kind p99_s USD_per_day replicas\n1 0.0"), data);
+    free(data);
     snprintf(text, sizeof text, PASSES, "");
     assert_int_equal(advise(&program, text, &said), 3);
     assert_non_null(strstr(said, "w.yaml:2:5: schema error: slo is missing"));
