@@ -54,8 +54,10 @@ static bool is_text(const char *file, const char *column)
     return strcmp(file, "summary.csv") != 0 && strcmp(column, "seed") != 0;
 }
 
-/* The cells as they are read, row by row. */
+/* The cells as they are read, row by row: arrays that grow and move, so not in the run's
+ * arena, which lasts as long as it. */
 struct cells {
+    struct arena *scratch;
     const char **text;
     double *number;
     size_t count, text_room, number_room;
@@ -71,8 +73,8 @@ static bool read_row(struct arena *arena, const struct csv *csv, const bool *tex
 
         if (!texts[c] && !csv_number(csv, c, &number, err))
             return false;
-        ARENA_REACH(arena, cells->text, cells->text_room, cells->count);
-        ARENA_REACH(arena, cells->number, cells->number_room, cells->count);
+        ARENA_REACH(cells->scratch, cells->text, cells->text_room, cells->count);
+        ARENA_REACH(cells->scratch, cells->number, cells->number_room, cells->count);
         cells->text[cells->count] = arena_text(arena, csv_text(csv, c));
         cells->number[cells->count++] = number;
     }
@@ -111,10 +113,10 @@ static bool read_table(struct clustersim *run, const char *file, const char *pat
 {
     struct arena *scratch = arena_new(1 << 16);
     struct csv *csv = csv_open(scratch, path, CSV_TABLE, err);
-    struct cells cells = { 0 };
+    struct cells cells = { .scratch = scratch };
     enum csv_step step = csv == NULL ? CSV_ERROR : CSV_ROW;
     bool *texts = csv == NULL ? NULL
-        : arena_alloc(run->arena, csv_columns(csv), sizeof *texts);
+        : arena_alloc(scratch, csv_columns(csv), sizeof *texts);
 
     for (size_t c = 0; csv != NULL && c < csv_columns(csv); c++)
         texts[c] = is_text(file, csv_names(csv)[c]);
