@@ -107,19 +107,20 @@ static bool pick_job(struct advising *a, struct err *err)
         if (n + 1 < sizeof names / sizeof names[0])
             names[n++] = a->job[i].form->name;
     }
-    names[n] = NULL;
-    for (size_t i = 0; i < a->service_count; i++)
+    for (size_t i = 0; i < a->service_count; i++) {
         if (strcmp(a->service[i].entry->spec.name, wanted) == 0) {
             a->service = &a->service[i];
             a->service_count = 1;
             a->job_count = 0;
             return true;
         }
+        if (n + 1 < sizeof names / sizeof names[0])
+            names[n++] = a->service[i].entry->spec.name;
+    }
+    names[n] = NULL;
     err_set(err, ERR_REFERENCE, pos, "there is no job or service called "
             "'%.60s'", wanted);
     near = conf_nearest(wanted, names);
-    if (near == NULL && n == 0)
-        return false;
     return err_hint(err, "There is %s.", near != NULL ? near : names[0]);
 }
 
@@ -289,8 +290,11 @@ static int print_json(struct advising *a)
     struct err err = { 0 };
     bool good;
 
-    if (unread == NULL)
+    if (unread == NULL) {
+        err_set(&err, ERR_IO, (struct err_pos){ "/dev/null", 0, 0 }, "cannot be opened");
+        out_abandon(answer);
         return command_fail(a->cli, &err);
+    }
     a->csv = a->job_count > 0 ? advise_csv_new() : advise_service_csv_new();
     a->cli->out = unread;
     good = advise_all(a, &err);
