@@ -453,6 +453,9 @@ static void calibrate_does_not_overwrite_measurements(void **state)
     assert_int_equal(said.status, 0);
     say(*state, &said, "calibrate --suite Korthikanti-T5 --csv @/new.csv");
     assert_int_equal(said.status, 0);
+    say(*state, &said, "calibrate --suite Korthikanti-T6");
+    assert_int_equal(said.status, 2);
+    assert_says(said.err, "Did you mean Korthikanti-T5?");
 }
 
 /* Until the first trial is kept, for 30 s at most. */
