@@ -30,6 +30,7 @@ struct least {
     uint32_t draws;
 };
 
+/* What each phase takes at least, in its first rounds and from `later_from` on. */
 struct bounds_form {
     const struct job_form *form;
     struct least first[FORM_PHASES_MAX];
