@@ -63,6 +63,7 @@ static void start_replica(void *self, uint32_t replica, enum serve_side side)
     service_ready(r->service, replica, &r->gang, 0);
 }
 
+/* Seconds of a whole answer, and of each token after the first. */
 struct means { double latency_s, tpot_s; };
 
 /* Runs one draw on one replica to its end, with its own loop. */
