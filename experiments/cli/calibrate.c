@@ -25,6 +25,7 @@
 /* Of the solid rows of a suite this share must be predicted. */
 #define COVERAGE_MIN 0.95
 
+/* One run of the command; met, missed: targets of suites so far. */
 struct calibrating {
     struct cli *cli;
     const struct args *args;
