@@ -123,6 +123,7 @@ const struct clustersim_env_shape *clustersim_env_shape(const struct clustersim_
     return &env->plan.shape;
 }
 
+/* A feature or a reward, under the kind by which it is asked for. */
 struct named {
     const char *kind, *name, *help;
 };
