@@ -22,6 +22,7 @@
 
 enum { NAME, CPU, MEMORY, GPUS, MODEL, COLUMNS };
 
+/* The list as it is read; at: the column of each of what is needed. */
 struct listing {
     struct machines *machines;
     struct csv *csv;
