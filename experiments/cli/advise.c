@@ -21,6 +21,7 @@
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "sim/text/out.h"
+#include "sim/text/paths.h"
 #include "sim/text/sheet.h"
 #include "workloads/requests/services.h"
 
@@ -311,6 +312,24 @@ static int print_json(struct advising *a)
     return good ? 0 : command_fail(a->cli, &err);
 }
 
+/* False, with err: a file that is read would be written over. */
+static bool check_apart(const struct args *args, struct err *err)
+{
+    static const enum arg written[] = { ARG_OUT, ARG_CSV, ARG_PLOT };
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    for (size_t i = 0; i < sizeof written / sizeof written[0]; i++) {
+        const char *path = args->value[written[i]];
+
+        if (args->given[written[i]] &&
+            (path_same(path, args->word[0]) ||
+             (args->given[ARG_CLUSTER] && path_same(path, args->value[ARG_CLUSTER]))))
+            return err_set(err, ERR_USAGE, nowhere, "%.80s would be overwritten: give %s "
+                           "another name", path, arg_info(written[i])->name);
+    }
+    return true;
+}
+
 /* Do the options go together? */
 static bool check_json(const struct args *args, struct err *err)
 {
@@ -328,7 +347,7 @@ static int run_advise(struct cli *cli, const struct args *args)
     struct advising a = { .cli = cli, .args = args };
     struct err err = { 0 };
     struct out *out = NULL;
-    bool good = check_json(args, &err) && read_all(&a, &err);
+    bool good = check_json(args, &err) && check_apart(args, &err) && read_all(&a, &err);
 
     if (good && args->given[ARG_JSON])
         return print_json(&a);

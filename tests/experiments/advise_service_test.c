@@ -114,6 +114,11 @@ static void cores_stand_beside_gpus_and_a_promise_is_needed(void **state)
     assert_non_null(data);
     assert_ptr_equal(strstr(data, "# kind p99_s USD_per_day replicas\n1 0.0"), data);
     free(data);
+    const char *over[] = {"advise", program_path(&program, "w.yaml"), "--csv",
+                          program_path(&program, "./w.yaml"), NULL};
+    assert_int_equal(program_say(&program, over, &said), 2);
+    assert_non_null(strstr(said, "w.yaml would be overwritten: give --csv another name"));
+    free(said);
     const char *other[] = {"advise", program_path(&program, "w.yaml"), "--job", "smal", NULL};
     assert_int_equal(program_say(&program, other, &said), 3);
     assert_non_null(strstr(said, "there is no job or service called 'smal'"));

@@ -137,6 +137,7 @@ static void usage_errors_exit_2_and_name_the_nearest(void **state)
         { "explain h1000", "Did you mean h100?" },
         { "plot @ --format gif", "--format must be png, svg or pdf" },
         { "train @/e.yaml", "train needs -o" },
+        { "train @/e.yaml -o @/./e.yaml", "e.yaml would be overwritten: give -o another name" },
         { "check @/e.yaml --tolerance x", "--tolerance must be a fraction" },
     };
     struct said said;
