@@ -304,8 +304,12 @@ static bool compile(struct build *b)
     bool ok;
 
     for (char *at = strtok_r(arena_text(b->arena, b->compiler), " ", &save);
-         at != NULL && n < CC_WORDS_MAX; at = strtok_r(NULL, " ", &save))
+         at != NULL; at = strtok_r(NULL, " ", &save)) {
+        if (n == CC_WORDS_MAX)
+            return err_set(b->err, ERR_POLICY, b->pos, "CC must have at most %u words, and is "
+                           "'%.60s ...'", CC_WORDS_MAX, b->compiler);
         word[n++] = at;
+    }
     for (size_t i = 0; i < FLAGS; i++)
         word[n++] = arena_text(b->arena, flag[i]);
     word[n++] = text_format(b->arena, "-I%s", b->headers);
