@@ -132,7 +132,7 @@ static bool read_table(struct clustersim *run, const char *file, const char *pat
 
 const struct clustersim_table *clustersim_table(struct clustersim *run, const char *name)
 {
-    const char *file = text_format(run->arena, "%s.csv", name), *path;
+    const char *file, *path;
     struct table_list *list;
     struct err err = { 0 };
 
@@ -141,6 +141,7 @@ const struct clustersim_table *clustersim_table(struct clustersim *run, const ch
             return &list->table;
     if (run->error != NULL || run->dir == NULL || strchr(name, '/') != NULL)
         return NULL;
+    file = text_format(run->arena, "%s.csv", name);
     path = path_join(run->arena, run->dir, file);
     list = arena_alloc(run->arena, 1, sizeof *list);
     list->table.name = arena_text(run->arena, name);
