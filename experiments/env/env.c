@@ -34,6 +34,8 @@ struct clustersim_env {
     struct episode *episode;    /* [plan.shape.count] */
     struct err err;
     struct clustersim_env_error error;
+    char *text;                 /* of the error, in the arena; used again */
+    size_t text_room;
 };
 
 /* ---- errors ---- */
@@ -43,13 +45,13 @@ static bool keep_error(struct clustersim_env *env)
 {
     const struct err *err = &env->err;
     size_t bytes = err_format(err, NULL, 0) + 1;
-    char *text = arena_alloc(env->arena, bytes, 1);
 
     assert(err->kind != ERR_NONE);
-    (void)err_format(err, text, bytes);
+    ARENA_REACH(env->arena, env->text, env->text_room, bytes - 1);
+    (void)err_format(err, env->text, bytes);
     env->failed = true;
     env->error = (struct clustersim_env_error){
-        err_exit_status(err->kind), text, err->text, err->hint[0] == '\0' ? NULL : err->hint,
+        err_exit_status(err->kind), env->text, err->text, err->hint[0] == '\0' ? NULL : err->hint,
         err->pos.file, err->pos.line, err->pos.col
     };
     return false;
