@@ -229,9 +229,11 @@ void opendc_topology_out(struct out *out, const struct cluster_spec *cluster)
 
         if (group->gpus == 0)
             continue;
-        out_printf(out, "%s  {\"name\": \"%s\", \"count\": %u, \"cpu\": "
+        out_printf(out, "%s  {\"name\": ", before);
+        out_json_text(out, group->name);
+        out_printf(out, ", \"count\": %u, \"cpu\": "
                    "{\"coreCount\": %u, \"coreSpeed\": %d}, \"memory\": "
-                   "{\"memorySize\": %" PRId64 "}}", before, group->name,
+                   "{\"memorySize\": %" PRId64 "}}",
                    group->node_count, group->gpus, OPENDC_MHZ,
                    group->memory_bytes);
         before = ",\n";
