@@ -5,7 +5,8 @@
  *
  * Where the rate is so high that a window has more than REQUESTS_MOST requests, the
  * rate is divided into equal slices, and one slice is simulated.  The answer is then
- * on the safe side: one large pool of replicas would need a little less.
+ * on the safe side: each slice has whole replicas of its own, which one large pool
+ * would share.
  */
 #include "experiments/advise/fewest.h"
 
@@ -133,6 +134,8 @@ static double promised_s(const struct service_entry *entry)
            fmax(1.0, output) * clock_s_from_ns(spec->tpot_ns);
 }
 
+/* What is simulated: one of `slices` equal parts of the rate, in requests/s, and how many
+ * requests of it. */
 struct window { double per_s, requests; uint32_t slices; };
 
 /* The window must be long against an answer, or a queue that slowly grows would
@@ -183,7 +186,8 @@ void advise_fewest(const struct advise_replica *replica, uint32_t most,
 
     row->most = tried.most = most;
     most = most / w.slices > 0 ? most / w.slices : 1;
-    high = low + 1 < most ? low + 1 : most;
+    low = low < most ? low : most - 1;
+    high = low + 1;
     for (;; high = 2 * high < most ? 2 * high : most) {
         simulate_replicas(replica, w.per_s, w.requests, high, &tried);
         if (keeps_promise(&tried) || high == most)

@@ -98,8 +98,8 @@ static bool is_at(const struct advise_row *row,
     return main->place == place && (gpus == 0 || main->gpus == gpus);
 }
 
-/* Times the row with the fastest guess.  Of a place without a price the ranking
- * times no row, as it has no cost. */
+/* Times the row with the fastest guess, where the ranking timed none of that place and
+ * count.  NULL: there is none, or the reader refused it. */
 static const struct advise_row *time_fastest(struct advice *advice,
                                              const struct advise_place *place,
                                              int64_t gpus)

@@ -177,6 +177,7 @@ static uint32_t number_places(const struct advice *advice,
     return places;
 }
 
+/* Writes a file of the chart: `head`, then a template of plots/ (NULL: none). */
 static bool write_file(struct arena *arena, const struct folder *dir,
                        const char *name, const char *head, const struct plot_file *text,
                        struct err *err)
@@ -251,7 +252,8 @@ static bool write_data(struct chart *chart, const struct folder *dir,
 
     if (out == NULL)
         return false;
-    out_text(out, "# kind hours USD GPUs\n");
+    out_text(out, chart->service != NULL ? "# kind p99_s USD_per_day replicas\n"
+                                         : "# kind hours USD GPUs\n");
     write_points(chart, false, out);
     out_text(out, "\n\n");
     write_points(chart, true, out);

@@ -221,6 +221,8 @@ static bool read_workload(void *self, const struct conf_node *root,
     return err->kind == ERR_NONE;
 }
 
+/* Reads a workload's file.  After an error the tree is mended and read on, so that
+ * err->next has the others. */
 static bool read_file(struct reading *reading, const char *path,
                       struct err *err)
 {

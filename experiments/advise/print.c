@@ -106,6 +106,7 @@ static void add_needs(struct sheet *sheet, size_t rank,
               row->engine.place->group->gpu->memory_bytes);
 }
 
+/* Prints what each GPU of the rows needs, in their order. */
 static void print_needs(FILE *file, const struct advise_row *const *rows,
                         size_t count)
 {
@@ -220,6 +221,8 @@ static void print_left_aside(FILE *file, const struct advise_world *world,
                     form->role[r].name);
 }
 
+/* Prints the job, how many layouts were tried and fit, the prices that rank, and what
+ * was left out. */
 static void print_counts(FILE *file, const struct advice *advice)
 {
     const struct advise_world *world = advice->world;
@@ -306,6 +309,8 @@ void advise_print(FILE *file, const struct advice *advice, bool by_time,
 
 /* ---- memory ----------------------------------------------------------- */
 
+/* Returns an empty table of needs in GB with `title` over its first column, for
+ * add_memory(). */
 static struct sheet *memory_sheet(struct arena *arena, const char *title)
 {
     return sheet_new(text_format(

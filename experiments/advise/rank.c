@@ -23,6 +23,7 @@ static double price_or_infinity(double usd)
     return isnan(usd) ? INFINITY : usd;
 }
 
+/* A row in an order: what counts first and next, time in s and cost in USD. */
 struct key {
     double first, second;
     size_t row;

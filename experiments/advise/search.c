@@ -101,6 +101,7 @@ struct choices {
     size_t count, room;
 };
 
+/* Returns a new choice, for the caller to fill; earlier ones may have moved. */
 static struct advise_choice *add_choice(struct arena *arena,
                                         struct choices *choices)
 {

@@ -22,7 +22,7 @@
 #include "sim/base/rng.h"
 
 #define DRAWS 64u
-#define GANGS_MAX 4096u         /* of a phase; above, no bound */
+#define GANGS_MAX 4096u         /* of a phase and type of GPU; above, no bound */
 
 /* By the draw: of a rollout DRAWS of them, else one. */
 struct least {
@@ -30,6 +30,7 @@ struct least {
     uint32_t draws;
 };
 
+/* What each phase takes at least, in its first rounds and from `later_from` on. */
 struct bounds_form {
     const struct job_form *form;
     struct least first[FORM_PHASES_MAX];

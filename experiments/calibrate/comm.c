@@ -98,6 +98,8 @@ const char *calibrate_links(const struct calibrate_row *row,
         return calibrate_not_mine;
     if (gpu == NULL)
         return "the GPU is not in the catalogue";
+    if (gpus < nodes)
+        return "there are more nodes than GPUs";
     struct gang gang = row_gang(gpu, gpus, gpus / nodes, EFA_BPS);
 
     share = (half ? 1.0 : 2.0) * (share - 1.0) / share;

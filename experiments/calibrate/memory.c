@@ -67,7 +67,7 @@ const char *calibrate_memory_fig1(const struct calibrate_row *row,
     if (shape.llm == NULL)
         return "the model is not in the catalogue";
     if (sscanf(row_text(row, "zero_or_parallel"), "tp%u pp%u", &shape.tp,
-               &shape.pp) != 2)
+               &shape.pp) != 2 || shape.tp == 0 || shape.pp == 0)
         return "the layout is not in the row";
     if (has_part(row, "quantity", "selective")) {
         shape.recompute = RECOMPUTE_SELECTIVE;
@@ -157,6 +157,7 @@ static const char *predict_checkpoint(const struct calibrate_row *row,
     return NULL;
 }
 
+/* What the row is of (`item`) tells which law predicts it. */
 const char *calibrate_memory_other(const struct calibrate_row *row,
                                    double *measured, double *predicted)
 {

@@ -40,6 +40,7 @@ static uint32_t draw_tokens(struct replay *r, double mean)
     return tokens > 1 ? (uint32_t)(tokens + 0.5) : 1;
 }
 
+/* Draws the next request of the service; false: all of the row's have come. */
 static bool next_request(void *self, struct request *out)
 {
     struct replay *r = self;
@@ -62,6 +63,7 @@ static void start_replica(void *self, uint32_t replica, enum serve_side side)
     service_ready(r->service, replica, &r->gang, 0);
 }
 
+/* Seconds of a whole answer, and of each token after the first. */
 struct means { double latency_s, tpot_s; };
 
 /* Runs one draw on one replica to its end, with its own loop. */

@@ -47,6 +47,7 @@ uint32_t row_count(const struct calibrate_row *row, const char *column,
     return value >= 1.0 && value < 1e9 ? (uint32_t)value : fallback;
 }
 
+/* A published name, and that of the catalogue. */
 struct alias {
     const char *published, *ours;
 };

@@ -173,8 +173,10 @@ const char *calibrate_train(const struct calibrate_row *row, double *measured,
         return "the precision is unknown";
     if (!(shape.micro_batch > 0.0 && batch > 0.0))
         return "the micro batch is not published";
+    if (!(shape.sequence_tokens > 0.0))
+        return "the length of sequences is not in the row";
     gang = train_gang(row, gpu);
-    if (gang.gpus < shape.tp * shape.pp * shape.cp)
+    if (gang.gpus < (double)shape.tp * shape.pp * shape.cp)
         return "the layout needs more GPUs than there are";
     *measured = row_number(row, "iter_s",
                            row_number(row, "samples_s", 0.0) > 0.0

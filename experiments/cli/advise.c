@@ -21,6 +21,7 @@
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "sim/text/out.h"
+#include "sim/text/paths.h"
 #include "sim/text/sheet.h"
 #include "workloads/requests/services.h"
 
@@ -107,19 +108,20 @@ static bool pick_job(struct advising *a, struct err *err)
         if (n + 1 < sizeof names / sizeof names[0])
             names[n++] = a->job[i].form->name;
     }
-    names[n] = NULL;
-    for (size_t i = 0; i < a->service_count; i++)
+    for (size_t i = 0; i < a->service_count; i++) {
         if (strcmp(a->service[i].entry->spec.name, wanted) == 0) {
             a->service = &a->service[i];
             a->service_count = 1;
             a->job_count = 0;
             return true;
         }
+        if (n + 1 < sizeof names / sizeof names[0])
+            names[n++] = a->service[i].entry->spec.name;
+    }
+    names[n] = NULL;
     err_set(err, ERR_REFERENCE, pos, "there is no job or service called "
             "'%.60s'", wanted);
     near = conf_nearest(wanted, names);
-    if (near == NULL && n == 0)
-        return false;
     return err_hint(err, "There is %s.", near != NULL ? near : names[0]);
 }
 
@@ -289,8 +291,11 @@ static int print_json(struct advising *a)
     struct err err = { 0 };
     bool good;
 
-    if (unread == NULL)
+    if (unread == NULL) {
+        err_set(&err, ERR_IO, (struct err_pos){ "/dev/null", 0, 0 }, "cannot be opened");
+        out_abandon(answer);
         return command_fail(a->cli, &err);
+    }
     a->csv = a->job_count > 0 ? advise_csv_new() : advise_service_csv_new();
     a->cli->out = unread;
     good = advise_all(a, &err);
@@ -305,6 +310,24 @@ static int print_json(struct advising *a)
     }
     sheet_free(a->csv);
     return good ? 0 : command_fail(a->cli, &err);
+}
+
+/* False, with err: a file that is read would be written over. */
+static bool check_apart(const struct args *args, struct err *err)
+{
+    static const enum arg written[] = { ARG_OUT, ARG_CSV, ARG_PLOT };
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    for (size_t i = 0; i < sizeof written / sizeof written[0]; i++) {
+        const char *path = args->value[written[i]];
+
+        if (args->given[written[i]] &&
+            (path_same(path, args->word[0]) ||
+             (args->given[ARG_CLUSTER] && path_same(path, args->value[ARG_CLUSTER]))))
+            return err_set(err, ERR_USAGE, nowhere, "%.80s would be overwritten: give %s "
+                           "another name", path, arg_info(written[i])->name);
+    }
+    return true;
 }
 
 /* Do the options go together? */
@@ -324,7 +347,7 @@ static int run_advise(struct cli *cli, const struct args *args)
     struct advising a = { .cli = cli, .args = args };
     struct err err = { 0 };
     struct out *out = NULL;
-    bool good = check_json(args, &err) && read_all(&a, &err);
+    bool good = check_json(args, &err) && check_apart(args, &err) && read_all(&a, &err);
 
     if (good && args->given[ARG_JSON])
         return print_json(&a);

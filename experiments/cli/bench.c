@@ -48,6 +48,8 @@ int command_become_bench(struct cli *cli, char **argv)
     return command_fail(cli, &err);
 }
 
+/* For the table of commands: cli.c calls command_become_bench() before options are
+ * read. */
 static int run_bench(struct cli *cli, const struct args *args)
 {
     return command_become_bench(cli, (char **)args->argv + 1);

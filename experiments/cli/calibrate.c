@@ -16,6 +16,7 @@
 #include "plots/plot_file.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 #include "sim/text/folder.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
@@ -24,6 +25,7 @@
 /* Of the solid rows of a suite this share must be predicted. */
 #define COVERAGE_MIN 0.95
 
+/* One run of the command; met, missed: targets of suites so far. */
 struct calibrating {
     struct cli *cli;
     const struct args *args;
@@ -221,12 +223,26 @@ static bool run_suite(struct calibrating *c,
     return true;
 }
 
+/* False, with err: there is no suite of that name; the hint is the nearest one. */
+static bool refuse_suite(const struct calibrating *c, struct err *err)
+{
+    const char *only = c->args->value[ARG_SUITE], *near;
+    const char **names = arena_alloc(c->cli->arena, calibrate_suite_count + 1, sizeof *names);
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    for (size_t i = 0; i < calibrate_suite_count; i++)
+        names[i] = calibrate_suites[i].name;
+    near = conf_nearest(only, names);
+    err_set(err, ERR_USAGE, nowhere, "there is no suite '%.40s'", only);
+    return near != NULL ? err_hint(err, "Did you mean %s?", near)
+                        : err_hint(err, "Without --suite, all are printed with their names.");
+}
+
 /* The number of targets that are not met is told, and does not change the status:
  * `make validate` judges it. */
 static bool run_suites(struct calibrating *c, struct err *err)
 {
     const char *only = c->args->value[ARG_SUITE];
-    struct err_pos nowhere = { NULL, 0, 0 };
     size_t found = 0;
 
     for (size_t i = 0; i < calibrate_suite_count; i++) {
@@ -238,8 +254,7 @@ static bool run_suites(struct calibrating *c, struct err *err)
             return false;
     }
     if (found == 0)
-        return err_set(err, ERR_USAGE, nowhere, "there is no suite '%.40s'",
-                       only);
+        return refuse_suite(c, err);
     fprintf(c->cli->out, "%u targets met, %u not met on held-out rows\n",
             c->met, c->missed);
     return true;

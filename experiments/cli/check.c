@@ -62,17 +62,19 @@ static int fail(const struct checking *c, const struct err *err)
     return command_fail(c->cli, err);
 }
 
-/* Reads a results folder's own numbers and expectations, and judges them. */
+/* Reads a results folder's own numbers and expectations, and judges them.  False: err,
+ * and there is nothing to judge (c->now). */
 static bool read_folder(struct checking *c, struct err *err)
 {
     struct arena *arena = c->cli->arena;
     const char *dir = c->args->word[0];
+    const struct grid *now = grid_from_folder(arena, dir, err);
 
-    c->now = grid_from_folder(arena, dir, err);
-    if (c->now == NULL ||
-        !check_read(arena, dir, c->now->metrics, &c->expect, &c->expect_count, err) ||
-        !decide_read(arena, dir, c->now, &c->decision, err))
+    if (now == NULL ||
+        !check_read(arena, dir, now->metrics, &c->expect, &c->expect_count, err) ||
+        !decide_read(arena, dir, now, &c->decision, err))
         return false;
+    c->now = now;
     c->list[EXPECTS] = check_expects(arena, c->now, c->expect, c->expect_count);
     c->name = dir;
     return true;

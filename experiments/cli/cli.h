@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-/* out and err are stdout and stderr, or files in a test. */
+/* Runs the command that argv names; returns the exit status (command_exit_text).  out and
+ * err are stdout and stderr, or files in a test. */
 int cli_main(int argc, char **argv, FILE *out, FILE *err);
 
 #endif

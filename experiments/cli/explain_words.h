@@ -14,6 +14,7 @@ struct arena;
 struct catalogue;
 struct conf_schema;
 
+/* Where words are looked for, and where their meaning is printed. */
 struct explain_words {
     struct arena *arena;
     FILE *out;

@@ -39,6 +39,7 @@ static const char *const shape_name[SHAPES + 1] = {
     "csv", "swf", "batsim", "opendc", NULL
 };
 
+/* One run of the command: the workload, what it was read against, and its jobs. */
 struct exporting {
     struct cli *cli;
     const struct args *args;

@@ -285,7 +285,7 @@ static int run_fit(struct cli *cli, const struct args *args)
 
     fitting.format = import_arg_format(args->word[0], false, &err);
     if (fitting.format == NULL ||
-        !import_arg_csv(cli->arena, args, &fitting.csv, &err) ||
+        !import_arg_csv(cli->arena, args, true, &fitting.csv, &err) ||
         !import_arg_skips(args, &request, &err) ||
         !import_read(cli->arena, fitting.format, &request, &fitting.result,
                      &err) ||

@@ -18,6 +18,7 @@
 #include "sim/base/err.h"
 #include "sim/text/sheet.h"
 
+/* What the table shows of each branch. */
 static const struct {
     enum metric metric;
     const char *title;

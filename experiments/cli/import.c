@@ -134,7 +134,7 @@ static int import_series_file(struct cli *cli, const struct args *args)
     struct err err = { 0 };
     const char *csv = NULL;
 
-    if (!import_arg_csv(cli->arena, args, &csv, &err) ||
+    if (!import_arg_csv(cli->arena, args, true, &csv, &err) ||
         !check_options(args, ARG_IN_ORDER, &err) ||
         !import_series(&import, args->value[ARG_OUT], csv, &err) ||
         !import_paper_begin(&paper, &err))
@@ -156,7 +156,7 @@ static int import_requests(struct cli *cli, const struct args *args)
     struct err err = { 0 };
     const char *csv = NULL;
 
-    if (!import_arg_csv(cli->arena, args, &csv, &err) ||
+    if (!import_arg_csv(cli->arena, args, false, &csv, &err) ||
         !check_options(args, ARG_SKIP, &err) ||
         !import_requests_skip(args, &import, &err) ||
         !import_requests_read(&import, &err) ||
@@ -183,7 +183,7 @@ static int import_machines(struct cli *cli, const struct args *args)
     struct err err = { 0 };
     const char *csv = NULL;
 
-    if (!import_arg_csv(cli->arena, args, &csv, &err) ||
+    if (!import_arg_csv(cli->arena, args, false, &csv, &err) ||
         !check_options(args, ARG_IN_ORDER, &err) ||
         !format->read(&machines, &err) ||
         !import_paper_begin(&paper, &err) ||
@@ -216,7 +216,7 @@ static int import(struct cli *cli, const struct args *args)
         return import_requests(cli, args);
     imported.format = import_arg_format(args->word[0], true, &err);
     if (imported.format == NULL ||
-        !import_arg_csv(cli->arena, args, &csv, &err) ||
+        !import_arg_csv(cli->arena, args, true, &csv, &err) ||
         !import_arg_skips(args, &request, &err) ||
         !import_arg_columns(cli->arena, args, &request.columns, &err) ||
         !read_gpus(cli, args, &imported.cluster_gpus, &err))

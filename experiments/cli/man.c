@@ -122,6 +122,7 @@ static void put_exit_status(FILE *out)
     }
 }
 
+/* Writes the whole page; the order of its sections is that of man-pages(7). */
 static int print_man(struct cli *cli, const struct args *args)
 {
     (void)args;

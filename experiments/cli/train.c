@@ -7,6 +7,7 @@
 #include "experiments/spec/experiment.h"
 #include "experiments/train/train.h"
 #include "sim/base/err.h"
+#include "sim/text/paths.h"
 
 /* Trains the weights of a policy, and writes them where -o says. */
 static int run_train(struct cli *cli, const struct args *args)
@@ -27,6 +28,11 @@ static int run_train(struct cli *cli, const struct args *args)
 
     if (!args->given[ARG_OUT]) {
         err_set(&err, ERR_USAGE, nowhere, "train needs -o WEIGHTS.yaml");
+        return command_fail(cli, &err);
+    }
+    if (path_same(args->value[ARG_OUT], args->word[0])) {
+        err_set(&err, ERR_USAGE, nowhere, "%.80s would be overwritten: give -o another name",
+                args->word[0]);
         return command_fail(cli, &err);
     }
     if (!cmd_threads(args, &options.threads, &err))

@@ -25,17 +25,20 @@
 
 #define KEPT_MAX 10u            /* trials that the file names */
 
+/* Returns trial `index` for the runner, without tables (struct runner_plan). */
 static struct trial_spec make_spec(void *self, uint32_t index, uint32_t *tables)
 {
     *tables = 0;
     return experiment_trial_spec(self, index);
 }
 
+/* Is it not the trial that is wanted, or a copy of another seed, which is not run? */
 static bool is_other(const struct experiment *experiment, uint32_t wanted, uint32_t index)
 {
     return index != wanted || experiment_is_copy(experiment, index);
 }
 
+/* Returns the trial in words: its number, point, policy and seed. */
 static const char *trial_text(struct arena *arena, const struct experiment *experiment,
                               uint32_t index)
 {
@@ -46,6 +49,8 @@ static const char *trial_text(struct arena *arena, const struct experiment *expe
                        t.seed);
 }
 
+/* Prints how the trial ended.  Returns the exit status: 5 if it failed, 70 by a fault of
+ * the program. */
 static int tell_trial(struct cli *cli, const struct runner_trial *trial)
 {
     char end[32];
@@ -105,6 +110,8 @@ int cmd_trial_run(struct cli *cli, const struct args *args,
 
 /* ---- what is kept ---- */
 
+/* Writes the first KEPT_MAX trials that failed by a fault of the program, each with the
+ * command that runs it again from the results folder. */
 static void put_trials(struct cli *cli, const struct session *session,
                        const struct archive_copy *copy, struct out *out)
 {

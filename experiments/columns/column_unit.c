@@ -16,6 +16,7 @@
 #include "experiments/columns/metric.h"
 #include "sim/text/table.h"
 
+/* The end of a column's name, and the unit that it tells. */
 struct ending {
     const char *text, *unit;
 };

@@ -65,6 +65,8 @@ static void put_decision(struct table *table, const struct decision *decision,
     table_text(table, decision->point[point].sentence);
 }
 
+/* Writes the cells of one row in the order of csv_options; differences are in percent of
+ * the first option's mean. */
 static void put_row(struct arena *arena, const struct decision *decision, const struct row *r,
                     struct table *table)
 {
@@ -163,11 +165,13 @@ struct reading {
     const char *point;          /* the first: all points say the same */
 };
 
+/* Returns a cell of the row that was read last, by its C_ number. */
 static const char *field(const struct reading *r, const struct csv *in, int column)
 {
     return csv_text(in, r->column[column]);
 }
 
+/* Adds the condition of a row; an empty limit is none (infinite). */
 static bool read_keep(struct reading *r, const struct csv *in, enum metric metric,
                       struct err *err)
 {
@@ -182,6 +186,20 @@ static bool read_keep(struct reading *r, const struct csv *in, enum metric metri
     return true;
 }
 
+/* Reads the quantile.  False, with err: it is none, of which a tail could be told. */
+static bool read_quantile(struct reading *r, const struct csv *in, struct err *err)
+{
+    size_t at = r->column[C_QUANTILE];
+
+    if (!csv_number(in, at, &r->spec.quantile, err))
+        return false;
+    return (r->spec.quantile >= 0 && r->spec.quantile <= 1) ||
+           err_set(err, ERR_RANGE, csv_pos(in, at), "quantile must be from 0 to 1, found '%.40s'",
+                   csv_text(in, at));
+}
+
+/* Takes what is needed to decide again: options and quantile from the first point, and
+ * the conditions from its first option, as all others repeat them. */
 static bool read_row(struct reading *r, const struct csv *in, struct err *err)
 {
     enum metric metric = metric_find(r->metrics, field(r, in, C_METRIC));
@@ -202,12 +220,13 @@ static bool read_row(struct reading *r, const struct csv *in, struct err *err)
 
         r->spec.metric = metric;
         ARENA_ADD(r->arena, r->choice, r->spec.choice_count, r->choice_room, choice);
-        return csv_number(in, r->column[C_QUANTILE], &r->spec.quantile, err);
+        return read_quantile(r, in, err);
     }
     return strcmp(use, use_name[USE_KEEP]) != 0 || r->spec.choice_count != 1 ||
            read_keep(r, in, metric, err);
 }
 
+/* Reads all rows.  False: err says which column or cell is wrong. */
 static bool read_rows(struct reading *r, struct csv *in, struct err *err)
 {
     enum csv_step step;

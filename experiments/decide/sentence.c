@@ -35,6 +35,8 @@ const char *decide_title(const struct metric_info *info)
     return info->title != NULL && *info->title != '\0' ? info->title : info->name;
 }
 
+/* Returns the unit as it stands behind a number, with a blank before it; "" of units
+ * that need no word there. */
 static const char *unit_words(const struct metric_info *info)
 {
     return strcmp(info->unit, "s") == 0 ? " s" : strcmp(info->unit, "USD") == 0 ? " USD" : "";
@@ -85,6 +87,7 @@ static const char *name_of(const struct words *w, uint32_t i)
     return w->decision->spec->choice[i].name;
 }
 
+/* Appends to the text, which is copied each time: it has some hundred bytes. */
 static void add(struct words *w, const char *more)
 {
     w->text = text_format(w->arena, "%s%s", w->text, more);
@@ -221,6 +224,8 @@ static void add_nearest(struct words *w)
     add(w, ".");
 }
 
+/* Which option to take, with the difference to the first; or that the first is kept, and
+ * how far the nearest other option is behind it. */
 static void say_best(struct words *w)
 {
     uint32_t best = w->at->best;

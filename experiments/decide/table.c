@@ -103,7 +103,7 @@ struct stats_delta decide_delta(struct arena *arena, const struct decision *deci
 
 /* ---- cells ---- */
 
-/* Are few seeds or jobs behind the mean? */
+/* Are there seeds and jobs enough to trust the interval of the mean? */
 static bool is_trusted(struct arena *arena, const struct decision *decision, uint32_t point,
                        uint32_t policy, enum metric metric)
 {
@@ -226,6 +226,8 @@ static struct sheet *open_sheet(struct arena *arena, const struct decision *deci
     return sheet;
 }
 
+/* Adds the row of an option.  A page has no columns for the difference that decides and
+ * for the worst seed: they stand small below other cells. */
 static void add_option(struct arena *arena, struct sheet *sheet,
                        const struct decision *decision, uint32_t point, uint32_t i,
                        const enum metric *shown, uint32_t count, bool page)

@@ -34,6 +34,8 @@ struct clustersim_env {
     struct episode *episode;    /* [plan.shape.count] */
     struct err err;
     struct clustersim_env_error error;
+    char *text;                 /* of the error, in the arena; used again */
+    size_t text_room;
 };
 
 /* ---- errors ---- */
@@ -43,13 +45,13 @@ static bool keep_error(struct clustersim_env *env)
 {
     const struct err *err = &env->err;
     size_t bytes = err_format(err, NULL, 0) + 1;
-    char *text = arena_alloc(env->arena, bytes, 1);
 
     assert(err->kind != ERR_NONE);
-    (void)err_format(err, text, bytes);
+    ARENA_REACH(env->arena, env->text, env->text_room, bytes - 1);
+    (void)err_format(err, env->text, bytes);
     env->failed = true;
     env->error = (struct clustersim_env_error){
-        err_exit_status(err->kind), text, err->text, err->hint[0] == '\0' ? NULL : err->hint,
+        err_exit_status(err->kind), env->text, err->text, err->hint[0] == '\0' ? NULL : err->hint,
         err->pos.file, err->pos.line, err->pos.col
     };
     return false;
@@ -123,6 +125,7 @@ const struct clustersim_env_shape *clustersim_env_shape(const struct clustersim_
     return &env->plan.shape;
 }
 
+/* A feature or a reward, under the kind by which it is asked for. */
 struct named {
     const char *kind, *name, *help;
 };
@@ -159,6 +162,7 @@ const char *clustersim_env_name(const struct clustersim_env *env, const char *ki
 
 /* ---- episodes ---- */
 
+/* False, with err: there is no trial `i`. */
 static bool check_trial(struct clustersim_env *env, uint32_t i)
 {
     return i < env->plan.shape.count ||
@@ -264,8 +268,8 @@ bool clustersim_env_step(struct clustersim_env *env, const int64_t *action,
 
 double clustersim_env_score(const struct clustersim_env *env, uint32_t i)
 {
-    assert(i < env->plan.shape.count);
-    return env->episode[i].earned;
+    assert(!env->open || i < env->plan.shape.count);
+    return env->open ? env->episode[i].earned : 0;
 }
 
 /* A metric without a value (NAN) counts as not there. */
@@ -289,12 +293,12 @@ bool clustersim_env_metric(const struct clustersim_env *env, uint32_t i, const c
 
 uint64_t clustersim_env_seed(const struct clustersim_env *env, uint32_t i)
 {
-    assert(i < env->plan.shape.count);
-    return env->episode[i].seed;
+    assert(!env->open || i < env->plan.shape.count);
+    return env->open ? env->episode[i].seed : 0;
 }
 
 uint64_t clustersim_env_steps(const struct clustersim_env *env, uint32_t i)
 {
-    assert(i < env->plan.shape.count);
-    return env->episode[i].steps;
+    assert(!env->open || i < env->plan.shape.count);
+    return env->open ? env->episode[i].steps : 0;
 }

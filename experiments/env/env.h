@@ -133,7 +133,8 @@ bool clustersim_env_reset(struct clustersim_env *env, uint32_t i, uint64_t seed,
 bool clustersim_env_step(struct clustersim_env *env, const int64_t *action,
                          const struct clustersim_env_out *out);
 /* Returns the potential of the episode's rewards, in seconds: their sum up to now,
- * and what happened before the first choice. */
+ * and what happened before the first choice.  This and the seed and steps below are 0 where
+ * the environment could not be opened. */
 double clustersim_env_score(const struct clustersim_env *env, uint32_t i);
 /* Of the last episode of trial `i` that came to its end: a metric of summary.csv.  False:
  * there is none, or it has no value. */

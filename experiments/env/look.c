@@ -186,6 +186,8 @@ const struct cs_want *look_want(const struct look *look, uint32_t row, uint32_t 
     return want;
 }
 
+/* Could the task of the row start by that choice now?  Asks the host; nothing is
+ * taken. */
 static bool task_fits(struct look *look, uint32_t row, uint32_t choice)
 {
     struct cs_want want;
@@ -325,6 +327,7 @@ static void see_place(struct look *look, uint32_t p)
     out[PLACE_AT_BUSY] = scale_share(count[2], all);
 }
 
+/* Writes the numbers of the clock, all from 0 to 1. */
 static void see_clock(struct look *look)
 {
     uint32_t waiting = cs_pending_count(look->host), rows = look->plan->shape.rows;

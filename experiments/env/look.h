@@ -28,8 +28,7 @@ struct look_shape {
     uint64_t turn, fits;        /* the answer of that turn, a bit a choice */
 };
 
-/* What stays the same of a task, by its slot. */
-/* It is found by the slot of the task. */
+/* What stays the same of a task; found by the slot of the task. */
 struct look_task {
     int64_t ready_ns;
     uint32_t job, role, phase, shape, tenant;

@@ -66,6 +66,8 @@ static bool find_reward(const char *name, enum reward *reward, struct err *err)
                    "'%.60s'", name);
 }
 
+/* Takes options into the plan, with the usual value where one is 0.  False, with err:
+ * one is out of its range. */
 static bool check_options(struct plan *plan, const char *path,
                           const struct clustersim_env_options *options, struct err *err)
 {
@@ -155,6 +157,7 @@ static const struct experiment *read_experiment(struct arena *arena, const char 
 
 /* ---- places ---- */
 
+/* Returns the cluster that the agent meets at a point: it is the only policy. */
 static const struct cluster_spec *find_cluster(const struct plan *plan, uint32_t point)
 {
     return plan->experiment->point[point].met[0]->cluster;

@@ -42,6 +42,7 @@ struct holding {
     int64_t since_ns;           /* when it got the last one */
 };
 
+/* Adds up what the roles of a job hold now. */
 static struct holding find_holding(const struct cs_host *host, struct job_id job)
 {
     uint32_t roles = cs_request(host, job)->form->role_count;
@@ -77,6 +78,7 @@ static uint64_t find_ends(const struct running *running, const struct holding *h
     return ends;
 }
 
+/* Writes the numbers of a running job, all from 0 to 1. */
 static void fill_row(struct running *running, uint32_t r, struct job_id job,
                      const struct holding *holding)
 {

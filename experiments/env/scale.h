@@ -25,6 +25,7 @@ static inline float scale_count(uint32_t n, uint32_t rows)
     return (float)n / (float)(n + rows);
 }
 
+/* Maps a part of something to [0, 1]: part / all; 0 where there is nothing of it. */
 static inline float scale_share(double part, double all)
 {
     return all <= 0 || part <= 0 ? 0.0f : part >= all ? 1.0f : (float)(part / all);

@@ -31,6 +31,7 @@ static void pass_time(struct score *score, int64_t now_ns)
     score->last_ns = now_ns;
 }
 
+/* Did the job start before?  One that did not was waiting until its end. */
 static bool has_started(const struct score *score, struct job_id job)
 {
     return host_job(score->host, job)->start_ns != CLOCK_NEVER_NS;

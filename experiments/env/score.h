@@ -17,6 +17,8 @@ __extension__ typedef __int128 score_ns;        /* jobs x nanoseconds */
 struct score {
     const struct cs_host *host;
     score_ns system_area, waiting_area;   /* jobs x ns, up to `last_ns` */
+    /* The last fact; the first submission (CLOCK_NEVER_NS: none yet); the last job that
+     * was done, until then the first submission. */
     int64_t last_ns, first_submit_ns, last_done_ns;
     uint32_t in_system, waiting;        /* jobs */
 };

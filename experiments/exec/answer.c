@@ -48,6 +48,7 @@ struct requests {
     bool verb;
 };
 
+/* Fills q->want, which is that of the request or of one of its roles. */
 static bool want_value(struct reader *r, uint32_t key)
 {
     struct requests *q = r->out;
@@ -94,6 +95,8 @@ static bool read_verb(struct reader *r, enum exec_verb verb)
     return reader_int(r, 0, INT64_MAX, &q->now->number);
 }
 
+/* A verb; what says more of it; or what the whole job wants, which is then marked as
+ * said. */
 static bool request_value(struct reader *r, uint32_t key)
 {
     struct requests *q = r->out;
@@ -136,6 +139,7 @@ static bool read_request(struct reader *r, enum json_token token)
     return q->verb || reader_fault(r, "the request has no verb, such as start");
 }
 
+/* Without this key, the program is not asked again in this decision (answer_read()). */
 static bool read_again(struct reader *r, struct exec_answer *answer)
 {
     static const char *const names[] = { "never", "refused", "always", NULL };

@@ -158,6 +158,8 @@ static enum cs_verdict tell_tried(struct exec *exec, struct cs_host *host,
     return CS_DONE;
 }
 
+/* Releases the lease of a role, or takes it back after the delay.  CS_NOT_PENDING: the
+ * role has no lease, or no role is named. */
 static enum cs_verdict act_on_lease(struct cs_host *host, const struct exec_request *q)
 {
     struct lease_id lease = find_lease(host, q);
@@ -168,6 +170,8 @@ static enum cs_verdict act_on_lease(struct cs_host *host, const struct exec_requ
                                    : cs_take_back(host, lease, q->delay_ns);
 }
 
+/* Carries out a request whose names were checked, whose flag is declared, and whose job
+ * lives. */
 static enum cs_verdict carry_request(struct exec *exec, struct cs_host *host,
                                      const struct exec_request *q)
 {
@@ -295,6 +299,8 @@ static void tell_earliest(struct cs_host *host, uint32_t gpus, struct line *out)
     line_raw(out, "}");
 }
 
+/* Writes the answer as a value of JSON.  Of the trial nothing changes; exec->candidate
+ * is the answer to `next`. */
 static void answer_question(struct exec *exec, struct cs_host *host,
                             const struct exec_request *q, struct line *out)
 {

@@ -32,6 +32,7 @@ static const char *const order_names[] = {
     "job", "submit", "ready", "estimate", "gpus", "priority", NULL
 };
 
+/* Sets the bit of a flag by its name (flags.def). */
 static bool read_flag(struct reader *r, enum json_token token)
 {
     struct exec_self *self = r->out;
@@ -107,6 +108,7 @@ static bool read_fallback(struct reader *r, struct exec_param *param)
     return true;
 }
 
+/* Sets the kind by its name; an unknown one is a fault, and leaves -1 there. */
 static bool read_kind(struct reader *r, struct exec_param *param)
 {
     const char *word;
@@ -126,6 +128,8 @@ static const char *const param_keys[] = {
     "key", "kind", "default", "help", "min", "max", "words", NULL
 };
 
+/* Fills the parameter behind those that are read (param_count); read_param() counts
+ * it. */
 static bool param_value(struct reader *r, uint32_t key)
 {
     struct exec_self *self = r->out;
@@ -172,6 +176,7 @@ static bool read_param(struct reader *r, enum json_token token)
     return true;
 }
 
+/* There is one version yet, so any other one is a fault. */
 static bool read_protocol(struct reader *r)
 {
     int64_t version;

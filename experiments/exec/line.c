@@ -37,6 +37,7 @@ void line_free(struct line *line)
     *line = (struct line){ 0 };
 }
 
+/* Appends bytes as they are. */
 static void put_bytes(struct line *line, const char *text, size_t bytes)
 {
     memcpy(reserve_bytes(line, bytes), text, bytes);
@@ -106,6 +107,7 @@ void line_real(struct line *line, double value)
     line_raw(line, text);
 }
 
+/* May the byte stand in a text of JSON as it is? */
 static bool is_plain(unsigned char c)
 {
     return c >= ' ' && c != '"' && c != '\\';

@@ -179,6 +179,7 @@ void news_write_decide(struct exec *exec, struct cs_host *host)
 
 static const char *const state_names[] = { "loading", "busy", "idle" };
 
+/* Adds a lease as an item of a list; idle_since_ns only where it is idle. */
 static void write_lease(const struct cs_host *host, struct lease_id id, struct line *line)
 {
     const struct cs_lease *lease = cs_lease(host, id);

@@ -43,6 +43,7 @@ void news_put_task(const struct exec *exec, const struct cs_host *host,
     line_raw(out, "}");
 }
 
+/* Was the program told that the task waits? */
 static bool is_known(const struct exec *exec, const struct cs_task *task)
 {
     return (exec->job[task->job.i] & exec_bit(task->role)) != 0;

@@ -124,6 +124,7 @@ struct talk *exec_greet(const struct exec_guest *guest, struct exec_self *self, 
                  more_bytes);
 }
 
+/* All but the help counts: nothing depends on that. */
 static bool is_same_param(const struct exec_param *a, const struct exec_param *b)
 {
     return strcmp(a->key, b->key) == 0 && strcmp(a->fallback, b->fallback) == 0 &&
@@ -165,7 +166,8 @@ static struct talk *begin_talk(struct exec_guest *guest, struct exec_self *self,
     return exec_greet(guest, self, why, why_bytes, more, more_bytes);
 }
 
-/* Sends exec->out, and reads the answer. */
+/* Sends exec->out, and reads the answer into exec->answer.  False: the trial has failed,
+ * and the host knows why. */
 static bool ask(struct exec *exec, struct cs_host *host)
 {
     struct err err = { 0 };
@@ -241,6 +243,8 @@ static bool say_end(struct exec *exec)
            answer_read(exec->json, line, bytes, exec->number, &exec->answer, &err);
 }
 
+/* Frees all of the trial.  The program may serve another trial only if this one did not
+ * fail and its answer to `end` can be read. */
 void exec_fini(void *self)
 {
     struct exec *exec = self;
@@ -299,6 +303,8 @@ void exec_lease_idle(void *self, struct cs_host *host, struct lease_id lease)
 
 /* ---- decisions ---- */
 
+/* Returns what one key of the order compares, in ns, GPUs or as a number: all of them
+ * fit an int64_t. */
 static int64_t find_key(const struct cs_host *host, const struct cs_task *task,
                         enum exec_key key)
 {

@@ -43,6 +43,8 @@ bool reader_word_fault(struct reader *r, const char *what, const char *word,
 /* Returns the number of the word, or -1. */
 int reader_find(const char *const *names, const char *word);
 
+/* Read the next token, or a value that must be of that type; reader_int(): from `low` to
+ * `high`.  After a fault *out says nothing. */
 bool reader_next(struct reader *r, enum json_token *token);
 bool reader_int(struct reader *r, int64_t low, int64_t high, int64_t *out);
 bool reader_u32(struct reader *r, uint32_t *out);
@@ -55,6 +57,7 @@ bool reader_word(struct reader *r, char *out, size_t out_bytes);
 /* Reads {"key": value, ...} from its bracket on, which was read if `open`.  A key that is
  * not of the map, or stands there twice, is a fault. */
 bool reader_map(struct reader *r, bool open, const struct reader_map *map);
+/* Reads a list; `item` is called for each item, whose first token was read. */
 bool reader_list(struct reader *r, reader_item *item);
 /* Reads a whole line: one map, with "n" among its keys, and nothing behind it. */
 bool reader_line(struct reader *r, char *line, size_t bytes, const struct reader_map *map);

@@ -76,6 +76,8 @@ static struct exec_stand *find_stand(struct exec_stands *stands, uint32_t thread
     return stand;
 }
 
+/* Ends the program of a stand, if it has one.  Its stdin is closed under the gate: a
+ * process forked meanwhile would hold it open, and the program would not see its end. */
 static void end_stand(struct exec_stands *stands, struct exec_stand *stand, bool leaves)
 {
     struct talk *talk = stand->talk;

@@ -187,9 +187,16 @@ bool import_arg_columns(struct arena *arena, const struct args *args,
                          "place of a name stands for every row: gpus=1.");
 }
 
-/* The CSV is written while the input is still open, so the two must not be one
- * file, under whatever names (path_same). */
-bool import_arg_csv(struct arena *arena, const struct args *args,
+/* Is the path an input, under whatever name? */
+static bool is_input(const struct args *args, const char *path)
+{
+    return path_same(path, args->word[1]) ||
+           (args->given[ARG_LENGTHS] && path_same(path, args->value[ARG_LENGTHS]));
+}
+
+/* The CSV is written while the input is still open; and a list of nodes of Kubernetes
+ * is YAML, as what is written. */
+bool import_arg_csv(struct arena *arena, const struct args *args, bool written,
                     const char **csv, struct err *err)
 {
     const char *yaml = args->value[ARG_OUT], *dot;
@@ -203,10 +210,9 @@ bool import_arg_csv(struct arena *arena, const struct args *args,
                        "-o must name a file that ends in .yaml, and is "
                        "'%.80s'", yaml);
     *csv = text_format(arena, "%.*s.csv", (int)(dot - yaml), yaml);
-    if (!path_same(*csv, args->word[1]) &&
-        !(args->given[ARG_LENGTHS] &&
-          path_same(*csv, args->value[ARG_LENGTHS])))
+    if (!is_input(args, yaml) && !(written && is_input(args, *csv)))
         return true;
     return err_set(err, ERR_USAGE, nowhere,
-                   "%.80s would be overwritten: give -o another name", *csv);
+                   "%.80s would be overwritten: give -o another name",
+                   is_input(args, yaml) ? yaml : *csv);
 }

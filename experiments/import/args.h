@@ -29,9 +29,9 @@ bool import_arg_skips(const struct args *args,
 bool import_arg_columns(struct arena *arena, const struct args *args,
                         const struct trace_columns **columns,
                         struct err *err);
-/* Sets *csv to the CSV beside -o: W.csv for W.yaml.  Neither file may be the
- * input. */
-bool import_arg_csv(struct arena *arena, const struct args *args,
+/* Sets *csv to the CSV beside -o: W.csv for W.yaml; `written`: it is written, too.  What
+ * is written must not be an input. */
+bool import_arg_csv(struct arena *arena, const struct args *args, bool written,
                     const char **csv, struct err *err);
 
 #endif

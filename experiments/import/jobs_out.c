@@ -246,12 +246,13 @@ static void swf_row(struct out *out, const struct import_job *job,
     out_printf(out, " -1 1 %s -1 -1 -1 -1 -1 -1\n", user);
 }
 
-/* Tenants are numbered first, since comments must stand before the jobs. */
+/* Tenants are numbered first, since comments must stand before the jobs.  If one is no
+ * number, all are numbered, also those that are. */
 struct jobs_lost jobs_out_swf(struct arena *arena, struct out *out,
                               const struct jobs *jobs, const char *from)
 {
     struct jobs_lost lost = count_lost(jobs);
-    struct numbers users = make_numbers(arena, lost.tenants);
+    struct numbers users = make_numbers(arena, lost.tenants > 0 ? jobs->count : 0);
 
     out_printf(out, "; Version: 2.2\n; Computer: GPUs, of %s\n"
                "; Conversion: clustersim export\n; MaxJobs: %zu\n"

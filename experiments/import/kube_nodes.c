@@ -45,6 +45,8 @@ static void note_node(struct machines *machines, const struct conf_node *node)
                     "cluster all the same");
 }
 
+/* Adds a node; objects of other kinds are counted.  GPUs of AMD are looked for where
+ * there are none of NVIDIA. */
 static bool read_node(void *self, const struct conf_node *object,
                       struct err *err)
 {

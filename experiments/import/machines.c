@@ -80,6 +80,7 @@ static bool check_names(struct machines *machines, struct err *err)
                    "the list has no nodes");
 }
 
+/* Are both texts the same, or both not there? */
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
@@ -167,6 +168,7 @@ static size_t write_groups(struct machines *machines, struct out *out,
     return groups;
 }
 
+/* Prints what was read, and what was taken for granted, each with its count. */
 static void print_report(const struct machines *machines, size_t groups,
                          FILE *report)
 {

@@ -22,6 +22,7 @@
 
 enum { NAME, CPU, MEMORY, GPUS, MODEL, COLUMNS };
 
+/* The list as it is read; at: the column of each of what is needed. */
 struct listing {
     struct machines *machines;
     struct csv *csv;
@@ -90,6 +91,7 @@ static bool read_node(const struct listing *l, struct machine *node,
                      "the model of the GPUs, and empty without any", err);
 }
 
+/* Adds a node for each row.  False: err is at the place that is wrong. */
 static bool read_nodes(struct listing *l, struct err *err)
 {
     struct machine node;

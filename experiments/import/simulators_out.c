@@ -42,6 +42,8 @@ static void out_quoted(struct out *out, const char *text, const char *mark)
     out_text(out, "\"");
 }
 
+/* Writes the job's name, or its row from 1 where it has none, in quotation marks; `mark`
+ * goes before those within the name (\ in JSON, " in CSV). */
 static void out_name(struct out *out, const struct import_job *job,
                      const char *mark)
 {
@@ -51,6 +53,7 @@ static void out_name(struct out *out, const struct import_job *job,
     out_quoted(out, job->name == NULL ? number : job->name, mark);
 }
 
+/* Exact decimal seconds. */
 static void out_seconds(struct out *out, int64_t ns)
 {
     char text[32];
@@ -77,6 +80,7 @@ static void count_lost(const struct import_job *job,
 
 /* ---- BatSim ---------------------------------------------------------------- */
 
+/* Writes a job whose profile is named by its run time: jobs of one run time share it. */
 static void batsim_job(struct out *out, const struct import_job *job)
 {
     out_text(out, "    {\"id\": ");
@@ -93,6 +97,7 @@ static void batsim_job(struct out *out, const struct import_job *job)
     out_text(out, "}");
 }
 
+/* Writes the profile of a run time: a delay of so many seconds. */
 static void batsim_profile(struct out *out, int64_t run_ns)
 {
     out_text(out, "    \"delay_");
@@ -224,9 +229,11 @@ void opendc_topology_out(struct out *out, const struct cluster_spec *cluster)
 
         if (group->gpus == 0)
             continue;
-        out_printf(out, "%s  {\"name\": \"%s\", \"count\": %u, \"cpu\": "
+        out_printf(out, "%s  {\"name\": ", before);
+        out_json_text(out, group->name);
+        out_printf(out, ", \"count\": %u, \"cpu\": "
                    "{\"coreCount\": %u, \"coreSpeed\": %d}, \"memory\": "
-                   "{\"memorySize\": %" PRId64 "}}", before, group->name,
+                   "{\"memorySize\": %" PRId64 "}}",
                    group->node_count, group->gpus, OPENDC_MHZ,
                    group->memory_bytes);
         before = ",\n";

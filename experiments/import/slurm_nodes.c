@@ -23,6 +23,7 @@
 /* More than any cluster has; so sums and products stay in range. */
 #define COUNT_MAX 1000000000
 #define PARTS_MAX 4096
+#define NODES_MAX 1000000       /* of one list */
 
 /* What CPUs consist of. */
 enum { BOARDS, SOCKETS, CORES, THREADS, PARTS };
@@ -49,6 +50,7 @@ struct reading {
     struct string_set names;    /* of its nodes */
 };
 
+/* Returns the place of a column of the line that was read last. */
 static struct err_pos place_of(const struct reading *r, uint32_t col)
 {
     struct err_pos pos = scan_pos(r->scan, col);
@@ -57,14 +59,17 @@ static struct err_pos place_of(const struct reading *r, uint32_t col)
     return pos;
 }
 
+/* Reads a whole number from 0 to COUNT_MAX.  False: err names the key. */
 static bool read_count(const struct reading *r, const char *key,
                        const char *value, int64_t *out, uint32_t col,
                        struct err *err)
 {
-    return (scan_i64(value, strlen(value), out) && *out >= 0 &&
-            *out <= COUNT_MAX) ||
-           err_set(err, ERR_SYNTAX, place_of(r, col),
-                   "%s must be a whole number, found '%.40s'", key, value);
+    if (!scan_i64(value, strlen(value), out) || *out < 0)
+        return err_set(err, ERR_SYNTAX, place_of(r, col),
+                       "%s must be a whole number, found '%.40s'", key, value);
+    return *out <= COUNT_MAX ||
+           err_set(err, ERR_RANGE, place_of(r, col),
+                   "%s must be at most %d, found '%.40s'", key, COUNT_MAX, value);
 }
 
 /* "gpu[01-04,07]": how many names, and the first one, "gpu01". */
@@ -103,9 +108,31 @@ static bool read_names(struct reading *r, char *value, uint32_t col,
     r->now.node.count = count;
     r->now.node.name = text_format(r->machines->arena, "%s%.*s", value,
                                (int)strcspn(open + 1, ",-"), open + 1);
-    return count > 0 && count <= 1000000 ? true
-           : err_set(err, ERR_RANGE, place_of(r, col),
-                     "key NodeName lists %lld nodes", (long long)count);
+    return count > 0 && count <= NODES_MAX ? true
+           : err_set(err, ERR_RANGE, place_of(r, col), "key NodeName must list 1 to %d "
+                     "nodes, and lists %lld", NODES_MAX, (long long)count);
+}
+
+/* Takes in one resource, "gpu:a100:4", "gpu:4" or "gpu", of which Slurm counts one; others
+ * are passed over. */
+static bool read_resource(struct reading *r, char *part, uint32_t col, struct err *err)
+{
+    char *count = strrchr(part, ':');
+    int64_t gpus = 1;
+
+    if (strcmp(part, "gpu") != 0 && strncmp(part, "gpu:", 4) != 0)
+        return true;
+    if (count != NULL && !read_count(r, "Gres", count + 1, &gpus, col, err))
+        return false;
+    if (r->now.node.gpus > 0) {
+        notes_count(&r->machines->notes, "entries have GPUs of several types: "
+                    "all are taken for the first one");
+    } else if (count != NULL && count > part + 3) {
+        *count = '\0';
+        r->now.node.gpu = arena_text(r->machines->arena, part + 4);
+    }
+    r->now.node.gpus += gpus;
+    return true;
 }
 
 /* "gpu:a100:4(S:0-1),nvme:1", "gpu:4", "(null)": GPUs of the first kind, and a
@@ -118,8 +145,7 @@ static bool read_gres(struct reading *r, char *value, uint32_t col,
     r->now.node.gpus = 0;       /* not those of DEFAULT */
     r->now.node.gpu = NULL;
     for (char *part = value; part != NULL; part = next) {
-        char *socket = strchr(part, '('), *count = NULL;
-        int64_t gpus;
+        char *socket = strchr(part, '(');
 
         next = strchr(part, ',');
         if (socket != NULL && next != NULL && next > socket)
@@ -129,23 +155,14 @@ static bool read_gres(struct reading *r, char *value, uint32_t col,
             *next++ = '\0';
         if (socket != NULL)
             *socket = '\0';
-        if (strncmp(part, "gpu:", 4) != 0)
-            continue;
-        count = strrchr(part, ':') + 1;
-        if (!read_count(r, "Gres", count, &gpus, col, err))
+        if (!read_resource(r, part, col, err))
             return false;
-        if (r->now.node.gpus > 0) {
-            notes_count(&r->machines->notes, "entries have GPUs of several types: "
-                        "all are taken for the first one");
-        } else if (count > part + 4) {
-            count[-1] = '\0';
-            r->now.node.gpu = arena_text(r->machines->arena, part + 4);
-        }
-        r->now.node.gpus += gpus;
     }
     return true;
 }
 
+/* Hands over the node that was read, if there is one; NodeName=DEFAULT becomes the base
+ * of those behind it.  CPUs that are not said follow from sockets and cores. */
 static bool end_node(struct reading *r, struct err *err)
 {
     struct machine *node = &r->now.node;
@@ -179,6 +196,8 @@ static bool is_part(const char *key, int *part)
     return false;
 }
 
+/* Reads a part of the CPUs.  Each is at most PARTS_MAX, so that their product fits an
+ * int64_t. */
 static bool read_part(struct reading *r, int part, const char *key,
                       const char *value, uint32_t col, struct err *err)
 {
@@ -320,6 +339,8 @@ static bool read_row(struct reading *r, char *const *word, size_t count,
     return true;
 }
 
+/* Reads a line of a table of sinfo, or keys of a node.  The first line that names
+ * sinfo's column of nodes, before any node, makes the file a table. */
 static bool read_line(struct reading *r, char *line, struct err *err)
 {
     char *word[WORDS_MAX];
@@ -341,6 +362,7 @@ static bool read_line(struct reading *r, char *line, struct err *err)
     return true;
 }
 
+/* Reads the file to its end, and hands over the last node. */
 static bool read_lines(struct reading *r, struct err *err)
 {
     char *line;

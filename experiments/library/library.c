@@ -55,6 +55,8 @@ static bool check_table(const struct cs_policy *table, const struct registry_gue
     return true;
 }
 
+/* Tells the reader of the experiment the policies of the program by their names, in
+ * *out.  False: err says which table is refused. */
 static bool add_guests(struct clustersim *run, struct experiment_options *out,
                        struct err *err)
 {
@@ -75,6 +77,8 @@ static bool add_guests(struct clustersim *run, struct experiment_options *out,
     return true;
 }
 
+/* False, with err: the options ask for what is not possible, or the caller's locale
+ * writes numbers otherwise than with a point, as results have them. */
 static bool check_options(const struct clustersim *run, const char *path, struct err *err)
 {
     const struct clustersim_options *options = &run->options;
@@ -93,6 +97,7 @@ static bool check_options(const struct clustersim *run, const char *path, struct
     return err_hint(err, "Call setlocale(LC_NUMERIC, \"C\").");
 }
 
+/* Returns what is told of each fork, in the run's arena; NULL: nothing. */
 static const struct isolate_fork *fork_of(struct clustersim *run)
 {
     const struct clustersim_fork *told = run->options.fork;
@@ -108,6 +113,8 @@ static const struct isolate_fork *fork_of(struct clustersim *run)
 
 /* ---- facts ---- */
 
+/* A trial has ended (struct runner_ear).  With `until:`, each look at more seeds goes
+ * through the earlier ones, too: those below told_from were told before. */
 static void tell_trial(void *self, uint32_t index, const struct runner_trial *trial)
 {
     struct clustersim *run = self;
@@ -131,6 +138,7 @@ static void tell_trial(void *self, uint32_t index, const struct runner_trial *tr
     run->options.trial_ended(run->options.self, &fact);
 }
 
+/* Does the run go on?  `done` counts the trials that have ended, copies left out. */
 static bool ask_on(void *self, uint32_t done)
 {
     struct clustersim *run = self;
@@ -157,6 +165,8 @@ bool clustersim_metric(const struct clustersim_trial *trial, const char *name,
 
 /* ---- the run ---- */
 
+/* Reads the experiment with the options of the caller.  NULL: err says why, also where
+ * it tunes its policies first.  A hash of 0: the program's file cannot be read. */
 static const struct experiment *read_experiment(struct clustersim *run, const char *path,
                                                 struct err *err)
 {
@@ -182,6 +192,7 @@ static const struct experiment *read_experiment(struct clustersim *run, const ch
     return NULL;
 }
 
+/* Returns the threads that are asked for, else one a processor, at most THREADS_MAX. */
 static uint32_t thread_count(const struct clustersim_options *options)
 {
     uint32_t processors = system_processors();
@@ -191,6 +202,8 @@ static uint32_t thread_count(const struct clustersim_options *options)
     return processors > THREADS_MAX ? THREADS_MAX : processors;
 }
 
+/* Runs the trials and gathers warnings and the first failure.  False: err says why there
+ * are no results; trials that fail are no such reason. */
 static bool run_trials(struct clustersim *run, struct err *err)
 {
     struct session_options options = {
@@ -214,6 +227,8 @@ static bool run_trials(struct clustersim *run, struct err *err)
     return true;
 }
 
+/* Checks, reads and runs; sets run->dir, a temporary folder where neither dir nor
+ * usual_dir is asked for.  False: err says why. */
 static bool run_all(struct clustersim *run, const char *path, struct err *err)
 {
     if (!check_options(run, path, err))
@@ -242,6 +257,7 @@ static bool hold_pipes(sigset_t *before)
     return !sigismember(before, SIGPIPE);
 }
 
+/* Takes back a SIGPIPE that waits for this thread, and restores its mask. */
 static void let_pipes_go(const sigset_t *before)
 {
     const struct timespec now = { 0, 0 };

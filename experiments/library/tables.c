@@ -21,6 +21,8 @@ static const char *const unit_of_end[][2] = {
     { "bytes", "B" }, { "fraction", "fraction" }, { "percent", "%" }, { "w", "W" },
 };
 
+/* Returns the unit of a column: of a metric its own, else by the end of its name; "": it
+ * has none, or none is known. */
 static const char *unit_of(const struct clustersim *run, const char *name)
 {
     const struct metric_set *set = experiment_metrics(run->experiment);
@@ -41,6 +43,8 @@ static const struct csv_kind *const kinds[] = {
     &csv_services, &csv_arrived, &csv_tenants, &csv_seeds, &csv_metrics,
 };
 
+/* Is it a column of texts?  As it is declared; of columns that are not declared, all are
+ * but those of summary.csv (metrics of the experiment's own) and seeds. */
 static bool is_text(const char *file, const char *column)
 {
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
@@ -50,13 +54,17 @@ static bool is_text(const char *file, const char *column)
     return strcmp(file, "summary.csv") != 0 && strcmp(column, "seed") != 0;
 }
 
-/* The cells as they are read, row by row. */
+/* The cells as they are read, row by row: arrays that grow and move, so not in the run's
+ * arena, which lasts as long as it. */
 struct cells {
+    struct arena *scratch;
     const char **text;
     double *number;
     size_t count, text_room, number_room;
 };
 
+/* Adds the cells of the row that was read last; in a column of texts the number is NAN.
+ * False: err has the place of what is no number. */
 static bool read_row(struct arena *arena, const struct csv *csv, const bool *texts,
                      struct cells *cells, struct err *err)
 {
@@ -65,8 +73,8 @@ static bool read_row(struct arena *arena, const struct csv *csv, const bool *tex
 
         if (!texts[c] && !csv_number(csv, c, &number, err))
             return false;
-        ARENA_REACH(arena, cells->text, cells->text_room, cells->count);
-        ARENA_REACH(arena, cells->number, cells->number_room, cells->count);
+        ARENA_REACH(cells->scratch, cells->text, cells->text_room, cells->count);
+        ARENA_REACH(cells->scratch, cells->number, cells->number_room, cells->count);
         cells->text[cells->count] = arena_text(arena, csv_text(csv, c));
         cells->number[cells->count++] = number;
     }
@@ -99,15 +107,16 @@ static void lay_out(struct clustersim *run, const struct csv *csv, const bool *t
     table->column = column;
 }
 
+/* Reads a whole file into *table.  False: err says why, and *table is as it was. */
 static bool read_table(struct clustersim *run, const char *file, const char *path,
                        struct clustersim_table *table, struct err *err)
 {
     struct arena *scratch = arena_new(1 << 16);
     struct csv *csv = csv_open(scratch, path, CSV_TABLE, err);
-    struct cells cells = { 0 };
+    struct cells cells = { .scratch = scratch };
     enum csv_step step = csv == NULL ? CSV_ERROR : CSV_ROW;
     bool *texts = csv == NULL ? NULL
-        : arena_alloc(run->arena, csv_columns(csv), sizeof *texts);
+        : arena_alloc(scratch, csv_columns(csv), sizeof *texts);
 
     for (size_t c = 0; csv != NULL && c < csv_columns(csv); c++)
         texts[c] = is_text(file, csv_names(csv)[c]);
@@ -123,7 +132,7 @@ static bool read_table(struct clustersim *run, const char *file, const char *pat
 
 const struct clustersim_table *clustersim_table(struct clustersim *run, const char *name)
 {
-    const char *file = text_format(run->arena, "%s.csv", name), *path;
+    const char *file, *path;
     struct table_list *list;
     struct err err = { 0 };
 
@@ -132,6 +141,7 @@ const struct clustersim_table *clustersim_table(struct clustersim *run, const ch
             return &list->table;
     if (run->error != NULL || run->dir == NULL || strchr(name, '/') != NULL)
         return NULL;
+    file = text_format(run->arena, "%s.csv", name);
     path = path_join(run->arena, run->dir, file);
     list = arena_alloc(run->arena, 1, sizeof *list);
     list->table.name = arena_text(run->arena, name);

@@ -59,6 +59,7 @@ static const char *key_of(const struct clustersim *run, const struct err *err)
     return path == NULL ? err->key : text_format(arena, "%s.%s", path, err->key);
 }
 
+/* Can an error of that kind stand at a key of the experiment? */
 static bool is_of_experiment(const struct err *err)
 {
     return err->kind == ERR_SCHEMA || err->kind == ERR_RANGE || err->kind == ERR_REFERENCE ||

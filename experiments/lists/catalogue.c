@@ -67,6 +67,8 @@ static struct sheet *price_rows(const struct catalogue *catalogue)
     return sheet;
 }
 
+/* For people: number and type of NICs and of drives stand in one column; rows for
+ * programs keep them apart. */
 static void print_instances(FILE *out, const struct catalogue *catalogue)
 {
     fprintf(out, "%-16s %-12s %5s %10s %-12s %-14s %-14s  %s\n", "name", "of",
@@ -138,6 +140,7 @@ static struct sheet *net_rows(const struct catalogue *catalogue)
     return sheet;
 }
 
+/* Two tables; the empty line between them tells lists_find() that a heading follows. */
 static void print_models(FILE *out, const struct catalogue *catalogue)
 {
     sheet_close(llm_rows(catalogue), out);

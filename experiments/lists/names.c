@@ -145,6 +145,7 @@ static struct sheet *metric_rows(const struct catalogue *catalogue)
     return lists_metrics(NULL);
 }
 
+/* Every column of every table of a results folder, with its unit. */
 static struct sheet *column_rows(const struct catalogue *catalogue)
 {
     static const char *const type[] = {
@@ -193,6 +194,8 @@ static void print_presets(FILE *out)
                 row->policy, row->effect, row->keys, "", row->meaning);
 }
 
+/* The keys of a policy's rules with their words; `policy`, `name` and `weights` are no
+ * rules of the host. */
 static void print_semantics(FILE *out, const struct catalogue *catalogue)
 {
     (void)catalogue;

@@ -28,6 +28,8 @@
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 
+#define FROM_THERE "Run `clustersim archive` in the folder in which the experiment was run."
+
 struct making {
     struct arena *arena;
     const char *dir, *provenance;
@@ -68,6 +70,25 @@ static const char *text_at(const struct making *m, const char *path, struct err 
     return NULL;
 }
 
+/* Has each input a file and a hash?  Both are then texts. */
+static bool check_inputs(const struct making *m, const struct conf_node *list,
+                         struct err *err)
+{
+    struct err_pos pos = { m->provenance, 0, 0 };
+
+    for (size_t i = 0; i < conf_count(list); i++) {
+        const struct conf_node *input = conf_item(list, i);
+        bool map = conf_kind(input) == CONF_MAP;
+        const struct conf_node *file = map ? conf_get(input, "file") : NULL;
+        const struct conf_node *was = map ? conf_get(input, "xxh64") : NULL;
+
+        if (file == NULL || was == NULL || conf_kind(file) != CONF_SCALAR ||
+            conf_kind(was) != CONF_SCALAR)
+            return err_set(err, ERR_SCHEMA, pos, "an input must have 'file' and 'xxh64'");
+    }
+    return true;
+}
+
 /* Reads provenance.json, which the results name their inputs in.  It is written
  * last, so a folder without it holds a run that did not end. */
 static bool read_provenance(struct making *m, struct err *err)
@@ -85,8 +106,24 @@ static bool read_provenance(struct making *m, struct err *err)
         return false;
     list = conf_kind(m->tree) == CONF_MAP ? conf_get(m->tree, "inputs") : NULL;
     if (list != NULL && conf_kind(list) == CONF_LIST && conf_count(list) > 0)
-        return true;
+        return check_inputs(m, list, err);
     return err_set(err, ERR_SCHEMA, pos, "key 'inputs' must be a list of files");
+}
+
+/* Returns the whole path of the file that was run, which need not be among the inputs;
+ * NULL: err. */
+static const char *find_run(const struct making *m, struct err *err)
+{
+    const char *file = text_at(m, "file", err), *path = NULL;
+
+    if (file != NULL)
+        path = real_path(m, file);
+    if (file == NULL || path != NULL)
+        return path;
+    err_set(err, ERR_IO, (struct err_pos){ file, 0, 0 }, "is not there, and %s was made from "
+            "it", m->dir);
+    err_hint(err, FROM_THERE);
+    return NULL;
 }
 
 /* Cuts m->root to what it has in common with a whole path. */
@@ -102,8 +139,8 @@ static void narrow_root(struct making *m, const char *path)
     m->root = text_format(m->arena, "%.*s", (int)slash, m->root);
 }
 
-/* Does the file at `path` hold the whole path of an input?  Then it would look for it there
- * on another machine, too. */
+/* Returns an input that the YAML file at `path` names by its whole path, where it would be
+ * looked for on another machine, too; NULL: none. */
 static const char *find_absolute(const struct making *m, const char *path)
 {
     const struct conf_node *list = conf_get(m->tree, "inputs");
@@ -138,22 +175,15 @@ static const char *find_absolute(const struct making *m, const char *path)
 /* One input: it is there, as it was, and names no other one by its whole path. */
 static bool check_input(struct making *m, const struct conf_node *input, struct err *err)
 {
-    const struct conf_node *file = conf_kind(input) == CONF_MAP ? conf_get(input, "file")
-                                                                : NULL;
-    const struct conf_node *was = file == NULL ? NULL : conf_get(input, "xxh64");
-    struct err_pos pos = { m->provenance, 0, 0 };
-    const char *absolute;
+    struct err_pos pos = { conf_text(conf_get(input, "file")), 0, 0 };
+    const char *was = conf_text(conf_get(input, "xxh64")), *absolute;
     uint64_t hash;
 
-    if (was == NULL || conf_kind(file) != CONF_SCALAR || conf_kind(was) != CONF_SCALAR)
-        return err_set(err, ERR_SCHEMA, pos, "an input must have 'file' and 'xxh64'");
-    pos.file = conf_text(file);
     if (!hash_file(pos.file, &hash)) {
         err_set(err, ERR_IO, pos, "cannot be read, and %s was made from it", m->dir);
-        return err_hint(err, "Run `clustersim archive` in the folder in which the experiment "
-                        "was run.");
+        return err_hint(err, FROM_THERE);
     }
-    if (hash != strtoull(conf_text(was), NULL, 16)) {
+    if (hash != strtoull(was, NULL, 16)) {
         err_set(err, ERR_IO, pos, "has changed since %s was made from it", m->dir);
         return err_hint(err, "Run the experiment again, or put the file back.");
     }
@@ -237,6 +267,14 @@ static const char *relative_path(const struct making *m, const char *from, const
     return text_format(m->arena, "%s%s", up, to + common + (to[common] == '/'));
 }
 
+/* Returns word `i` of the command; "" where it is no text. */
+static const char *word_at(const struct conf_node *list, size_t i)
+{
+    const struct conf_node *word = conf_item(list, i);
+
+    return conf_kind(word) == CONF_SCALAR ? conf_text(word) : "";
+}
+
 /* Options that say what is run, as "--set=a=b"; where results go and how many threads run
  * does not.  Returns them, in the arena, and their number; NULL: err. */
 static const char **list_options(const struct making *m, size_t *kept_count, struct err *err)
@@ -249,7 +287,7 @@ static const char **list_options(const struct making *m, size_t *kept_count, str
 
     *kept_count = 0;
     for (size_t i = 0; i < count; i++) {
-        const char *word = conf_text(conf_item(list, i));
+        const char *word = word_at(list, i);
 
         if (strncmp(word, "--shard", 7) == 0) {
             err_set(err, ERR_USAGE, pos, "%s is a shard of a run", m->dir);
@@ -264,13 +302,15 @@ static const char **list_options(const struct making *m, size_t *kept_count, str
                 continue;
             option[(*kept_count)++] =
                 text_format(m->arena, "%s=%s", kept[k],
-                            joined ? word + n + 1 : conf_text(conf_item(list, ++i)));
+                            joined ? word + n + 1 : word_at(list, ++i));
             break;
         }
     }
     return option;
 }
 
+/* Writes the options as items of a list in JSON.  False: err is that of
+ * list_options(). */
 static bool write_options(const struct making *m, struct out *out, struct err *err)
 {
     size_t count;
@@ -293,7 +333,7 @@ static void write_key(struct out *out, const char *key, const char *text)
 /* Writes archive.json into memory, and adds it. */
 static bool add_json(struct making *m, const char *here, struct err *err)
 {
-    const char *file = text_at(m, "file", err), *version = text_at(m, "version", err);
+    const char *file = find_run(m, err), *version = text_at(m, "version", err);
     const char *program = text_at(m, "program_xxh64", err);
     char *text = NULL;
     size_t bytes;
@@ -310,7 +350,7 @@ static bool add_json(struct making *m, const char *here, struct err *err)
     write_key(out, "version", version);
     write_key(out, "program_xxh64", program);
     write_key(out, "folder", here + strlen(m->root) + (here[strlen(m->root)] == '/'));
-    write_key(out, "experiment", relative_path(m, here, real_path(m, file)));
+    write_key(out, "experiment", relative_path(m, here, file));
     out_text(out, "  \"options\": [");
     ok = write_options(m, out, err);
     out_text(out, "]\n}\n");
@@ -378,7 +418,7 @@ bool archive_copy(struct arena *arena, const char *dir, const char *to,
     if (here == NULL)
         return err_set(err, ERR_IO, pos, "cannot be looked up: %s", strerror(errno));
     if (!read_provenance(&m, err) || !add_inputs(&m, here, err) ||
-        (file = text_at(&m, "file", err)) == NULL ||
+        (file = find_run(&m, err)) == NULL ||
         (option = list_options(&m, &options, err)) == NULL)
         return false;
     for (size_t i = 0; ok && i < m.count; i++)
@@ -387,7 +427,7 @@ bool archive_copy(struct arena *arena, const char *dir, const char *to,
     folder = ok ? folder_make(arena, path_join(arena, to, copy->folder), err) : NULL;
     folder_close(folder);
     ok = folder != NULL;
-    copy->experiment = relative_path(&m, here, real_path(&m, file));
+    copy->experiment = relative_path(&m, here, file);
     copy->options = "";
     for (size_t i = 0; i < options; i++)
         copy->options = text_format(arena, "%s %s", copy->options,

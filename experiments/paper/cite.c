@@ -22,6 +22,7 @@ static const char *venue_field(const char *type)
          : strcmp(type, "book") == 0 ? "publisher" : NULL;
 }
 
+/* Prints a work as an entry; work->more holds whole fields of BibTeX. */
 static void print_work(FILE *file, const struct work *work)
 {
     const char *venue = venue_field(work->type);

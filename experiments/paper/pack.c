@@ -164,6 +164,7 @@ bool pack_write(struct arena *arena, const char *path, struct pack_item *item,
 
 /* ---- reading ---- */
 
+/* An archive as it is unpacked into the open folder `dir`; entries and bytes so far. */
 struct reading {
     const char *path;
     const struct pack_limits *limits;

@@ -3,7 +3,7 @@
  * reproduce.c - unpacks, runs again, and compares.
  *
  * An archive comes from somebody else, so that nothing of it is trusted: names stay
- * within the folder, options are one of three words, and the program that runs is
+ * within the folder, options are one of five words, and the program that runs is
  * this one and not the archive's.  What is compared are the bytes of tables and of
  * the audit; of the first difference the line is shown.
  */

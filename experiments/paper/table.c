@@ -225,6 +225,8 @@ static void add_value(struct making *m, struct sheet *sheet, const struct column
     m->lost = m->lost || lost[0] != '\0';
 }
 
+/* Returns a row for each point and policy, for the caller to free.  The point stands in
+ * its first row alone, but in CSV in all. */
 static struct sheet *make_sheet(struct making *m)
 {
     const struct grid *grid = m->source.grid;
@@ -280,6 +282,8 @@ static const char *caption_of(const struct making *m)
     return text;
 }
 
+/* Writes a float; a table of more than NARROW_METRICS metrics takes both columns of a
+ * page.  The label has no character that means something to TeX. */
 static void write_latex(const struct making *m, const struct sheet *sheet, struct out *out)
 {
     const char *kind = m->columns > NARROW_METRICS ? "table*" : "table";

@@ -227,12 +227,14 @@ static bool write_deps(struct build *b, const char *rule)
     char word[4096];
     uint64_t hash;
 
+    if (file == NULL)
+        return err_set(b->err, ERR_POLICY, b->pos, "%.100s does not compile: %.40s ended well, "
+                       "and wrote no list of files (-MMD -MF)", b->source, b->compiler);
     while (out != NULL && read_word(file, word, sizeof word))
         if (strncmp(word, b->headers, strlen(b->headers)) != 0 &&
             strcmp(word, b->source) != 0 && hash_file(word, &hash))
             out_printf(out, "%016" PRIx64 " %s\n", hash, word);
-    if (file != NULL)
-        fclose(file);
+    fclose(file);
     return out != NULL && out_close_fast(out, b->err);
 }
 
@@ -302,8 +304,12 @@ static bool compile(struct build *b)
     bool ok;
 
     for (char *at = strtok_r(arena_text(b->arena, b->compiler), " ", &save);
-         at != NULL && n < CC_WORDS_MAX; at = strtok_r(NULL, " ", &save))
+         at != NULL; at = strtok_r(NULL, " ", &save)) {
+        if (n == CC_WORDS_MAX)
+            return err_set(b->err, ERR_POLICY, b->pos, "CC must have at most %u words, and is "
+                           "'%.60s ...'", CC_WORDS_MAX, b->compiler);
         word[n++] = at;
+    }
     for (size_t i = 0; i < FLAGS; i++)
         word[n++] = arena_text(b->arena, flag[i]);
     word[n++] = text_format(b->arena, "-I%s", b->headers);

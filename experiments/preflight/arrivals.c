@@ -18,7 +18,7 @@
 
 #define HINT "With `repeat: 24h` they begin anew, with `after: hold` the last one stays"
 
-/* Draws that have fewer jobs, and the one with fewest. */
+/* All draws, those that have fewer jobs, and the jobs of the one with fewest. */
 struct shortage {
     uint64_t drawn, low, least;
     const struct experiment_point *point;
@@ -35,6 +35,8 @@ static const struct workload_spec *find_workload(const struct experiment_point *
     return point->met[policy]->workload;
 }
 
+/* Draws the arrivals of each seed of a workload whose rates end before its `for` and
+ * before the run does, and counts the draws with fewer jobs than `jobs:` says. */
 static void draw_seeds(const struct experiment *experiment,
                        const struct experiment_point *point,
                        const struct workload_spec *workload, struct shortage *shortage)
@@ -59,6 +61,7 @@ static void draw_seeds(const struct experiment *experiment,
     }
 }
 
+/* One warning for all points and policies, with the draw that has fewest jobs. */
 static void warn_jobs(const struct experiment *experiment, arrivals_fn *warn, void *self)
 {
     struct shortage shortage = { 0 };
@@ -85,6 +88,7 @@ static void warn_jobs(const struct experiment *experiment, arrivals_fn *warn, vo
     warn(self, &err);
 }
 
+/* One warning for the first service of the first point whose rates end early. */
 static void warn_service(const struct experiment *experiment, arrivals_fn *warn, void *self)
 {
     for (uint32_t i = 0; i < experiment->point_count; i++) {

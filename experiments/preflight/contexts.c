@@ -43,6 +43,8 @@ static uint64_t find_longest(const struct service_entry *service, uint64_t seed)
     return most;
 }
 
+/* Returns the model that answers, on GPUs or else on cores; NULL: none, as of a service
+ * whose work is not by tokens. */
 static const struct llm *find_llm(const struct service_entry *service)
 {
     const struct llm *llm = service->spec.side[SERVE_GPU].law.llm;

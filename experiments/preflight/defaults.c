@@ -282,6 +282,8 @@ static void add_entry(struct rows *all, const struct conf_node *entry, const cha
                 find_source(all, conf_value(with, i)));
 }
 
+/* Adds what each entry of `policies:` sets for itself; an entry without a `name` is
+ * known by its policy. */
 static void add_entries(struct rows *all)
 {
     const struct experiment *experiment = all->experiment;

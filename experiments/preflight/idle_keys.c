@@ -19,6 +19,7 @@
 
 enum idle { IDLE_ESTIMATE, IDLE_TIES, IDLE_HARDWARE, IDLE_FIDELITY, IDLE_COUNT };
 
+/* The value that is meant of each key, what it lacks to act on, and what would help. */
 static const struct {
     const char *key, *value, *lacks, *hint;
 } idle_text[IDLE_COUNT] = {

@@ -10,7 +10,7 @@
 struct err;
 struct experiment;
 
-/* Warns once of each policy's `estimate: requested` and `ties: shuffled`, and
+/* Warns once of each policy's `estimate: requested`, `ties: shuffled` and `hardware`, and
  * of `fidelity: step`, that act at no point or at some only. */
 typedef void idle_keys_fn(void *self, const struct err *err);
 void idle_keys_warn(const struct experiment *experiment, idle_keys_fn *warn, void *self);

@@ -191,6 +191,7 @@ static bool peaks_alike(const struct peak *a, const struct peak *b)
            a->pool == b->pool && fabs(a->most - b->most) < 0.0005;
 }
 
+/* Returns the cluster that the policy meets at the point of the peak. */
 static const struct cluster_spec *find_cluster(const struct experiment *experiment,
                                                const struct peak *peak, uint32_t policy)
 {
@@ -243,6 +244,7 @@ void load_warn(struct arena *arena, const struct experiment *experiment,
     }
 }
 
+/* Adds a row of JSON; a pool without load has none. */
 static void add_load(struct sheet *sheet, const struct experiment_point *point,
                      const char *policies, uint32_t pool, const char *of,
                      double capacity, double rho)

@@ -106,10 +106,71 @@ static void cores_stand_beside_gpus_and_a_promise_is_needed(void **state)
     assert_non_null(strstr(said, "epyc-9654"));
     assert_non_null(strstr(said, "rtx-4090"));
     free(said);
+    const char *plot[] = {"advise", program_path(&program, "w.yaml"), "--plot",
+                          program_path(&program, "chart.png"), NULL};
+    assert_int_equal(program_say(&program, plot, &said), 0);
+    free(said);
+    char *data = program_read(program_path(&program, "chart.dat"));
+    assert_non_null(data);
+    assert_ptr_equal(strstr(data, "# kind p99_s USD_per_day replicas\n1 0.0"), data);
+    free(data);
+    const char *over[] = {"advise", program_path(&program, "w.yaml"), "--csv",
+                          program_path(&program, "./w.yaml"), NULL};
+    assert_int_equal(program_say(&program, over, &said), 2);
+    assert_non_null(strstr(said, "w.yaml would be overwritten: give --csv another name"));
+    free(said);
+    const char *other[] = {"advise", program_path(&program, "w.yaml"), "--job", "smal", NULL};
+    assert_int_equal(program_say(&program, other, &said), 3);
+    assert_non_null(strstr(said, "there is no job or service called 'smal'"));
+    assert_non_null(strstr(said, "hint: There is small."));
+    free(said);
     snprintf(text, sizeof text, PASSES, "");
     assert_int_equal(advise(&program, text, &said), 3);
     assert_non_null(strstr(said, "w.yaml:2:5: schema error: slo is missing"));
     free(said);
+    program_close(&program);
+}
+
+/* Replicas of the first processor in rows.csv. */
+static unsigned replicas_on_cores(struct program *program)
+{
+    char *rows = program_read(program_path(program, "rows.csv"));
+    const char *row = rows == NULL ? NULL : strstr(rows, "\nsmall,xeon-platinum-8480+,");
+    unsigned replicas = 0;
+
+    assert_non_null(row);
+    assert_int_equal(sscanf(strchr(row, '+'), "+,0,1,%u,", &replicas), 1);
+    free(rows);
+    return replicas;
+}
+
+/* A window is finite, so a few replicas less than full batches need may keep a promise
+ * of seconds in it; that many are then the most, and the search ends. */
+static void fewer_replicas_than_full_batches_need_may_be_the_most(void **state)
+{
+    static const char text[] =
+        "services:\n  - {name: small, model: bert-base, precision: int8,\n"
+        "     cpu: {cores: 1}, batch: 8, batch_delay: 2ms, slo: {latency: 3s},\n"
+        "     requests: {arrival: {process: poisson, rate: 1000/s}, prompt: 512, for: 24h}}\n";
+    struct program program;
+    char most[16], *said;
+    unsigned replicas;
+
+    (void)state;
+    program_open(&program, program_name);
+    for (int less = 0; less < 2; less++) {
+        const char *words[] = {"advise", program_write(&program, "w.yaml", text), "--csv",
+                               program_path(&program, "rows.csv"), "--gpus",
+                               less ? most : "16384", NULL};
+
+        assert_int_equal(program_say(&program, words, &said), 0);
+        free(said);
+        replicas = replicas_on_cores(&program);
+        if (!less)
+            snprintf(most, sizeof most, "%u", replicas - 4);
+        else
+            assert_in_range(replicas, 1, (unsigned)atoi(most));
+    }
     program_close(&program);
 }
 
@@ -119,6 +180,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(
             the_fewest_replicas_keep_the_promise_and_one_less_do_not),
         cmocka_unit_test(cores_stand_beside_gpus_and_a_promise_is_needed),
+        cmocka_unit_test(fewer_replicas_than_full_batches_need_may_be_the_most),
     };
     (void)argc;
     program_name = argv[0];

@@ -71,6 +71,31 @@ static void what_was_exported_is_imported_unchanged(void **state)
     same_files(program, "y.csv", "w.csv");
 }
 
+/* One tenant that is no number among many that are: each gets a number, and a note. */
+static void tenants_that_are_numbers_are_numbered_beside_names(void **state)
+{
+    const struct program *program = the_program(state);
+    char csv[8000] = "submit,run,gpus,tenant\n0,10,1,alice\n", path[160], *text;
+    size_t notes = 0;
+
+    for (int i = 1; i < 200; i++)
+        snprintf(csv + strlen(csv), sizeof csv - strlen(csv), "%d,10,1,%d\n", i, 5000 + i);
+    write_file(in_folder(program, "t.csv", path), csv);
+    write_file(in_folder(program, "t.yaml", path),
+               "trace: {file: t.csv, format: csv, estimate: exact,\n"
+               "  columns: {submit: submit, duration: run, gpus: gpus, tenant: tenant}}\n");
+    export_to(program, path, "t.swf", "swf");
+    text = program_read(in_folder(program, "t.swf", path));
+    assert_non_null(text);
+    for (const char *at = text; (at = strstr(at, "; Note: user ")) != NULL; at++)
+        notes++;
+    assert_int_equal(notes, 200);
+    has(text, "; Note: user 1 is alice\n");
+    has(text, "; Note: user 200 is 5199\n");
+    has(text, "\n200 199 -1 10 1 -1 -1 1 -1 -1 1 200 -1");
+    free(text);
+}
+
 static void jobs_with_phases_are_not_exported(void **state)
 {
     const struct program *program = the_program(state);
@@ -138,6 +163,7 @@ int main(int argc, char **argv)
 #define WITH(TEST) cmocka_unit_test_prestate(TEST, &program)
     const struct CMUnitTest tests[] = {
         WITH(what_was_exported_is_imported_unchanged),
+        WITH(tenants_that_are_numbers_are_numbered_beside_names),
         WITH(jobs_with_phases_are_not_exported),
         WITH(a_run_says_what_its_trace_left_out),
         WITH(an_imported_trace_runs_as_the_trace_itself),

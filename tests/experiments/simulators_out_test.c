@@ -278,7 +278,7 @@ static void opendc_topology_has_the_nodes_with_gpus(void **state)
     char path[160], cluster[160], word[64], *text;
 
     write_file(in_folder(program, "c.yaml", cluster), "nodes:\n"
-               "  - {name: g, count: 3, gpus: {type: generic, count: 2}, "
+               "  - {name: 'g\"h', count: 3, gpus: {type: generic, count: 2}, "
                "cores: 8, memory: 64GB}\n"
                "  - {name: c, count: 1, cores: 8, memory: 64GB}\n");
     free(export_jobs(program, "t.csv", "opendc", "--cluster", cluster));
@@ -302,7 +302,7 @@ static void opendc_topology_has_the_nodes_with_gpus(void **state)
     assert_string_equal(word, "name");
     expect(':');
     read_string(word);
-    assert_string_equal(word, "g");
+    assert_string_equal(word, "g\"h");
     has(at, "\"count\": 3, \"cpu\": {\"coreCount\": 2, \"coreSpeed\": 1000}, "
         "\"memory\": {\"memorySize\": 64000000000}}\n]}]}\n");
     free(text);

@@ -200,6 +200,31 @@ static void what_cannot_be_packed_is_refused(void **state)
     run_line(w, "test ! -e y.tar.zst && test ! -e tmp/y.tar.zst", 0, NULL);
 }
 
+/* A folder of results may have been edited, or lie elsewhere than what it was made from. */
+static void a_provenance_that_lacks_something_is_refused(void **state)
+{
+    static const struct { const char *sed; int status; const char *says; } bad[] = {
+        { "/\"inputs\"/,/\\]/s|\"}$|&, {}|", 3, "an input must have 'file' and 'xxh64'" },
+        { "/\"inputs\"/,/\\]/s|\"}$|&, \"e.yaml\"|", 3, "must have 'file' and 'xxh64'" },
+        { "s|\"xxh64\": \"[0-9a-f]*\"|\"xxh64\": []|", 3, "must have 'file' and 'xxh64'" },
+        { "s|\"file\": \"e.yaml\",$|\"file\": \"gone.yaml\",|", 4,
+          "gone.yaml: file error: is not there, and bad was made from it" },
+        { "s|\"file\": \"e.yaml\",$|\"file\": [],|", 3, "key 'file' is not there" },
+    };
+    struct shell *w = *state;
+    char line[300];
+
+    make(w);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        snprintf(line, sizeof line, "rm -rf bad && cp -r out bad && sed -i '%s' "
+                 "bad/provenance.json && ! cmp -s out/provenance.json bad/provenance.json && "
+                 "$C archive bad -o y.tar.zst", bad[i].sed);
+        run_line(w, line, bad[i].status, bad[i].says);
+    }
+    run_line(w, "test ! -e y.tar.zst && sed -i 's|\"command\": \\[|&[], {},|' "
+             "out/provenance.json && $C archive out -o y.tar.zst", 0, NULL);
+}
+
 static void an_input_named_by_its_whole_path_is_refused(void **state)
 {
     struct shell *w = *state;
@@ -291,6 +316,7 @@ int main(int argc, char **argv)
         TEST(a_signal_leaves_nothing_behind),
         TEST(an_input_of_the_archive_is_what_runs),
         TEST(what_cannot_be_packed_is_refused),
+        TEST(a_provenance_that_lacks_something_is_refused),
         TEST(an_input_named_by_its_whole_path_is_refused),
         TEST(a_shard_is_no_run),
         TEST(entries_that_leave_the_folder_are_refused),

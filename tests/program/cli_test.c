@@ -137,6 +137,7 @@ static void usage_errors_exit_2_and_name_the_nearest(void **state)
         { "explain h1000", "Did you mean h100?" },
         { "plot @ --format gif", "--format must be png, svg or pdf" },
         { "train @/e.yaml", "train needs -o" },
+        { "train @/e.yaml -o @/./e.yaml", "e.yaml would be overwritten: give -o another name" },
         { "check @/e.yaml --tolerance x", "--tolerance must be a fraction" },
     };
     struct said said;
@@ -453,6 +454,9 @@ static void calibrate_does_not_overwrite_measurements(void **state)
     assert_int_equal(said.status, 0);
     say(*state, &said, "calibrate --suite Korthikanti-T5 --csv @/new.csv");
     assert_int_equal(said.status, 0);
+    say(*state, &said, "calibrate --suite Korthikanti-T6");
+    assert_int_equal(said.status, 2);
+    assert_says(said.err, "Did you mean Korthikanti-T5?");
 }
 
 /* Until the first trial is kept, for 30 s at most. */

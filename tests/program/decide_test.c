@@ -471,6 +471,31 @@ static void a_folder_decides_again_and_markdown_says_it(void **state)
     free(text);
 }
 
+/* A table may have been edited: a quantile beyond all seeds has no value. */
+static void a_quantile_that_is_none_is_refused(void **state)
+{
+    struct program *program = *state;
+    const char *path = write_experiment(program, "q.yaml",
+        "policies: [fcfs, sjf]\n"
+        "options: [{name: today, policy: fcfs}, {name: sorted, policy: sjf}]\n"
+        "decide: {metric: jct_mean_s}\n");
+    char *said, *text, *at;
+    const char *words[] = { "run", path, "-q", "-o", program_path(program, "q"), NULL };
+
+    assert_int_equal(program_say(program, words, &said), 0);
+    free(said);
+    text = program_result(program, "q", "options.csv");
+    for (at = text; (at = strstr(at, ",0.95,")) != NULL; at++)
+        memcpy(at, ",95.0,", 6);
+    program_write(program, "q/options.csv", text);
+    free(text);
+    const char *check[] = { "check", program_path(program, "q"), NULL };
+    assert_int_equal(program_say(program, check, &said), 3);
+    assert_non_null(strstr(said, "options.csv:2:"));
+    assert_non_null(strstr(said, "quantile must be from 0 to 1, found '95.0'"));
+    free(said);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -491,6 +516,8 @@ int main(int argc, char **argv)
                                         program_setup, program_teardown),
         cmocka_unit_test_setup_teardown(a_folder_decides_again_and_markdown_says_it,
                                         program_setup, program_teardown),
+        cmocka_unit_test_setup_teardown(a_quantile_that_is_none_is_refused, program_setup,
+                                        program_teardown),
     };
 
     (void)argc;

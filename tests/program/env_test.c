@@ -781,6 +781,9 @@ static void assert_refused(const struct clustersim_env_options *options, int sta
         fail_msg("%s", error->text);
     assert_false(clustersim_env_reset(env, 0, 0, NULL));
     assert_ptr_equal(clustersim_env_error(env), error);
+    assert_true(clustersim_env_score(env, 0) == 0.0);
+    assert_int_equal(clustersim_env_seed(env, 0), 0);
+    assert_int_equal(clustersim_env_steps(env, 0), 0);
     clustersim_env_close(env);
 }
 

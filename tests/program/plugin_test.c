@@ -648,6 +648,9 @@ static void the_compiler_is_the_one_that_cc_names(void **state)
         { " gcc  -O1", 0, "mine: policy\n" },
         { "no-such-compiler -O1", 4, "there is no compiler named no-such-compiler\n" },
         { "/", 5, "does not compile: / cannot be run\n" },
+        { "gcc -O1 -O1 -O1 -O1 -O1 -O1 -O1 -O1 -O1 -O1 -O1 -O1 -O1 -O1 -O1 -O1 -O1 -O1 -O1 -O1",
+          5, "CC must have at most 20 words, and is 'gcc -O1 " },
+        { "true", 5, "does not compile: true ended well, and wrote no list of files" },
     };
     const char *before = getenv("CC");
     char *kept = before != NULL ? strdup(before) : NULL, *said;

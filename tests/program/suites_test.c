@@ -276,6 +276,35 @@ static void a_row_of_ppo_that_lacks_something_is_refused(void **state)
     assert_refused(f, why, sizeof why / sizeof why[0]);
 }
 
+/* ---- what no gang can have ------------------------------------------------ */
+
+/* Rows are a user's own (--data), so they may say anything. */
+static void a_layout_that_cannot_be_is_refused(void **state)
+{
+    static const char *const nodes[] = { "there are more nodes than GPUs" };
+    static const char *const layout[] = {
+        "the layout is not in the row", "the layout is not in the row",
+    };
+    static const char *const train[] = {
+        "the layout needs more GPUs than there are",
+        "the length of sequences is not in the row",
+    };
+    struct fixture *f = *state;
+
+    read_rows(f, "links", "link,metric,kind,gpus,nodes,size_bytes,value,unit,solid\n",
+              "H100,all-reduce,nccl,1,2,1e9,300,GB/s,yes\n");
+    assert_refused(f, nodes, 1);
+    read_rows(f, "memory-fig1", "item,model,quantity,zero_or_parallel,seq,mbs,gpus,value,unit\n",
+              "Korthikanti,GPT 22B,states,tp0 pp1,2048,4,8,50,GiB\n"
+              "Korthikanti,GPT 22B,states,tp1 pp0,2048,4,8,50,GiB\n");
+    assert_refused(f, layout, 2);
+    read_rows(f, "vTrain-multi", "suite,model,gpu,gpus,hidden,layers,heads,vocab,seq,mbs,gbs,tp,"
+              "pp,precision,iter_s\n",
+              "vTrain-multi,x,A100-SXM4-80GB,8,1024,24,16,50000,2048,1,8,65536,65536,bf16,1\n"
+              "vTrain-multi,x,A100-SXM4-80GB,8,1024,24,16,50000,,1,8,1,1,bf16,1\n");
+    assert_refused(f, train, 2);
+}
+
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
 
 int main(void)
@@ -288,6 +317,7 @@ int main(void)
         TEST(a_row_of_grpo_that_lacks_something_is_refused),
         TEST(a_step_of_ppo_trains_a_policy_and_a_critic),
         TEST(a_row_of_ppo_that_lacks_something_is_refused),
+        TEST(a_layout_that_cannot_be_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -286,6 +286,10 @@ static const struct { const char *format, *text, *said; } wrong[] = {
       "in:1:1: syntax error: key NodeName must list numbers" },
     { "slurm-nodes", "NodeName=n[1-9223372036854775807] CPUs=4 RealMemory=1\n",
       "in:1:1: syntax error: key NodeName must list numbers" },
+    { "slurm-nodes", "NodeName=n[1-1000000,2] CPUs=4 RealMemory=1\n", "in:1:1: range "
+      "error: key NodeName must list 1 to 1000000 nodes, and lists 1000001" },
+    { "slurm-nodes", "NodeName=n CPUs=4 RealMemory=2000000000\n",
+      "in:1:19: range error: RealMemory must be at most 1000000000" },
     { "slurm-nodes", "NodeName=n Sockets=2 CoresPerSocket=99999\n",
       "in:1:22: range error: CoresPerSocket must be at most 4096" },
     { "slurm-nodes", "NodeName=n RealMemory=10\n",
@@ -348,6 +352,11 @@ static void sinfo_says_what_scontrol_does(void **state)
     static const char *const none[] = { NULL };
     char in[160], yaml[160], *said, *want, *got;
 
+    /* Without a number it is one GPU. */
+    write_file(in_folder(program, "in", in), "NodeName=n CPUs=4 RealMemory=10 Gres=nvme:2,gpu\n");
+    assert_int_equal(import(program, "slurm-nodes", in, none, &said), 0);
+    has(said, "nodes        1, 1 with GPUs, in 1 groups\nGPUs         1\n");
+    free(said);
     write_file(in_folder(program, "in", in), list);
     assert_int_equal(import(program, "slurm-nodes", in, none, &said), 0);
     free(said);

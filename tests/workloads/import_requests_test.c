@@ -83,6 +83,31 @@ static void a_list_of_nodes_that_is_wrong_leaves_nothing(void **state)
     assert_int_equal(access(yaml, F_OK), -1);
 }
 
+/* A list of nodes may be YAML, as the cluster is that it becomes.  A CSV is only in the
+ * way where one is written. */
+static void a_list_of_nodes_is_not_overwritten(void **state)
+{
+    static const char nodes[] = "{kind: Node, metadata: {name: n}, status: {capacity: "
+                                "{cpu: 4, memory: 1Gi, nvidia.com/gpu: 2}}}\n";
+    const struct program *program = the_program(state);
+    char in[160], yaml[160], *said, *text;
+
+    write_file(in_folder(program, "n.yaml", yaml), nodes);
+    const char *same[] = { "import", "kube-nodes", yaml, "-o", yaml, NULL };
+    assert_int_equal(run(program, same, &said), 2);
+    has(said, "n.yaml would be overwritten: give -o another name");
+    free(said);
+    text = program_read(yaml);
+    assert_string_equal(text, nodes);
+    free(text);
+    write_file(in_folder(program, "l.csv", in), "sn,cpu_milli,memory_mib,gpu,model\n"
+               "n1,64000,262144,2,P100\n");
+    const char *beside[] = { "import", "openb-nodes", in, "-o",
+                             in_folder(program, "l.yaml", yaml), NULL };
+    assert_int_equal(run(program, beside, &said), 0);
+    free(said);
+}
+
 /* A row that contradicts itself is kept, and told. */
 static void pods_that_began_before_they_came_are_told(void **state)
 {
@@ -197,6 +222,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         WITH(azure_becomes_a_service_that_answers_it),
         WITH(a_list_of_nodes_that_is_wrong_leaves_nothing),
+        WITH(a_list_of_nodes_is_not_overwritten),
         WITH(pods_that_began_before_they_came_are_told),
         WITH(a_negative_intensity_is_refused),
         WITH(hash_ids_are_counted),
