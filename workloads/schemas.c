@@ -12,6 +12,7 @@
 #include "workloads/jobs/speedup_keys.h"
 #include "workloads/random/arrival.h"
 #include "workloads/random/distribution.h"
+#include "workloads/random/distribution_read.h"
 #include "workloads/recipes/recipe.h"
 #include "workloads/replay/resample.h"
 #include "workloads/replay/trace.h"
