@@ -11,6 +11,7 @@
 #include "sim/config/conf.h"
 #include "workloads/jobs/speedup_keys.h"
 #include "workloads/random/arrival.h"
+#include "workloads/random/arrival_read.h"
 #include "workloads/random/distribution.h"
 #include "workloads/random/distribution_read.h"
 #include "workloads/recipes/recipe.h"

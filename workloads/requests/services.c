@@ -23,6 +23,7 @@
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "sim/text/string_set.h"
+#include "workloads/random/arrival_read.h"
 #include "workloads/random/distribution_read.h"
 #include "workloads/recipes/recipe.h"
 #include "workloads/requests/request_trace.h"
