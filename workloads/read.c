@@ -19,6 +19,7 @@
 #include "sim/text/string_set.h"
 #include "workloads/jobs/packing.h"
 #include "workloads/random/arrival.h"
+#include "workloads/random/arrival_read.h"
 #include "workloads/recipes/recipe.h"
 #include "workloads/replay/trace.h"
 #include "workloads/requests/services.h"

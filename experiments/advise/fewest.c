@@ -19,6 +19,7 @@
 #include "sim/event/loop.h"
 #include "sim/stats/tally.h"
 #include "workloads/random/distribution.h"
+#include "workloads/requests/request_source.h"
 #include "workloads/requests/services.h"
 #include "workloads/source.h"
 

@@ -23,7 +23,7 @@
 #include "sim/config/conf.h"
 #include "sim/text/hash.h"
 
-/* A column's name that tables on paper still can show; file_schema.c has the same
+/* A column's name that tables on paper still can show; key_shapes.h has the same
  * bound in OWN_NAME. */
 #define NAME_BYTES_MAX 60
 

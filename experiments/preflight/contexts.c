@@ -16,6 +16,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "workloads/requests/request_trace.h"
+#include "workloads/requests/request_source.h"
 #include "workloads/requests/services.h"
 #include "workloads/source.h"
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * metrics.c - job times, and where every GPU-second of a trial went.
+ * metrics.c - where every GPU-second of a trial went, and who hears of what.
  *
  * A GPU-second is counted once, as one of: busy (computing, by the law's busy
  * share), tail (held by a rollout whose other responses are done), switch
  * (loading or saving), bubble (leased, and its role waits for another phase,
  * or its phase for a link), idle with tasks waiting, idle with none.  What it
- * costs is in costs.c, the rows of jobs and phases in job_rows.c.
+ * costs is in costs.c, the times of jobs in job_times.c, the rows of jobs and phases
+ * in job_rows.c.
  *
  * It hears facts from the journal.  What happened before from_ns (the warm-up, or
  * the first job of a trace) does not count: counters are set back there, and a
@@ -26,6 +27,7 @@
 #include "experiments/run/fragmentation.h"
 #include "experiments/run/idle.h"
 #include "experiments/run/job_rows.h"
+#include "experiments/run/job_times.h"
 #include "experiments/run/steady_book.h"
 #include "experiments/run/useful.h"
 #include "models/cluster/cluster.h"
@@ -40,14 +42,8 @@
 #include "sim/containers/demand_count.h"
 #include "sim/event/journal.h"
 #include "sim/event/loop.h"
-#include "sim/stats/shape.h"
 #include "sim/stats/tally.h"
 #include "workloads/source.h"
-
-#define BOUND_S 10.0            /* of the bounded slowdown, Feitelson 2001 */
-
-/* Exact sums: a mean must not depend on the order of its addends. */
-__extension__ typedef __int128 wide_ns;
 
 struct metrics {
     struct metrics_parts parts;
@@ -68,15 +64,9 @@ struct metrics {
     struct own_book *own;       /* or NULL */
     double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
     double bursts_s;            /* of it, beside other bursts */
-    wide_ns jct_sum, wait_sum;
-    wide_ns lost_sum;           /* up to `until`, of jobs that were not done */
     double last_end_usd;
-    struct tally slowdown, bounded;
-    struct shape run_time;      /* alone, of jobs done */
-    struct quantile *jct_q, *wait_q;
-    uint64_t jobs, done, failed, steps, deadlines, in_time;
+    struct job_times *times;
     uint64_t preempted, decided, refused, interrupted, resized;
-    int64_t first_submit_ns, last_end_ns;
     bool begun;                 /* a job has come */
 };
 
@@ -87,8 +77,7 @@ struct metrics *metrics_new(const struct metrics_parts *parts)
     struct metrics *m = arena_alloc(parts->arena, 1, sizeof *m);
 
     m->parts = *parts;
-    m->jct_q = quantile_new(parts->arena);
-    m->wait_q = quantile_new(parts->arena);
+    m->times = job_times_new(parts->arena, parts->spec);
     m->idle = idle_new(parts);
     m->costs = costs_new(parts);
     m->rows = job_rows_new(parts);
@@ -98,7 +87,6 @@ struct metrics *metrics_new(const struct metrics_parts *parts)
     m->fairness = fairness_new(parts);
     m->steady = steady_book_new(parts->arena, parts->spec);
     m->own = own_book_new(parts->arena, parts->spec->own);
-    m->first_submit_ns = CLOCK_NEVER_NS;
     listen(m, parts->journal);
     return m;
 }
@@ -241,14 +229,12 @@ static void own_row(struct metrics *m, const struct host_job *job,
     own_book_job(m->own, &row, status == JOB_DONE);
 }
 
-/* Counts a job that ended, in whatever way.  Means are over jobs that were
- * submitted after the warm-up and are done; a job that is not done counts up to
- * `until` in the restricted mean. */
+/* Counts a job that ended, in whatever way.  Its times count if it was submitted
+ * after the warm-up. */
 static void job_ended(struct metrics *m, const struct host_job *job,
                       enum job_status status, uint64_t seed, int64_t now)
 {
     int64_t submit = job->request.submit_ns;
-    double jct = clock_s_from_ns(now - submit);
 
     job_rows_job(m->rows, job, status);
     costs_charge(m->costs, job);
@@ -265,33 +251,9 @@ static void job_ended(struct metrics *m, const struct host_job *job,
         return;
     if (own_book_reads_jobs(m->own))
         own_row(m, job, status);
-    if (status == JOB_DONE && now > m->last_end_ns)
-        m->last_end_ns = now;
-    m->steps += job->step;
-    if (job->request.deadline_ns != CLOCK_NEVER_NS && job->request.deadline_ns != 0 &&
-        (status != JOB_UNFINISHED || now >= job->request.deadline_ns)) {
-        m->deadlines++;
-        m->in_time += status == JOB_DONE &&
-                      now <= job->request.deadline_ns;
-    }
-    m->failed += status == JOB_FAILED;
-    if (status != JOB_DONE) {
-        m->lost_sum += (wide_ns)m->parts.spec->until_ns - submit;
-        return;
-    }
-    if (m->parts.spec->until_ns != CLOCK_NEVER_NS)
+    if (status == JOB_DONE && m->parts.spec->until_ns != CLOCK_NEVER_NS)
         m->last_end_usd = costs_until(m->costs, now);
-    double wait = clock_s_from_ns(job->start_ns - submit);
-    m->done++;
-    m->jct_sum += (wide_ns)(now - submit);
-    m->wait_sum += (wide_ns)(job->start_ns - submit);
-    quantile_add(m->jct_q, jct);
-    quantile_add(m->wait_q, wait);
-    if (job->ideal_s > 0) {
-        tally_add(&m->slowdown, jct / job->ideal_s);
-        shape_add(&m->run_time, job->ideal_s);
-    }
-    tally_add(&m->bounded, most(1, jct / most(BOUND_S, job->ideal_s)));
+    job_times_ended(m->times, job, status, now);
 }
 
 /* Counts a job that came.  Before the first job of a trace nothing counts, so that
@@ -312,9 +274,7 @@ static void job_submitted(struct metrics *m, const struct host_job *job,
     steady_book_submit(m->steady, now);
     if (now < m->parts.spec->warmup_ns)
         return;
-    if (now < m->first_submit_ns)
-        m->first_submit_ns = now;
-    m->jobs++;
+    job_times_submitted(m->times, now);
 }
 
 /* Returns the metrics that hear a fact, and notes that the run lasted until it. */
@@ -516,62 +476,12 @@ static void gpu_time(struct metrics *m, double *value)
     idle_result(idle, value);
 }
 
-/* Returns the mean of `count` times, in seconds, from their exact sum in ns: the
- * same for any order of the addends. */
-static double mean_s(wide_ns sum, uint64_t count)
-{
-    if (count == 0)
-        return 0;
-    wide_ns whole = sum / (wide_ns)count, rest = sum % (wide_ns)count;
-    return ((double)whole + (double)rest / (double)count) / 1e9;
-}
-
-/* Jain's index of the samples: (sum)^2 / (n x sum of squares). */
-static double jain_of(const struct tally *tally)
-{
-    double square = tally->mean * tally->mean;
-
-    if (tally->count == 0 || !(square > 0))
-        return NAN;
-    return square / (square + tally->square_sum / (double)tally->count);
-}
-
-/* Metrics of the times of jobs; 0 where there is no job. */
-static void job_times(struct metrics *m, double *value)
-{
-    value[METRIC_JOBS] = (double)m->jobs;
-    value[METRIC_JOBS_DONE] = (double)m->done;
-    value[METRIC_JOBS_FAILED] = (double)m->failed;
-    if (m->last_end_ns > 0)
-        value[METRIC_MAKESPAN] =
-            clock_s_from_ns(m->last_end_ns - m->first_submit_ns);
-    value[METRIC_JCT_MEAN] = mean_s(m->jct_sum, m->done);
-    value[METRIC_JCT_P50] = quantile_at(m->jct_q, 0.5);
-    value[METRIC_JCT_P95] = quantile_at(m->jct_q, 0.95);
-    value[METRIC_JCT_P99] = quantile_at(m->jct_q, 0.99);
-    value[METRIC_WAIT_MEAN] = mean_s(m->wait_sum, m->done);
-    value[METRIC_WAIT_P99] = quantile_at(m->wait_q, 0.99);
-    value[METRIC_SLOWDOWN] = m->slowdown.mean;
-    value[METRIC_BOUNDED_SLOWDOWN] = m->bounded.mean;
-    value[METRIC_SLOWDOWN_JAIN] = jain_of(&m->slowdown);
-    value[METRIC_RUN_TIME_CV] = shape_cv(&m->run_time);
-    value[METRIC_RUN_TIME_SKEWNESS] = shape_skewness(&m->run_time);
-    value[METRIC_SLO] =
-        m->deadlines ? (double)m->in_time / (double)m->deadlines : 1;
-    value[METRIC_STEPS_DONE] = (double)m->steps;
-}
-
-/* Metrics that also hold where some jobs are not done.  A run that should have
- * drained and did not has none: nothing says how long its jobs would have taken. */
+/* Metrics that also hold where some jobs are not done. */
 static void survivors(struct metrics *m, double *value)
 {
     bool drained = m->parts.spec->until_ns == CLOCK_NEVER_NS;
-    wide_ns sum = m->jct_sum + m->lost_sum;
 
-    value[METRIC_JCT_RESTRICTED] =
-        m->jobs == 0 || (drained && m->done < m->jobs) ? NAN
-                                                       : mean_s(sum, m->jobs);
-    value[METRIC_COST_LAST_END] = m->done == 0 ? NAN
+    value[METRIC_COST_LAST_END] = job_times_done(m->times) == 0 ? NAN
         : drained ? value[METRIC_COST] : m->last_end_usd;
     value[METRIC_REQUESTS] = value[METRIC_REQUESTS_DONE] = NAN;
 }
@@ -582,9 +492,10 @@ void metrics_result(struct metrics *m, struct trial_result *result)
     const struct host_counts *counts = counts_of(m);
     double span_s = clock_s_from_ns(m->end_ns - m->from_ns);
     double *value = result->value, memory = host_memory(spec);
+    uint64_t done = job_times_done(m->times);
     double cores_busy;
 
-    job_times(m, value);
+    job_times_result(m->times, value);
     gpu_time(m, value);
     costs_result(m->costs, m->end_ns, result, &cores_busy);
     survivors(m, value);
@@ -593,7 +504,7 @@ void metrics_result(struct metrics *m, struct trial_result *result)
     value[METRIC_SERVICE_COST] = value[METRIC_SERVICE_MILLION] = NAN;
     value[METRIC_SERVICE_LATENCY] = NAN;
     value[METRIC_COST_PER_JOB] =
-        m->done ? value[METRIC_COST] / (double)m->done : 0;
+        done ? value[METRIC_COST] / (double)done : 0;
     if (spec->core_count > 0 && span_s > 0)
         value[METRIC_CPU_UTILIZATION] =
             cores_busy / (spec->core_count * span_s);

@@ -27,6 +27,7 @@
 #include "sim/event/loop.h"
 #include "sim/stats/tally.h"
 #include "sim/text/table.h"
+#include "workloads/requests/request_source.h"
 #include "workloads/requests/services.h"
 #include "workloads/source.h"
 

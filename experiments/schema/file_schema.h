@@ -4,7 +4,7 @@
  * other programs.
  *
  * JSON Schema, draft 07.  Key tables say most of it; what they hand on unread
- * (CONF_NODE) is said in file_schema.c, and the names that a file may use come from
+ * (CONF_NODE) is said in key_shapes.c, and the names that a file may use come from
  * the catalogue and the registries.  The schema accepts every file that the reader
  * accepts; it cannot refuse all that the reader refuses (sums, references).
  */

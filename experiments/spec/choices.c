@@ -15,6 +15,7 @@
 
 #include "experiments/columns/metric.h"
 #include "experiments/spec/experiment.h"
+#include "experiments/spec/expects.h"
 #include "experiments/spec/keys.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * keys.c - key tables of the experiment file: top level, output, expect.
+ * keys.c - key tables of the experiment file: top level, output.
  *
  * A table says of each key its type, bounds, default and help; conf_fill()
  * reads by it, and explain, manual and JSON Schema are printed from it.  What a
@@ -9,12 +9,9 @@
  */
 #include "experiments/spec/keys.h"
 
-#include <assert.h>
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "experiments/columns/metric.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
@@ -155,55 +152,6 @@ static const struct conf_field output_field[] = {
 const struct conf_schema experiment_output_schema =
     CONF_SCHEMA("experiment.output",
                 "where results go and which", output_field);
-
-struct expect_keys {
-    const char *claim, *metric, *policy, *versus, *versus_point, *point;
-    const struct conf_node *at_most, *at_least, *between;
-    double confidence;
-};
-
-static const struct conf_field expect_field[] = {
-    CONF_KEY("claim", CONF_TEXT, expect_keys, claim, CONF_ABSENT,
-             "name of the claim, for the verdict"),
-    CONF_KEY("metric", CONF_TEXT, expect_keys, metric, CONF_REQUIRED,
-             "a column of summary.csv"),
-    CONF_KEY("policy", CONF_TEXT, expect_keys, policy, CONF_REQUIRED,
-             "policy that is judged"),
-    CONF_KEY("vs", CONF_TEXT, expect_keys, versus, CONF_ABSENT,
-             "policy it is compared with, seed by seed"),
-    CONF_KEY("vs_point", CONF_TEXT, expect_keys, versus_point, CONF_ABSENT,
-             "KEY=VALUE: compared with the point of that value, all else "
-             "alike"),
-    CONF_KEY("point", CONF_TEXT, expect_keys, point, CONF_ABSENT,
-             "KEY=VALUE of the points judged, several with blanks; without it, "
-             "all"),
-    CONF_KEY("at_most", CONF_NODE, expect_keys, at_most, CONF_ABSENT,
-             "upper limit; with vs or vs_point, -10% means of the other's "
-             "mean"),
-    CONF_KEY("at_least", CONF_NODE, expect_keys, at_least, CONF_ABSENT,
-             "lower limit"),
-    CONF_KEY("between", CONF_NODE, expect_keys, between, CONF_ABSENT,
-             "[lower, upper]"),
-    CONF_KEY("confidence", CONF_FRACTION, expect_keys, confidence, "0.95",
-             "of the interval that must lie inside the limits",
-             .min = 0.5, .max = 0.9999),
-};
-
-const struct conf_schema experiment_expect_schema =
-    CONF_SCHEMA("experiment.expect[]",
-                "what is expected of the results", expect_field);
-
-static const struct conf_field keep_field[] = {
-    CONF_KEY("metric", CONF_TEXT, expect_keys, metric, CONF_REQUIRED,
-             "a column of summary.csv"),
-    CONF_KEY("at_most", CONF_NODE, expect_keys, at_most, CONF_ABSENT, "upper limit"),
-    CONF_KEY("at_least", CONF_NODE, expect_keys, at_least, CONF_ABSENT, "lower limit"),
-    CONF_KEY("between", CONF_NODE, expect_keys, between, CONF_ABSENT, "[lower, upper]"),
-};
-
-const struct conf_schema experiment_keep_schema =
-    CONF_SCHEMA("experiment.decide.keep[]",
-                "a condition that an option must keep", keep_field);
 
 const char *experiment_entry_name(const struct conf_node *entry)
 {
@@ -384,195 +332,4 @@ bool experiment_output(struct arena *arena, const struct conf_node *node,
                    "needs phases, timeline or decisions in `tables`", err))
         return false;
     return read_detail(node, keys.detail_seeds, experiment, err);
-}
-
-/* False, with err, for a percentage of nothing, or a fraction that no trial can
- * reach.  The gaps to a bound are fractions too, and may be larger than 1. */
-static bool check_limit(const struct conf_node *node, const struct metric_info *info,
-                        const struct experiment_expect *e, bool percent, double limit,
-                        struct err *err)
-{
-    bool compares = e->versus != NULL || e->versus_point != NULL;
-    enum metric metric = metric_find(NULL, info->name);
-    bool fraction = strcmp(info->unit, "fraction") == 0;
-
-    if (percent && !compares && !fraction) {
-        err_set(err, ERR_RANGE, conf_pos(node), "%s has no percentage without "
-                "something to compare it with, found '%.40s'", info->name,
-                conf_text(node));
-        return err_hint(err, e->policy == NULL ? "Write a number: a condition is not compared "
-                                                 "with another option."
-                                               : "Add vs: POLICY, or write a number.");
-    }
-    if (percent || !fraction || fabs(limit) <= 1 ||
-        metric == METRIC_GAP || metric == METRIC_MAKESPAN_GAP)
-        return true;
-    err_set(err, ERR_RANGE, conf_pos(node), "%s is a fraction from 0 to 1, "
-            "found '%.40s'", info->name, conf_text(node));
-    return err_hint(err, "A percentage has its mark: %.10g%%.", limit);
-}
-
-/* A limit: a number in the metric's unit, a time where that is seconds, or a
- * percentage. */
-static bool read_limit(const struct conf_node *node, const char *key,
-                       const struct metric_set *metrics, struct experiment_expect *e,
-                       double *limit, bool *percent, struct err *err)
-{
-    const struct metric_info *info = metric_info(metrics, e->metric);
-
-    const struct conf_field as_number = {
-        .key = key, .type = CONF_FRACTION
-    }, as_time = { .key = key, .type = CONF_TIME };
-    const char *text = conf_kind(node) == CONF_SCALAR ? conf_text(node) : "";
-    size_t bytes = strlen(text);
-    bool compares = e->versus != NULL || e->versus_point != NULL;
-    int64_t ns;
-
-    *percent = bytes > 0 && text[bytes - 1] == '%';
-    if (bytes > 0 && strchr("smhdw", text[bytes - 1]) != NULL &&
-        strcmp(info->unit, "s") == 0) {
-        if (!conf_read(node, &as_time, &ns, err))
-            return false;
-        *limit = clock_s_from_ns(ns);
-        return true;
-    }
-    if (!conf_read(node, &as_number, limit, err) ||
-        !check_limit(node, info, e, *percent, *limit, err))
-        return false;
-    *percent = *percent && compares;
-    if (*percent)
-        *limit *= 100;
-    return true;
-}
-
-/* Both limits are numbers or both are percentages. */
-static bool read_between(const struct conf_node *node, const struct metric_set *metrics,
-                         struct experiment_expect *e, struct err *err)
-{
-    bool other;
-
-    if (conf_kind(node) != CONF_LIST || conf_count(node) != 2)
-        return err_set(err, ERR_SCHEMA, conf_pos(node),
-                       "between must be a list of two: [lower, upper]");
-    if (!read_limit(conf_item(node, 0), "between", metrics, e, &e->low, &e->percent,
-                    err) ||
-        !read_limit(conf_item(node, 1), "between", metrics, e, &e->high, &other, err))
-        return false;
-    if (other != e->percent)
-        return err_set(err, ERR_SCHEMA, conf_pos(node),
-                       "between must have two percentages or two numbers");
-    if (e->low > e->high)
-        return err_set(err, ERR_RANGE, conf_pos(node),
-                       "between has its lower limit above its upper one");
-    return true;
-}
-
-/* Exactly one of the three forms; the other side is unlimited. */
-static bool read_limits(const struct conf_node *map,
-                        const struct expect_keys *keys,
-                        const struct metric_set *metrics,
-                        struct experiment_expect *e, struct err *err)
-{
-    int given = (keys->at_most != NULL) + (keys->at_least != NULL) +
-                (keys->between != NULL);
-
-    e->low = -INFINITY;
-    e->high = INFINITY;
-    if (given != 1)
-        return err_set(err, ERR_SCHEMA, conf_pos(map),
-                       "%s needs one of at_most, at_least and between, and has %d",
-                       keys->policy == NULL ? "a condition" : "an expectation", given);
-    if (keys->at_most != NULL)
-        return read_limit(keys->at_most, "at_most", metrics, e, &e->high, &e->percent,
-                          err);
-    if (keys->at_least != NULL)
-        return read_limit(keys->at_least, "at_least", metrics, e, &e->low, &e->percent,
-                          err);
-    return read_between(keys->between, metrics, e, err);
-}
-
-bool experiment_metric(const struct experiment *experiment,
-                       const struct conf_node *node, enum metric *metric,
-                       struct err *err)
-{
-    const struct metric_set *metrics = experiment_metrics(experiment);
-    unsigned count = metric_count(metrics);
-    const struct conf_field field = { .key = "metric", .type = CONF_TEXT };
-    const char *names[METRIC_ROOM + 1], *name, *near;
-
-    if (!conf_read(node, &field, &name, err))
-        return false;
-    *metric = metric_find(metrics, name);
-    if (*metric != count)
-        return true;
-    for (unsigned m = 0; m < count; m++)
-        names[m] = metric_info(metrics, (enum metric)m)->name;
-    names[count] = NULL;
-    near = conf_nearest(name, names);
-    err_set(err, ERR_REFERENCE, conf_pos(node), "there is no metric '%.60s'",
-            name);
-    if (near != NULL)
-        return err_hint(err, "Did you mean %s?", near);
-    return err_hint(err, "`clustersim list metrics` shows them all.");
-}
-
-static bool read_expect(const struct experiment *experiment,
-                        const struct conf_node *map, struct experiment_expect *e,
-                        struct err *err)
-{
-    struct expect_keys keys = { 0 };
-
-    if (!conf_fill(map, &experiment_expect_schema, &keys, err))
-        return false;
-    e->claim = keys.claim;
-    e->policy = keys.policy;
-    e->versus = keys.versus;
-    e->versus_point = keys.versus_point;
-    e->point = keys.point;
-    e->confidence = keys.confidence;
-    e->pos = conf_pos(map);
-    e->policy_pos = conf_pos(conf_get(map, "policy"));
-    e->versus_pos = keys.versus == NULL ? e->pos
-                                        : conf_pos(conf_get(map, "vs"));
-    e->point_pos = keys.point == NULL ? e->pos
-                                      : conf_pos(conf_get(map, "point"));
-    e->versus_point_pos = keys.versus_point == NULL
-                              ? e->pos : conf_pos(conf_get(map, "vs_point"));
-    return experiment_metric(experiment, conf_get(map, "metric"), &e->metric, err) &&
-           read_limits(map, &keys, experiment_metrics(experiment), e, err);
-}
-
-bool experiment_expects(struct arena *arena, const struct conf_node *node,
-                        struct experiment *experiment, struct err *err)
-{
-    struct experiment_expect *expect;
-
-    if (node == NULL)
-        return true;
-    if (!check_list(node, "expect", err))
-        return false;
-    expect = arena_alloc(arena, conf_count(node) + 1, sizeof *expect);
-    for (size_t i = 0; i < conf_count(node); i++) {
-        if (!read_expect(experiment, conf_item(node, i), &expect[i], err))
-            return false;
-        /* A flag must not turn an interval into a value that holds alone. */
-        expect[i].seeds_min = experiment->option.fewer_seeds ? 2 : 0;
-    }
-    experiment->expect = expect;
-    experiment->expect_count = (uint32_t)conf_count(node);
-    return true;
-}
-
-bool experiment_keep_read(const struct experiment *experiment, const struct conf_node *map,
-                          struct experiment_keep *keep, struct err *err)
-{
-    struct expect_keys keys = { 0 };
-    struct experiment_expect e = { 0 };
-
-    if (!conf_fill(map, &experiment_keep_schema, &keys, err) ||
-        !experiment_metric(experiment, conf_get(map, "metric"), &e.metric, err) ||
-        !read_limits(map, &keys, experiment_metrics(experiment), &e, err))
-        return false;
-    *keep = (struct experiment_keep){ e.metric, e.low, e.high };
-    return true;
 }

@@ -40,13 +40,6 @@ bool experiment_seeds(const struct conf_node *node,
  * gave a number, which takes the place of a rule. */
 bool experiment_stop_read(struct arena *arena, const struct conf_node *node, bool chosen,
                           struct experiment *experiment, struct err *err);
-/* Reads `expect:` and checks metrics and limits.  The caller checks the names
- * of policies and points. */
-bool experiment_expects(struct arena *arena, const struct conf_node *node,
-                        struct experiment *experiment, struct err *err);
-/* Reads one condition of `keep:`. */
-bool experiment_keep_read(const struct experiment *experiment, const struct conf_node *map,
-                          struct experiment_keep *keep, struct err *err);
 /* Returns what an entry of `policies:` is called in the results, without reading all of
  * it; NULL: the entry is wrong. */
 const char *experiment_entry_name(const struct conf_node *entry);

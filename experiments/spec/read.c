@@ -14,6 +14,7 @@
  */
 #include "experiments/columns/metric.h"
 #include "experiments/spec/experiment.h"
+#include "experiments/spec/expects.h"
 
 #include <assert.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 #include "policies/params.h"
 #include "policies/policy.h"
 #include "policies/registry/registry.h"
-#include "policies/registry/rules.h"
+#include "policies/registry/weights.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/rng.h"
@@ -337,7 +337,7 @@ static bool add_key(struct arena *arena, struct train_keys *keys,
                     const struct cs_policy *table, const char *key,
                     struct err_pos pos, struct err *err)
 {
-    if (!host_knows_weight(arena, table, key, pos, err))
+    if (!weights_know(arena, table, key, pos, err))
         return false;
     add_group(keys, key, 1, false);
     return true;

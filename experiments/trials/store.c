@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * store.c - the logs of a folder, and an index of their trials.
+ * store.c - trials that are written to the logs of a folder, and an index of those in
+ * them.
  *
  * Invariant: a log that a thread of this process writes is read only as far as the thread
  * did not index it itself.  The ends of logs lie in memory that is
@@ -11,38 +12,22 @@
 #include "experiments/trials/store.h"
 
 #include <assert.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "experiments/run/trial.h"
 #include "experiments/trials/log.h"
+#include "experiments/trials/log_files.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/folder.h"
-#include "sim/text/hash.h"
 #include "sim/text/table.h"
 
-#define OPEN_MAX_FILES 256u     /* logs that are kept open to be read */
-#define NAMES_MAX 10000u
 #define THREADS_MAX 1024u
-
-static const char suffix[] = ".log";
-
-/* A log of the folder, as it is read. */
-struct file {
-    char name[32];
-    bool own;                   /* a thread of this process writes it */
-    struct log_reader reader;   /* `seen`: so far it is in the index */
-};
 
 struct place {
     uint64_t hash, at;          /* of the record of its result */
@@ -78,8 +63,7 @@ struct store {
     uint32_t writer_count, writer_room;
     uint64_t *end;              /* of their logs: THREADS_MAX, shared with forks */
     pthread_mutex_t lock;       /* of what follows */
-    struct file *file;
-    uint32_t file_count, file_room, open_count;
+    struct log_files files;
     struct place *slot;         /* open addressing; room is a power of two */
     uint32_t place_count, room;
 };
@@ -128,88 +112,6 @@ static void add_place(struct store *store, struct place place)
     store->place_count++;
 }
 
-/* ---- files ---- */
-
-/* Is this the name of a log: 16 hexadecimal digits and the suffix? */
-static bool is_log(const char *name)
-{
-    return strspn(name, "0123456789abcdef") == 16 && strcmp(name + 16, suffix) == 0;
-}
-
-/* Opens a file of the folder by its handle, so that a folder that is moved stays
- * the same.  Links are not followed, and a pipe does not block: others may write
- * into the folder. */
-static int open_file(const struct store *store, const char *name, int flags)
-{
-    return openat(folder_handle(store->dir), name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK,
-                  0666);
-}
-
-/* Adds a log to those that are known, and returns its number.  It is not opened
- * yet. */
-static uint32_t add_file(struct store *store, const char *name, bool own)
-{
-    struct file file = { .own = own, .reader.fd = -1 };
-
-    snprintf(file.name, sizeof file.name, "%s", name);
-    ARENA_ADD(NULL, store->file, store->file_count, store->file_room, file);
-    return store->file_count - 1;
-}
-
-/* Returns the number of a log; file_count: it is not known. */
-static uint32_t find_file(const struct store *store, const char *name)
-{
-    uint32_t i = 0;
-
-    while (i < store->file_count && strcmp(store->file[i].name, name) != 0)
-        i++;
-    return i;
-}
-
-/* Returns its reader, which is open, or NULL. */
-static struct log_reader *reach_file(struct store *store, uint32_t index)
-{
-    struct log_reader *reader = &store->file[index].reader;
-
-    if (reader->fd >= 0)
-        return reader;
-    for (uint32_t i = 0; store->open_count >= OPEN_MAX_FILES && i < store->file_count; i++)
-        if (store->file[i].reader.fd >= 0) {
-            log_reader_close(&store->file[i].reader);
-            store->open_count--;
-        }
-    reader->fd = open_file(store, store->file[index].name, O_RDONLY);
-    store->open_count += reader->fd >= 0;
-    return reader->fd < 0 ? NULL : reader;
-}
-
-/* Opens the list of the folder anew, through a handle of its own: that of the
- * folder has one place where it reads, which others use as well.  NULL: it cannot
- * be read. */
-static DIR *list_of(const struct store *store)
-{
-    int fd = openat(folder_handle(store->dir), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *list = fd < 0 ? NULL : fdopendir(fd);
-
-    if (list == NULL && fd >= 0)
-        (void)close(fd);
-    return list;
-}
-
-/* Adds the logs that came into the folder since the last look.  A folder that
- * cannot be read adds none: its trials are then run again. */
-static void find_files(struct store *store)
-{
-    DIR *list = list_of(store);
-    const struct dirent *entry;
-
-    while (list != NULL && (entry = readdir(list)) != NULL)
-        if (is_log(entry->d_name) && find_file(store, entry->d_name) == store->file_count)
-            (void)add_file(store, entry->d_name, false);
-    if (list != NULL)
-        closedir(list);
-}
-
 /* ---- looking ---- */
 
 struct looking {
@@ -229,7 +131,7 @@ static void found(void *self, uint64_t hash, uint64_t at)
 static void look_at(struct store *store, uint32_t index)
 {
     struct looking looking = { store, index };
-    struct log_reader *reader = reach_file(store, index);
+    struct log_reader *reader = log_files_reach(&store->files, index);
 
     if (reader != NULL)
         log_scan(reader, found, &looking);
@@ -239,9 +141,9 @@ static void look_at(struct store *store, uint32_t index)
  * write them (the invariant at the head of this file). */
 static void look_at_others(struct store *store)
 {
-    find_files(store);
-    for (uint32_t i = 0; i < store->file_count; i++)
-        if (!store->file[i].own)
+    log_files_find(&store->files);
+    for (uint32_t i = 0; i < store->files.file_count; i++)
+        if (!store->files.file[i].own)
             look_at(store, i);
 }
 
@@ -256,7 +158,7 @@ void store_look(struct store *store)
  * is behind that. */
 static void settle(struct store *store, struct writer *writer)
 {
-    struct log_reader *reader = &store->file[writer->file].reader;
+    struct log_reader *reader = &store->files.file[writer->file].reader;
 
     for (uint32_t i = 0; i < writer->made_count; i++)
         add_place(store, writer->made[i]);
@@ -287,7 +189,7 @@ bool store_read(struct store *store, uint64_t hash, struct trial_result *result,
     pthread_mutex_lock(&store->lock);
     place = store->room == 0 ? NULL : find(store, hash);
     if (place != NULL && place->used != 0) {
-        reader = reach_file(store, place->file);
+        reader = log_files_reach(&store->files, place->file);
         ok = reader != NULL && log_read(reader, place->at, hash, result, out);
     }
     pthread_mutex_unlock(&store->lock);
@@ -295,23 +197,6 @@ bool store_read(struct store *store, uint64_t hash, struct trial_result *result,
 }
 
 /* ---- trials that run ---- */
-
-/* A name that no log has, of any shard or rank. */
-static void name_log(char name[32], uint32_t attempt)
-{
-    struct timespec now;
-    char host[256] = "";
-    uint64_t hash;
-
-    (void)gethostname(host, sizeof host - 1);
-    clock_gettime(CLOCK_REALTIME, &now);
-    hash = hash_text(HASH_START, host);
-    hash = hash_u64(hash, (uint64_t)getpid());
-    hash = hash_u64(hash, (uint64_t)now.tv_sec);
-    hash = hash_u64(hash, (uint64_t)now.tv_nsec);
-    hash = hash_u64(hash, attempt);
-    snprintf(name, 32, "%016" PRIx64 "%s", hash, suffix);
-}
 
 /* A file of this process that is not open any more was closed by a policy, which fails its
  * trial alone: each has a process of its own. */
@@ -326,23 +211,17 @@ static bool failed(const struct store *store, int why, struct err *err)
                    folder_path(store->dir), strerror(why));
 }
 
-/* Makes the log of one more thread, under a name that no other has: O_EXCL decides
- * between two programs that try the same one. */
+/* Makes the log of one more thread. */
 static bool open_writer(struct store *store, uint32_t index, struct err *err)
 {
     struct writer writer = { .log = { .fd = -1, .end = &store->end[index] } };
     char name[32];
 
-    for (uint32_t i = 0; writer.log.fd < 0 && i < NAMES_MAX; i++) {
-        name_log(name, i);
-        writer.log.fd = open_file(store, name, O_RDWR | O_CREAT | O_EXCL);
-        if (writer.log.fd < 0 && errno != EEXIST)
-            break;
-    }
+    writer.log.fd = log_files_make(store->dir, name);
     if (writer.log.fd < 0)
         return failed(store, errno, err);
     pthread_mutex_lock(&store->lock);
-    writer.file = add_file(store, name, true);
+    writer.file = log_files_add_own(&store->files, name);
     pthread_mutex_unlock(&store->lock);
     ARENA_ADD(NULL, store->writer, store->writer_count, store->writer_room, writer);
     return true;
@@ -430,54 +309,9 @@ bool store_end(struct store_trial *trial, const struct trial_result *result,
     return trial->why == 0 || failed(trial->store, trial->why, err);
 }
 
-/* ---- logs of other folders ---- */
-
-/* Copies the rest of one file to another.  A short write goes on where it stopped. */
-static bool copy_all(int from, int to)
-{
-    char block[65536];
-    ssize_t got;
-
-    while ((got = read(from, block, sizeof block)) > 0)
-        for (ssize_t done = 0, put; done < got; done += put) {
-            put = write(to, block + done, (size_t)(got - done));
-            if (put <= 0)
-                return false;
-        }
-    return got == 0;
-}
-
-/* A link, or a copy; one that is there already is the same log. */
-static bool take_log(const struct store *store, const struct folder *from, const char *name)
-{
-    int dir = folder_handle(store->dir), in, out;
-    bool ok;
-
-    if (linkat(folder_handle(from), name, dir, name, 0) == 0 || errno == EEXIST)
-        return true;
-    in = openat(folder_handle(from), name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    out = in < 0 ? -1 : open_file(store, name, O_WRONLY | O_CREAT | O_EXCL);
-    ok = out >= 0 && copy_all(in, out);
-    ok = (out < 0 || close(out) == 0) && ok;
-    if (in >= 0)
-        (void)close(in);
-    return ok;
-}
-
 bool store_take(struct store *store, const struct folder *from, struct err *err)
 {
-    int fd = openat(folder_handle(from), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *list = fd < 0 ? NULL : fdopendir(fd);
-    const struct dirent *entry;
-    bool ok = list != NULL;
-
-    while (ok && (entry = readdir(list)) != NULL)
-        ok = !is_log(entry->d_name) || take_log(store, from, entry->d_name);
-    if (!ok)
-        (void)failed(store, errno, err);
-    if (list != NULL)
-        closedir(list);
-    return ok;
+    return log_files_take(store->dir, from) || failed(store, errno, err);
 }
 
 /* ---- the end ---- */
@@ -516,14 +350,14 @@ void store_drop(struct store *store, const uint64_t *hash, uint32_t count)
 
     store_settle(store);
     pthread_mutex_lock(&store->lock);
-    keep = arena_resize_own(NULL, store->file_count + 1, sizeof *keep);
-    memset(keep, 0, (store->file_count + 1) * sizeof *keep);
+    keep = arena_resize_own(NULL, store->files.file_count + 1, sizeof *keep);
+    memset(keep, 0, (store->files.file_count + 1) * sizeof *keep);
     for (uint32_t i = 0; i < store->room; i++)
         if (store->slot[i].used != 0 && !is_among(hash, count, store->slot[i].hash))
             keep[store->slot[i].file] = true;
-    for (uint32_t i = 0; i < store->file_count; i++)
+    for (uint32_t i = 0; i < store->files.file_count; i++)
         if (!keep[i])
-            (void)unlinkat(folder_handle(store->dir), store->file[i].name, 0);
+            (void)unlinkat(folder_handle(store->dir), store->files.file[i].name, 0);
     free(keep);
     pthread_mutex_unlock(&store->lock);
     folder_sweep(store->dir, is_claim, &claims);
@@ -535,7 +369,7 @@ struct store *store_open(const struct folder *dir)
 {
     struct store *store = arena_resize_own(NULL, 1, sizeof *store);
 
-    *store = (struct store){ .dir = dir };
+    *store = (struct store){ .dir = dir, .files = { .dir = dir } };
     store->end = mmap(NULL, THREADS_MAX * sizeof *store->end, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (store->end == MAP_FAILED)
@@ -557,7 +391,7 @@ static void close_writers(struct store *store)
 
         (void)close(writer->log.fd);
         if (*writer->log.end == 0)
-            (void)unlinkat(folder_handle(store->dir), store->file[writer->file].name, 0);
+            (void)unlinkat(folder_handle(store->dir), store->files.file[writer->file].name, 0);
         free(writer->log.buffer.bytes);
         free(writer->made);
     }
@@ -568,12 +402,10 @@ void store_close(struct store *store)
     if (store == NULL)
         return;
     close_writers(store);
-    for (uint32_t i = 0; i < store->file_count; i++)
-        log_reader_close(&store->file[i].reader);
+    log_files_close(&store->files);
     (void)munmap(store->end, THREADS_MAX * sizeof *store->end);
     pthread_mutex_destroy(&store->lock);
     free(store->writer);
-    free(store->file);
     free(store->slot);
     free(store);
 }

@@ -13,21 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policies/host/host.h"
 #include "policies/params.h"
 #include "policies/registry/heeds.h"
 #include "policies/registry/registry.h"
+#include "policies/registry/rules_text.h"
 #include "policies/registry/semantics.h"
 #include "policies/registry/table.h"
+#include "policies/registry/weights.h"
 #include "policies/registry/words.h"
 #include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
-#include "sim/text/paths.h"
-
-#define SEMANTICS_BYTES 512u
 
 /* The host's keys of an entry, as they are written. */
 struct keys {
@@ -41,13 +39,7 @@ struct keys {
     bool backfill, grow;
 };
 
-static const char *const blocking_names[] = { "strict", "skip", "commit",
-                                              "drop", NULL };
 static const char *const ties_names[] = { "lowest", "shuffled", NULL };
-static const char *const hardware_names[] = { "any", "gpus", "cores", NULL };
-static const char *const estimate_names[] = {
-    "exact", "requested", "noisy", NULL
-};
 
 static const struct conf_field rules_field[] = {
     CONF_KEY("policy", CONF_TEXT, keys, policy, CONF_REQUIRED,
@@ -57,7 +49,7 @@ static const struct conf_field rules_field[] = {
     CONF_KEY("blocking", CONF_CHOICE, keys, blocking, "strict",
              "what becomes of a task that does not fit: it blocks all others, "
              "is passed over, blocks and stays first even if a better one "
-             "comes, or is dropped", .choices = blocking_names),
+             "comes, or is dropped", .choices = host_blocking_names),
     CONF_KEY("placement", CONF_CHOICE, keys, placement, "pack",
              "which of the free GPUs a job is given; see `clustersim list "
              "placements`", .choices = place_names),
@@ -73,7 +65,7 @@ static const struct conf_field rules_field[] = {
              .choices = ties_names),
     CONF_KEY("estimate", CONF_CHOICE, keys, estimate, "exact",
              "which estimate of a job's run time the policy gets",
-             .choices = estimate_names),
+             .choices = host_estimate_names),
     CONF_KEY("noise", CONF_REAL, keys, noise, "0.5",
              "coefficient of variation of a noisy estimate's lognormal factor",
              .max = 10),
@@ -94,7 +86,7 @@ static const struct conf_field rules_field[] = {
     CONF_KEY("hardware", CONF_CHOICE, keys, hardware, "any",
              "what a role uses that may run on GPUs or on cores (`cpu` of the "
              "role): either, as the policy finds room or forecasts, or one of "
-             "them alone", .choices = hardware_names),
+             "them alone", .choices = host_hardware_names),
     CONF_KEY("weights", CONF_NODE, keys, weights, CONF_ABSENT,
              "of a learned policy: a file, or a map of numbers"),
     CONF_KEY("with", CONF_NODE, keys, with, CONF_ABSENT,
@@ -253,246 +245,6 @@ static bool read_preemption(const struct conf_node *map,
     return read_time(cost, "cost", &rules->cost[0].cost_ns, err);
 }
 
-/* Reads a weights file; its path is relative to the file that names it.  NULL:
- * err says why. */
-static const struct conf_node *load_weights(struct arena *arena,
-                                            const struct conf_node *node,
-                                            struct err *err)
-{
-    const char *name = conf_text(node), *file = conf_pos(node).file;
-    const char *slash = file ? strrchr(file, '/') : NULL;
-    size_t folder = slash && name[0] != '/' ? (size_t)(slash - file) + 1 : 0;
-    char *path = arena_alloc(arena, folder + strlen(name) + 1, 1);
-
-    memcpy(path, file, folder);
-    memcpy(path + folder, name, strlen(name) + 1);
-    struct err why = { 0 };
-    const struct conf_node *root = conf_load(arena, path, &why);
-    if (!root && why.kind == ERR_IO) {      /* point at the naming file */
-        err_set(err, ERR_IO, conf_pos(node), "weights names the file '%.100s': "
-                "%.100s", path, why.text);
-        err_hint_path(err, path, "Paths are relative to the file that names "
-                                 "them.");
-    } else if (!root) {
-        *err = why;
-    }
-    if (!root)
-        return NULL;
-    const struct conf_node *map =
-        conf_kind(root) == CONF_MAP ? conf_get(root, "weights") : NULL;
-    if (!map || conf_kind(map) != CONF_MAP)
-        err_set(err, ERR_SCHEMA, conf_pos(root),
-                "a weights file needs the key weights, a map of numbers");
-    return map && conf_kind(map) == CONF_MAP ? map : NULL;
-}
-
-/* What the policy declares under that key, or NULL. */
-static const struct cs_weights *declared_weights(const struct cs_policy *policy,
-                                                 const char *key)
-{
-    for (uint32_t i = 0; i < policy->weights_count; i++)
-        if (strcmp(policy->weights[i].key, key) == 0)
-            return &policy->weights[i];
-    return NULL;
-}
-
-bool host_knows_weight(struct arena *arena, const struct cs_policy *policy,
-                       const char *key, struct err_pos pos, struct err *err)
-{
-    if (policy->weights_count == 0 || declared_weights(policy, key) != NULL)
-        return true;
-    const char **name = arena_alloc(arena, policy->weights_count + 1, sizeof *name);
-    const char *all = "", *near;
-    for (uint32_t i = 0; i < policy->weights_count; i++) {
-        name[i] = policy->weights[i].key;
-        all = text_format(arena, "%s%s%s", all, i == 0 ? "" : ", ", name[i]);
-    }
-    near = conf_nearest(key, name);
-    err_set(err, ERR_REFERENCE, pos, "policy %.60s knows no weight '%.60s'",
-            policy->name, key);
-    return near != NULL
-        ? err_hint(err, "Did you mean '%s'? Its weights are %s.", near, all)
-        : err_hint(err, "Its weights are %s.", all);
-}
-
-/* Reads a list of weights, which must have the length that the policy declares. */
-static bool read_weight_list(struct arena *arena, const struct conf_node *node,
-                             const struct cs_weights *shape,
-                             struct host_weight *out, struct err *err)
-{
-    const struct conf_field field = { .key = shape->key, .type = CONF_REAL };
-    size_t count = conf_kind(node) == CONF_LIST ? conf_count(node) : 1;
-
-    if (conf_kind(node) != CONF_LIST || count != shape->count)
-        return err_set(err, ERR_SCHEMA, conf_pos(node),
-                       "weights of '%.60s' must be a list of %u numbers, found %zu",
-                       shape->key, shape->count, count);
-    double *list = arena_alloc(arena, count, sizeof *list);
-    for (size_t i = 0; i < count; i++)
-        if (!conf_read(conf_item(node, i), &field, &list[i], err))
-            return false;
-    *out = (struct host_weight) { .key = shape->key, .list = list,
-                                  .count = shape->count };
-    return true;
-}
-
-/* Reads weight i of the map, a number or the list that the policy declares. */
-static bool read_weight(struct arena *arena, const struct conf_node *node,
-                        size_t i, const struct cs_policy *policy,
-                        struct host_weight *out, struct err *err)
-{
-    const struct conf_field field = { .key = conf_key(node, i),
-                                      .type = CONF_REAL };
-    const struct cs_weights *shape = declared_weights(policy, field.key);
-
-    if (!host_knows_weight(arena, policy, field.key, conf_key_pos(node, i), err))
-        return false;
-    if (shape != NULL && shape->count > 0)
-        return read_weight_list(arena, conf_value(node, i), shape, out, err);
-    *out = (struct host_weight) { .key = field.key };
-    return conf_read(conf_value(node, i), &field, &out->value, err);
-}
-
-/* Reads all weights, from the map or from the file that it names.  A declared list
- * that is missing is an error: 0 in its place would be another policy. */
-static bool read_weights(struct arena *arena, const struct conf_node *node,
-                         struct host_policy *out, struct err *err)
-{
-    const struct cs_policy *policy = out->policy;
-
-    if (conf_kind(node) == CONF_SCALAR)
-        node = load_weights(arena, node, err);
-    if (!node)
-        return false;
-    if (conf_kind(node) != CONF_MAP)
-        return err_set(err, ERR_SCHEMA, conf_pos(node),
-                       "key weights: expected a file name or a map of "
-                       "numbers, found a list");
-    size_t count = conf_count(node);
-    struct host_weight *weight = arena_alloc(arena, count, sizeof *weight);
-    for (size_t i = 0; i < count; i++)
-        if (!read_weight(arena, node, i, policy, &weight[i], err))
-            return false;
-    for (uint32_t i = 0; i < policy->weights_count; i++)
-        if (policy->weights[i].count > 0 && !conf_get(node, policy->weights[i].key))
-            return err_set(err, ERR_SCHEMA, conf_pos(node),
-                           "weights of policy %.60s lack the key '%.60s'",
-                           policy->name, policy->weights[i].key);
-    out->weight = weight;
-    out->weight_count = (uint32_t)count;
-    return true;
-}
-
-/* The semantics of an entry in words: "key=value", with blanks between. */
-struct told {
-    char *text;
-    size_t used;
-};
-
-/* Adds one "key=value" to the text. */
-static void tell_key(struct told *told, const char *key, const char *value)
-{
-    int n = snprintf(told->text + told->used, SEMANTICS_BYTES - told->used,
-                     "%s%s=%s", told->used == 0 ? "" : " ", key, value);
-
-    assert(n > 0 && told->used + (size_t)n < SEMANTICS_BYTES);
-    told->used += (size_t)n;
-}
-
-/* Adds a time in seconds, unless it is 0, which means that the key does not
- * act. */
-static void tell_time(struct told *told, const char *key, int64_t ns)
-{
-    char time[32], text[40];
-
-    clock_format_s(ns, time, sizeof time);
-    snprintf(text, sizeof text, "%ss", time);
-    if (ns > 0)
-        tell_key(told, key, text);
-}
-
-static void tell_estimate(struct told *told, const struct host_rules *rules)
-{
-    char text[64];
-
-    snprintf(text, sizeof text, "noisy(cv %g)", rules->noise_cv);
-    tell_key(told, "estimate", rules->estimate == HOST_NOISY
-                                   ? text : estimate_names[rules->estimate]);
-}
-
-/* Adds one item for each step of a cost by GPUs. */
-static void tell_cost(struct told *told, const struct host_rules *rules)
-{
-    char key[48], time[32], text[40];
-
-    for (uint32_t i = 0; i < rules->cost_count; i++) {
-        const struct host_cost_step *step = &rules->cost[i];
-
-        snprintf(key, sizeof key, step->gpus_max == UINT32_MAX
-                 ? "preemption.cost" : "preemption.cost(%u)", step->gpus_max);
-        clock_format_s(step->cost_ns, time, sizeof time);
-        snprintf(text, sizeof text, "%ss", time);
-        tell_key(told, key, text);
-    }
-}
-
-/* Returns the semantics of an entry in words: those keys that act. */
-static const char *write_semantics(struct arena *arena,
-                                   const struct heeds *heeds,
-                                   const struct host_rules *rules)
-{
-    struct told told = { arena_alloc(arena, SEMANTICS_BYTES, 1), 0 };
-
-    if (heeds_acts(heeds, "blocking"))
-        tell_key(&told, "blocking", blocking_names[rules->blocking]);
-    tell_key(&told, "placement", place_names[rules->placement]);
-    if (heeds_acts(heeds, "estimate"))
-        tell_estimate(&told, rules);
-    if (heeds_acts(heeds, "preemption"))
-        tell_cost(&told, rules);
-    if (rules->tick_ns > 0)
-        tell_time(&told, "tick", rules->tick_ns);
-    else
-        tell_time(&told, "rounds.length", rules->round_ns);
-    tell_time(&told, "rounds.resolve_at_most_every", rules->resolve_ns);
-    if (rules->round_ends_early)
-        tell_key(&told, "rounds.end_early", "yes");
-    if (heeds_acts(heeds, "relax_after"))
-        tell_time(&told, "relax_after", rules->relax_ns);
-    if (heeds_acts(heeds, "grow") && rules->no_growth)
-        tell_key(&told, "grow", "no");
-    if (heeds_acts(heeds, "hardware") &&
-        rules->hardware != HOST_ANY_HARDWARE)
-        tell_key(&told, "hardware", hardware_names[rules->hardware]);
-    if (heeds_acts(heeds, "backfill") && rules->backfill)
-        tell_key(&told, "backfill", "yes");
-    if (heeds_acts(heeds, "ties") && rules->ties_shuffled)
-        tell_key(&told, "ties", "shuffled");
-    return told.text;
-}
-
-/* Returns the limits of a policy with their values, "depth: 256, nodes_max:
- * 2000"; NULL: it has none. */
-static const char *write_limits(struct arena *arena, const struct heeds *heeds)
-{
-    const char *at = heeds->policy->limits;
-    char *text, key[32];
-    size_t n = 0;
-
-    if (at == NULL)
-        return NULL;
-    text = arena_alloc(arena, SEMANTICS_BYTES, 1);
-    while (*at != '\0' && n < SEMANTICS_BYTES) {
-        size_t bytes = strcspn(at, " ");
-
-        snprintf(key, sizeof key, "%.*s", (int)bytes, at);
-        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n, "%s%s: %s",
-                              n == 0 ? "" : ", ", key, heeds_said(heeds, key));
-        at += bytes + (at[bytes] == ' ');
-    }
-    return text;
-}
-
 /* Reads `rounds:` into the rules; times are ns. */
 static bool read_rounds(const struct conf_node *map, struct host_rules *rules,
                         struct err *err)
@@ -649,10 +401,10 @@ struct host_policy *rules_read_entry(struct arena *arena, const struct conf_node
     out->name = keys->name ? keys->name : policy->name;
     out->params = filled + sizeof(struct keys);
     if (!read_rules(keys, &out->rules, err) ||
-        (keys->weights && !read_weights(arena, keys->weights, out, err)))
+        (keys->weights && !weights_read(arena, keys->weights, out, err)))
         return NULL;
-    out->semantics = write_semantics(arena, &heeds, &out->rules);
-    out->limits = write_limits(arena, &heeds);
+    out->semantics = rules_semantics(arena, &heeds, &out->rules);
+    out->limits = rules_limits(arena, &heeds);
     return out;
 }
 

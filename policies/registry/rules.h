@@ -42,11 +42,6 @@ const struct host_policy *host_policy_read_as(struct arena *arena,
                                               const struct registry_guests *guests,
                                               struct err *err);
 
-/* May `weights:` name this key?  A policy that declares none takes any.  False: err
- * says at pos which it knows, and the nearest. */
-bool host_knows_weight(struct arena *arena, const struct cs_policy *policy,
-                       const char *key, struct err_pos pos, struct err *err);
-
 /* Could a trial of it depend on which replica it is?  Told by what is
  * declared: a policy without CS_DRAWS that draws fails. */
 bool host_policy_draws(const struct host_policy *policy);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * mend.c - an error's place in the tree, whether it only follows from
- * another, and the repair.
+ * mend.c - the repair of a tree at the place of an error, and the list of errors
+ * that are told.
  *
  * What is taken out is replaced by what the caller has in stock at the same
  * keys, once; so the parts beside it are read on.
- *
- * Places are found by file, line and column: the tree that a reader saw may
- * be an overlay (conf_set) of the one that is repaired, and shares its places.
  */
 #include "sim/config/mend.h"
 
@@ -15,307 +12,10 @@
 #include <string.h>
 
 #include "sim/base/arena.h"
+#include "sim/config/mend_parts.h"
 #include "sim/config/node.h"
 
-#define DEPTH_MAX   80          /* the tree's 64, and overlays */
-#define WORD_BYTES  120
-
-/* From the root to what is at fault: node[i + 1] is child index[i] of
- * node[i].  `count` nodes; the last one is at fault. */
-struct place {
-    const struct conf_node *node[DEPTH_MAX];
-    size_t index[DEPTH_MAX];
-    size_t count;
-    bool is_key;            /* the key of the last node, not its value */
-};
-
-/* Are both the same place of the same file? */
-static bool same_pos(struct err_pos a, struct err_pos b)
-{
-    return a.line == b.line && a.col == b.col && a.line > 0 &&
-           a.file != NULL && b.file != NULL && strcmp(a.file, b.file) == 0;
-}
-
-/* Returns the i-th value below a list or a map. */
-static const struct conf_node *child_at(const struct conf_node *node, size_t i)
-{
-    assert(node->kind != CONF_SCALAR && i < node->count);
-    return node->kind == CONF_MAP ? node->pairs[i].value : node->items[i];
-}
-
-/* Returns how many values lie directly below a node. */
-static size_t child_count(const struct conf_node *node)
-{
-    return node->kind == CONF_SCALAR ? 0 : node->count;
-}
-
-static bool is_marked(const struct conf_node *node, unsigned marks)
-{
-    assert(marks != 0);
-    return (node->marks & marks) != 0;
-}
-
-/* What an error is looked for by. */
-struct search {
-    struct err_pos pos;
-    enum err_fault fault;
-    const char *file;       /* not NULL: the scalar that names this file */
-};
-
-/* Behind the last slash. */
-static const char *base_name(const char *path)
-{
-    assert(path != NULL);
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL ? path : slash + 1;
-}
-
-/* Is this node the one that the message is about? */
-static bool is_wanted(const struct search *search,
-                      const struct conf_node *node)
-{
-    assert(search->file == NULL || search->fault == FAULT_OTHER);
-    if (search->file != NULL)
-        return node->kind == CONF_SCALAR &&
-               strcmp(base_name(node->text), search->file) == 0;
-    if (search->fault == FAULT_KEY || !same_pos(node->pos, search->pos))
-        return false;
-    return search->fault != FAULT_MISSING || node->kind == CONF_MAP;
-}
-
-/* The node at depth place->count - 1, or below it.  A map stands where its
- * first key stands: the map is taken, except for the root. */
-static bool find_below(const struct search *search, struct place *place)
-{
-    assert(place->count > 0 && place->count <= DEPTH_MAX);
-    const struct conf_node *node = place->node[place->count - 1];
-
-    if (is_wanted(search, node) &&
-        (place->count > 1 || search->fault == FAULT_MISSING ||
-         is_marked(node, CONF_HURT)))
-        return true;
-    if (place->count == DEPTH_MAX)
-        return false;
-    for (size_t i = 0; i < child_count(node); i++) {
-        place->index[place->count - 1] = i;
-        place->node[place->count++] = child_at(node, i);
-        place->is_key = node->kind == CONF_MAP && search->file == NULL &&
-            search->fault != FAULT_MISSING &&
-            same_pos(node->pairs[i].key_pos, search->pos);
-        if (place->is_key || find_below(search, place))
-            return true;
-        place->count--;
-    }
-    return false;
-}
-
-/* Does a stand after b in one file? */
-static bool is_behind(struct err_pos a, struct err_pos b)
-{
-    return a.line > b.line || (a.line == b.line && a.col > b.col);
-}
-
-/* The last scalar that begins before the place: its text holds it. */
-static void find_holder(const struct conf_node *node, struct err_pos pos,
-                        struct err_pos *begin)
-{
-    for (size_t i = 0; i < child_count(node); i++)
-        find_holder(child_at(node, i), pos, begin);
-    if (node->kind == CONF_SCALAR && node->pos.file != NULL && pos.file != NULL &&
-        strcmp(node->pos.file, pos.file) == 0 && !is_behind(node->pos, pos) &&
-        is_behind(node->pos, *begin))
-        *begin = node->pos;
-}
-
-/* Finds the node that an error is about.  Where the error lies within a text
- * (as of an expression), it is the scalar that holds the place.  Where it lies
- * in another file, it is the scalar that names this file. */
-static bool find_place(const struct conf_mend *mend, const struct err *err,
-                       struct place *place)
-{
-    struct search search = {err->pos, err->fault, NULL};
-
-    *place = (struct place){.node = {mend->root}, .count = 1};
-    if (find_below(&search, place))
-        return true;
-    if (err->fault == FAULT_VALUE) {
-        search.pos = (struct err_pos){NULL, 0, 0};
-        find_holder(mend->root, err->pos, &search.pos);
-        *place = (struct place){.node = {mend->root}, .count = 1};
-        return find_below(&search, place);
-    }
-    if (err->pos.file == NULL || err->fault != FAULT_OTHER ||
-        strcmp(err->pos.file, mend->root->pos.file) == 0)
-        return false;
-    search.file = base_name(err->pos.file);
-    *place = (struct place){.node = {mend->root}, .count = 1};
-    assert(search.file[0] != '\0');
-    return find_below(&search, place);
-}
-
-/* Consequences. */
-
-/* Has a node, or anything below it, one of the marks? */
-static bool holds_mark(const struct conf_node *node, unsigned marks)
-{
-    assert(marks != 0);
-    if (is_marked(node, marks))
-        return true;
-    for (size_t i = 0; i < child_count(node); i++) {
-        if (holds_mark(child_at(node, i), marks))
-            return true;
-    }
-    return false;
-}
-
-/* A map, without the items of its lists: those are judged alone. */
-static bool unit_is_hurt(const struct conf_node *node)
-{
-    if (is_marked(node, CONF_NEUTRAL | CONF_HURT))
-        return true;
-    if (node->kind != CONF_MAP)
-        return false;
-    for (size_t i = 0; i < node->count; i++) {
-        if (unit_is_hurt(node->pairs[i].value))
-            return true;
-    }
-    return false;
-}
-
-/* The item of a list that the place is in, or the value of a root's key. */
-static const struct conf_node *unit_of(const struct place *place)
-{
-    assert(place->count > 0);
-    for (size_t i = place->count; i-- > 2;) {
-        if (place->node[i - 1]->kind == CONF_LIST)
-            return place->node[i];
-    }
-    return place->node[place->count > 1 ? 1 : 0];
-}
-
-/* Was this word taken out of the tree by a repair? */
-static bool was_taken(const struct conf_mend *mend, const char *word,
-                      size_t bytes)
-{
-    assert(word != NULL);
-    for (size_t i = 0; i < mend->gone_count; i++) {
-        if (strlen(mend->gone[i]) == bytes &&
-            memcmp(mend->gone[i], word, bytes) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* One quoted word, or a step of a quoted path, is what was taken out. */
-static bool names_taken(const struct conf_mend *mend, const char *text)
-{
-    assert(text != NULL);
-    for (const char *open = strchr(text, '\''); open != NULL;
-         open = strchr(open, '\'')) {
-        const char *word = open + 1;
-        const char *end = strchr(word, '\'');
-        if (end == NULL)
-            return false;
-        if (was_taken(mend, word, (size_t)(end - word)))
-            return true;
-        while (word < end) {
-            size_t bytes = strcspn(word, ".'");
-            if (was_taken(mend, word, bytes))
-                return true;
-            word += bytes + 1;
-        }
-        open = end + 1;
-    }
-    return false;
-}
-
-/* Was an error with this text kept before; here: at this place? */
-static bool was_told(const struct conf_mend *mend, const struct err *err,
-                     bool here)
-{
-    assert(err->kind != ERR_NONE);
-    for (size_t i = 0; i < mend->found_count; i++) {
-        if (strcmp(mend->found[i].text, err->text) == 0 &&
-            (!here || same_pos(mend->found[i].pos, err->pos)))
-            return true;
-    }
-    return false;
-}
-
-/* A name that nobody knows is wrong whatever stands beside it. */
-static bool is_own_name(const struct err *err, const struct place *place)
-{
-    const struct conf_node *node = place->node[place->count - 1];
-
-    assert(place->count > 0);
-    return err->kind == ERR_REFERENCE && !place->is_key &&
-           node->kind == CONF_SCALAR && strstr(err->text, node->text) != NULL;
-}
-
-/* Is the error in what the stock put in, and not in the file of the user? */
-static bool is_stock(const struct conf_mend *mend, struct err_pos pos)
-{
-    return mend->stock != NULL && pos.file == mend->stock->pos.file;
-}
-
-/* Whether it fits what it is judged against cannot be known: that is not as
- * the user meant it. */
-static bool is_groundless(const struct conf_mend *mend, const struct err *err,
-                          const struct place *place)
-{
-    const unsigned any = CONF_NEUTRAL | CONF_GUESSED | CONF_HURT;
-
-    assert(place->count > 0 && mend->root != NULL);
-    if (mend->ground == NULL)
-        return false;
-    const struct conf_node *ground = conf_get(mend->root, mend->ground);
-    if (ground == NULL || place->node[place->count > 1 ? 1 : 0] == ground)
-        return false;
-    bool stock = is_stock(mend, ground->pos);
-    if (!stock && !holds_mark(ground, any))
-        return false;
-    for (size_t i = 0; mend->ground_words[i] != NULL; i++) {
-        if (strstr(err->text, mend->ground_words[i]) != NULL)
-            return true;
-    }
-    return !stock && err->kind == ERR_RANGE;
-}
-
-/* Does an error follow from one that was kept?  True: it is not reported.  It
- * errs to the side of silence, since the file is read again once the first
- * errors are mended. */
-static bool is_consequence(const struct conf_mend *mend,
-                           const struct err *err, const struct place *place)
-{
-    const struct conf_node *node = place->node[place->count - 1];
-
-    assert(err->kind != ERR_NONE);
-    if (was_told(mend, err, true) || is_stock(mend, err->pos))
-        return true;
-    if (place->count > 1 && was_told(mend, err, false) &&
-        place->node[place->count - 2]->kind == CONF_LIST &&
-        is_marked(place->node[place->count - 2], CONF_HURT))
-        return true;        /* of each item of a list, as of a swept key */
-    for (size_t i = 1; i < place->count; i++) {
-        if (is_marked(place->node[i], CONF_NEUTRAL | CONF_GUESSED))
-            return true;
-    }
-    if (err->fault == FAULT_MISSING && is_marked(node, CONF_HURT))
-        return true;
-    if (err->fault != FAULT_OTHER)
-        return false;
-    if (names_taken(mend, err->text) && !was_told(mend, err, false))
-        return true;
-    if (is_groundless(mend, err, place))
-        return true;
-    if (is_own_name(err, place))
-        return false;
-    return holds_mark(node, CONF_NEUTRAL | CONF_GUESSED | CONF_HURT) ||
-           unit_is_hurt(unit_of(place));
-}
-
-/* Repairs. */
+#define WORD_BYTES 120
 
 /* Returns a copy of a node with room for one more value, in the arena. */
 static struct conf_node *copy_of(struct arena *arena,
@@ -350,12 +50,12 @@ static void take_words(struct conf_mend *mend, const struct conf_node *node)
 {
     if (node->kind == CONF_SCALAR)
         take_word(mend, node->text);
-    for (size_t i = 0; i < child_count(node); i++)
-        take_words(mend, child_at(node, i));
+    for (size_t i = 0; i < mend_child_count(node); i++)
+        take_words(mend, mend_child(node, i));
 }
 
 /* The root anew, with `node` for the one at place->node[depth]. */
-static void put_node(struct conf_mend *mend, const struct place *place,
+static void put_node(struct conf_mend *mend, const struct mend_place *place,
                      size_t depth, const struct conf_node *node)
 {
     assert(depth < place->count);
@@ -373,7 +73,7 @@ static void put_node(struct conf_mend *mend, const struct place *place,
 
 /* What the stock has where node[depth] of the place is, or NULL. */
 static const struct conf_node *stock_at(const struct conf_mend *mend,
-                                        const struct place *place,
+                                        const struct mend_place *place,
                                         size_t depth)
 {
     assert(depth <= place->count);
@@ -402,7 +102,7 @@ static void remove_child(struct conf_node *node, size_t index)
 }
 
 /* The pair or item at fault goes. */
-static bool take_out(struct conf_mend *mend, const struct place *place)
+static bool take_out(struct conf_mend *mend, const struct mend_place *place)
 {
     if (place->count < 2)
         return false;
@@ -416,7 +116,7 @@ static bool take_out(struct conf_mend *mend, const struct place *place)
     take_words(mend, node);
     if (copy->kind == CONF_MAP)
         take_word(mend, copy->pairs[index].key);
-    if (stock != NULL && !is_stock(mend, node->pos))
+    if (stock != NULL && !mend_is_stock(mend, node->pos))
         copy->pairs[index].value = stock;
     else
         remove_child(copy, index);
@@ -426,14 +126,14 @@ static bool take_out(struct conf_mend *mend, const struct place *place)
 }
 
 /* A map gets the keys that the stock has and it has not; false: none. */
-static bool stock_up(struct conf_mend *mend, const struct place *place)
+static bool stock_up(struct conf_mend *mend, const struct mend_place *place)
 {
     assert(place->count > 0);
     const struct conf_node *map = place->node[place->count - 1];
     const struct conf_node *stock = stock_at(mend, place, place->count - 1);
 
     if (stock == NULL || stock->kind != CONF_MAP || map->kind != CONF_MAP ||
-        place->is_key || is_marked(map, CONF_HURT))
+        place->is_key || mend_is_marked(map, CONF_HURT))
         return false;
     struct conf_node *copy = copy_of(mend->arena, map);
     size_t room = copy->count;
@@ -468,7 +168,7 @@ static const char *find_suggestion(const struct conf_mend *mend,
 
 /* Replaces an unknown key by its nearest spelling, unless the map has that
  * key. */
-static bool guess_key(struct conf_mend *mend, const struct place *place,
+static bool guess_key(struct conf_mend *mend, const struct mend_place *place,
                       const char *word)
 {
     assert(place->count >= 2 && word[0] != '\0');
@@ -488,7 +188,7 @@ static bool guess_key(struct conf_mend *mend, const struct place *place,
 }
 
 /* Replaces a scalar by the word that the hint offers. */
-static bool guess_value(struct conf_mend *mend, const struct place *place,
+static bool guess_value(struct conf_mend *mend, const struct mend_place *place,
                         const char *word)
 {
     struct conf_node *node = copy_of(mend->arena,
@@ -518,7 +218,7 @@ static struct conf_node *neutral_at(struct conf_mend *mend,
 }
 
 /* Adds a required key: with the stock's value, else with a neutral one. */
-static bool add_missing(struct conf_mend *mend, const struct place *place,
+static bool add_missing(struct conf_mend *mend, const struct mend_place *place,
                         const char *key)
 {
     const struct conf_node *map = place->node[place->count - 1];
@@ -529,7 +229,7 @@ static bool add_missing(struct conf_mend *mend, const struct place *place,
 
     if (stock != NULL && stock->kind == CONF_MAP)
         value = conf_get(stock, key);
-    if (value == NULL && is_marked(map, CONF_HURT))
+    if (value == NULL && mend_is_marked(map, CONF_HURT))
         return take_out(mend, place);   /* nothing stands for what went */
     if (value == NULL)
         value = neutral_at(mend, map->pos);
@@ -542,12 +242,12 @@ static bool add_missing(struct conf_mend *mend, const struct place *place,
 /* Repairs the tree at the place of an error, by the mildest way that there is:
  * a guess, a neutral value, the stock's keys, removal. */
 static bool repair_place(struct conf_mend *mend, const struct err *err,
-                         const struct place *place)
+                         const struct mend_place *place)
 {
     assert(place->count > 0 && err->kind != ERR_NONE);
     const struct conf_node *node = place->node[place->count - 1];
     const char *word = find_suggestion(mend, err);
-    bool fresh = !is_marked(node, CONF_GUESSED | CONF_NEUTRAL);
+    bool fresh = !mend_is_marked(node, CONF_GUESSED | CONF_NEUTRAL);
 
     if (err->fault == FAULT_MISSING)
         return add_missing(mend, place, err->key);
@@ -556,7 +256,7 @@ static bool repair_place(struct conf_mend *mend, const struct err *err,
     if (word != NULL && fresh && node->kind == CONF_SCALAR)
         return guess_value(mend, place, word);
     if (err->fault == FAULT_VALUE && !place->is_key &&
-        !is_marked(node, CONF_NEUTRAL)) {
+        !mend_is_marked(node, CONF_NEUTRAL)) {
         take_words(mend, node);
         put_node(mend, place, place->count - 1,
                  neutral_at(mend, node->pos));
@@ -586,7 +286,7 @@ static bool replace_ground(struct conf_mend *mend)
     for (size_t i = 0; i < root->count; i++) {
         struct conf_pair *pair = &root->pairs[i];
         if (strcmp(pair->key, mend->ground) != 0 ||
-            is_stock(mend, pair->value->pos))
+            mend_is_stock(mend, pair->value->pos))
             continue;
         take_words(mend, pair->value);
         pair->value = conf_get(mend->stock, mend->ground);
@@ -598,7 +298,7 @@ static bool replace_ground(struct conf_mend *mend)
 
 /* Keeps the error, unless it is a consequence of earlier ones, and repairs its place
  * in the tree, so that reading it again comes further.  Where the error's ground is
- * not as the user meant it (is_groundless()), the ground is replaced instead.  False:
+ * not as the user meant it (mend_is_groundless()), the ground is replaced instead.  False:
  * nothing can be repaired. */
 bool conf_mend_next(struct conf_mend *mend, struct err *err)
 {
@@ -608,18 +308,18 @@ bool conf_mend_next(struct conf_mend *mend, struct err *err)
     bool of_file = err->kind == ERR_SCHEMA || err->kind == ERR_RANGE ||
         err->kind == ERR_REFERENCE || err->kind == ERR_SYNTAX ||
         err->kind == ERR_IO;
-    struct place place;
+    struct mend_place place;
 
-    bool found = of_file && find_place(mend, err, &place);
+    bool found = of_file && mend_find(mend, err, &place);
     if (mend->found_count == 0 ||
-        (found && !is_consequence(mend, err, &place)))
+        (found && !mend_follows(mend, err, &place)))
         keep_error(mend, err);
     assert(mend->found_count > 0);
     mend->round_count++;
     if (!found || mend->round_count == CONF_MEND_ROUNDS_MAX)
         return false;
-    bool groundless = is_stock(mend, err->pos) ||
-                      is_groundless(mend, err, &place);
+    bool groundless = mend_is_stock(mend, err->pos) ||
+                      mend_is_groundless(mend, err, &place);
     if (!(groundless && replace_ground(mend)) && !repair_place(mend, err, &place))
         return false;
     *err = (struct err){.kind = ERR_NONE};

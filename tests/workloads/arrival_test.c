@@ -18,6 +18,7 @@
 #include "sim/config/conf.h"
 #include "tests/aid/workload_aid.h"
 #include "workloads/random/arrival.h"
+#include "workloads/random/arrival_read.h"
 
 static bool read_as(struct arena *arena, const char *text,
                     struct arrival *out, struct err *err)

@@ -22,6 +22,7 @@
 #include "sim/config/conf.h"
 #include "tests/aid/workload_aid.h"
 #include "workloads/random/distribution.h"
+#include "workloads/random/distribution_read.h"
 
 #define DRAWS 20000
 

@@ -18,6 +18,7 @@
 #include "sim/config/conf.h"
 #include "tests/aid/import_aid.h"
 #include "workloads/random/arrival.h"
+#include "workloads/random/arrival_read.h"
 
 static void a_matrix_becomes_a_series_for_each_result(void **state)
 {

@@ -20,7 +20,6 @@ struct cluster_spec;
 struct conf_node;
 struct gpu_type;
 struct role_spec;
-struct train_shape;
 
 /* What a reader of a workload needs. */
 struct world {
@@ -54,11 +53,6 @@ bool demand_place(const struct world *world, const struct demand *demand,
 /* Checks that all nodes that the role may use have drives. */
 bool demand_nvme(const struct world *world, const struct demand *demand,
                  const struct role_spec *role);
-/* Adds a hint to *world->err: a change with which a training role would fit
- * that GPU. */
-void demand_hint_train(const struct world *world,
-                       const struct train_shape *shape, double other_bytes,
-                       uint32_t gpus, const struct gpu_type *gpu);
 /* Returns the largest number of GPUs of one type in the pool (NULL: in the
  * whole cluster). */
 uint32_t demand_gpus_max(const struct world *world, const char *pool);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * arrival.h - arrival processes: Poisson, bursty, gamma, diurnal, of a measured
- * rate, fixed times.
+ * rate, fixed times.  For sources of jobs and requests; arrival_read.h reads them.
  *
  * `struct arrival` is what the file states; trials share it.  A clock generates
  * the arrivals of one trial.  It draws from the streams "arrival" and
@@ -16,9 +16,7 @@
 #include <stdint.h>
 
 #include "sim/base/rng.h"
-#include "sim/config/conf.h"
 
-struct arena;
 struct time_series;
 
 enum arrival_process {
@@ -42,10 +40,6 @@ struct arrival {
     double peak_per_s;          /* series: the highest of them */
 };
 
-/* Fills *out from the mapping `arrival:`.  False: *err is set. */
-bool arrival_read(struct arena *arena, const struct conf_node *conf,
-                  struct arrival *out, struct err *err);
-extern const struct conf_schema arrival_schema, arrival_burst_schema;
 /* Returns the time from which nothing arrives any more: behind the last of fixed times,
  * or the last point of a series.  CLOCK_NEVER_NS: arrivals go on. */
 int64_t arrival_end_ns(const struct arrival *arrival);

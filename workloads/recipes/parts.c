@@ -12,6 +12,7 @@
 #include "sim/config/conf.h"
 #include "workloads/jobs/demand.h"
 #include "workloads/random/distribution.h"
+#include "workloads/random/distribution_read.h"
 #include "workloads/recipes/recipe.h"
 
 #include <assert.h>

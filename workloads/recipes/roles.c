@@ -13,6 +13,7 @@
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "workloads/jobs/demand.h"
+#include "workloads/jobs/memory_hint.h"
 #include "workloads/recipes/recipe.h"
 
 #include <assert.h>
@@ -355,7 +356,7 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
                demand_place(draft->world, &demand, role) &&
                check_batch(draft, longest, role);
     if (best != NULL)
-        demand_hint_train(draft->world, longest, beside.held_bytes,
+        memory_hint_train(draft->world, longest, beside.held_bytes,
                           role->gpus_min, best);
     return false;
 }

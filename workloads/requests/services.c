@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * services.c - reads `services:` and draws their requests.
+ * services.c - reads `services:`.
  *
  * A side of a service is a form of one role and one phase, made by the same
  * functions as the roles of recipes: so its memory, its place in the cluster
  * and what it loads are checked and known in the same way.
  *
- * Requests of a service come from streams of its own, seeded by its name:
- * another service beside it moves none of them.  Keys without an effect on this
- * kind of service are refused (check_kind() and its like).
+ * Keys without an effect on this kind of service are refused (check_kind() and
+ * its like).
  */
 #include "workloads/requests/services.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -23,13 +21,12 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
-#include "sim/base/rng.h"
 #include "sim/config/conf.h"
 #include "sim/text/string_set.h"
+#include "workloads/random/arrival_read.h"
+#include "workloads/random/distribution_read.h"
 #include "workloads/recipes/recipe.h"
 #include "workloads/requests/request_trace.h"
-
-#define TOKENS_MAX 1e7
 
 /* The keys of a service as they are written; times in ns. */
 struct service_keys {
@@ -686,119 +683,4 @@ struct service_entry *services_read(const struct world *world,
     }
     sort_services(entry, *count);
     return entry;
-}
-
-/* ---- requests ---------------------------------------------------------- */
-
-struct request_source {
-    const struct service_entry *entry;
-    struct arrival_clock clock;
-    struct rng lengths, prefixes;
-    uint64_t prefix;                    /* of the last request */
-    struct request_trace *trace;        /* NULL: drawn */
-};
-
-struct request_source *request_source_open(struct arena *arena,
-                                           const struct service_entry *entry,
-                                           uint64_t seed, uint32_t replica)
-{
-    struct request_source *source = arena_alloc(arena, 1, sizeof *source);
-    /* Streams of its own, whatever other services there are. */
-    uint64_t own = seed ^ rng_hash_text(entry->spec.name);
-
-    source->entry = entry;
-    if (entry->trace != NULL) {
-        source->trace = request_trace_open(arena, entry->trace);
-        return source;
-    }
-    arrival_start(&source->clock, &entry->arrival, own, replica);
-    rng_init(&source->lengths, own, "requests", replica);
-    rng_init(&source->prefixes, own, "prefixes", replica);
-    return source;
-}
-
-void request_source_close(struct request_source *source)
-{
-    if (source != NULL)
-        request_trace_close(source->trace);
-}
-
-bool request_source_verdict(const struct request_source *source,
-                            struct err *err)
-{
-    return source->trace == NULL ||
-           request_trace_verdict(source->trace, err);
-}
-
-static uint32_t draw_tokens(const struct distribution *d, struct rng *rng)
-{
-    double tokens = round(distribution_draw(d, rng));
-
-    if (!(tokens >= 1.0))
-        return 1;
-    return tokens < TOKENS_MAX ? (uint32_t)tokens : (uint32_t)TOKENS_MAX;
-}
-
-/* Bisection in the sums of the weights; its stream is not that of the
- * lengths. */
-static struct prefix draw_prefix(struct request_source *source)
-{
-    const struct service_entry *entry = source->entry;
-    uint32_t low = 0, high = entry->prefix_count - 1;
-    double at = rng_uniform(&source->prefixes) * entry->prefix_below[high];
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (entry->prefix_below[middle] <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    source->prefix = low;
-    return (struct prefix){&source->prefix, 1, entry->prefix_tokens};
-}
-
-/* A constant draws nothing, so that other lengths stay the same. */
-static void draw_lengths(struct request_source *source, struct request *out)
-{
-    const struct service_entry *entry = source->entry;
-
-    out->prompt_tokens = entry->prompt.kind == DISTRIBUTION_CONSTANT
-                       ? (uint32_t)fmax(1.0, entry->prompt.a)
-                       : draw_tokens(&entry->prompt, &source->lengths);
-    out->output_tokens = entry->generates
-                       ? draw_tokens(&entry->output, &source->lengths) : 0;
-}
-
-uint64_t request_source_count(void *self, int64_t until_ns)
-{
-    struct request_source *source = self;
-    int64_t end_ns = source->entry->for_ns;
-
-    return arrival_count(&source->clock,
-                         until_ns < end_ns ? until_ns : end_ns);
-}
-
-void request_source_draw(void *self, struct request *out)
-{
-    *out = (struct request){0};
-    draw_lengths(self, out);
-}
-
-bool request_source_next(void *self, struct request *out)
-{
-    struct request_source *source = self;
-    const struct service_entry *entry = source->entry;
-
-    *out = (struct request){0};
-    if (source->trace != NULL)
-        return request_trace_next(source->trace, out) &&
-               out->arrive_ns < entry->for_ns;
-    out->arrive_ns = arrival_next(&source->clock);
-    if (out->arrive_ns >= entry->for_ns)
-        return false;
-    draw_lengths(source, out);
-    if (entry->prefix_count > 0)
-        out->prefix = draw_prefix(source);
-    return true;
 }

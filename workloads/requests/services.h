@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * services.h - `services:` of a workload: specifications of services, and their
- * requests.
+ * services.h - `services:` of a workload: specifications of services.
  */
 #ifndef WORKLOADS_REQUESTS_SERVICES_H
 #define WORKLOADS_REQUESTS_SERVICES_H
@@ -18,7 +17,6 @@
 struct arena;
 struct conf_node;
 struct conf_schema;
-struct err;
 struct request_trace_spec;
 struct world;
 
@@ -40,23 +38,6 @@ struct service_entry {
 struct service_entry *services_read(const struct world *world,
                                     const struct conf_node *list,
                                     size_t *count);
-
-/* The requests to a service in one trial; they depend on (seed, replica)
- * only. */
-struct request_source;
-struct request_source *request_source_open(struct arena *arena,
-                                           const struct service_entry *entry,
-                                           uint64_t seed, uint32_t replica);
-void request_source_close(struct request_source *source);   /* accepts NULL */
-/* To be called after the last request.  False, with *err set: requests were
- * lost. */
-bool request_source_verdict(const struct request_source *source,
-                            struct err *err);
-/* The functions of a service_mass_source. */
-uint64_t request_source_count(void *source, int64_t until_ns);
-void request_source_draw(void *source, struct request *out);
-/* The request_next_fn of a source. */
-bool request_source_next(void *source, struct request *out);
 
 extern const struct conf_schema service_schema, service_requests_schema,
     service_slo_schema, service_scaling_schema, service_replicas_schema,
