@@ -67,7 +67,7 @@ static const struct conf_field rented_fields[] = {
              "an ask waits so long until nodes are ordered for it",
              .max = 100 * DAY_S),
     CONF_KEY("keep", CONF_TIME, rented_keys, keep_ns, "10min",
-             "a node without a lease is given back after so long (assumption: "
+             "a node without a lease is given back after so long, 1s at least (assumption: "
              "the default of Kubernetes' cluster autoscaler)",
              .max = 100 * DAY_S),
     CONF_KEY("billing", CONF_CHOICE, rented_keys, billing, "second",
