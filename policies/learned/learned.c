@@ -75,6 +75,7 @@ static double learned_score(const struct learned *learned,
 {
     double asked_s = (double)task->estimate_ns / 1e9;
     double age_s = (double)(cs_now_ns(host) - task->submit_ns) / 1e9;
+    uint32_t all = cs_total_gpus(host, 0);      /* 0: cores alone, or none is rented */
     double x[FEATURE_COUNT] = {
         [ON_HELD] = place == ON_HELD, [AT_HOME] = place == AT_HOME,
         [TAKES_IDLE] = place == TAKES_IDLE, [GROWS] = place == GROWS,
@@ -83,7 +84,7 @@ static double learned_score(const struct learned *learned,
         [SWITCH] = squeeze_seconds(f->switch_s), [EVICT] = squeeze_seconds(f->evict_s),
         [AGE] = squeeze_seconds(age_s),
         [JOB_LEFT] = squeeze_seconds((double)cs_left_ns(host, task->job) / 1e9),
-        [GPUS] = (double)f->gpus / cs_total_gpus(host, 0),
+        [GPUS] = all > 0 ? (double)f->gpus / all : 0,
         [SLOWER] = asked_s > 0 ? log(f->run_s / asked_s + 1e-9) : 0,
         [USD] = log(f->usd + 1e-3), [START] = 1,
     };

@@ -53,7 +53,8 @@ struct host_kinds {
     uint32_t *heap, heap_count, heap_room;
     uint32_t from;              /* the first that is not tried yet */
     uint32_t at;                /* so many tasks were tried, or passed over */
-    uint64_t seq;               /* of the task that is being tried */
+    uint32_t told;              /* the task that is being tried, or ID_NONE */
+    uint64_t seq;               /* of that task */
     uint64_t decisions;         /* when the heap was made; */
     bool stale;                 /* it has to be made anew */
 };
@@ -207,6 +208,7 @@ static struct host_kinds *keep(struct cs_host *host)
     order_init(&host->waiting->kinds->order,
                order_store_new(host->parts.arena), &plain, host);
     kind_add(host, single);
+    host->waiting->kinds->told = ID_NONE;
     for (uint32_t i = 0; i < host_order_count(host); i++)
         host_kinds_insert(host, rank_tree_at(host->waiting->order, i));
     assert(order_count(&host->waiting->kinds->order) == host_order_count(host));
@@ -298,9 +300,10 @@ struct task_id cs_next_candidate(struct cs_host *host)
     if (all->heap_count == 0)
         return none;
     all->at = rank_tree_rank(host->waiting->order, all->heap[0]);
-    all->seq = host->tasks->slot[all->heap[0]].seq;
+    all->told = all->heap[0];
+    all->seq = host->tasks->slot[all->told].seq;
     assert(all->at < host_order_count(host));
-    return (struct task_id) { all->heap[0] };
+    return (struct task_id) { all->told };
 }
 
 bool host_kinds_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
@@ -310,11 +313,13 @@ bool host_kinds_tried(struct cs_host *host, struct task_id task, enum cs_alike a
     assert(task.i < host->tasks->count);
     if (!host->tasks->slot[task.i].live)
         return true;            /* it was started */
-    if (all == NULL || rank_tree_at(host->waiting->order, all->at) != task.i)
+    if (all == NULL || all->told != task.i)
         return false;
+    all->told = ID_NONE;
     if (host->tasks->slot[task.i].seq != all->seq)
-        return true;            /* it was started, and waits again */
-    all->at++;
+        return true;            /* it was started; it, or another in its slot, waits */
+    /* Others may have started meanwhile, so that it has another place. */
+    all->at = rank_tree_rank(host->waiting->order, task.i) + 1;
     assert(all->at <= host_order_count(host));
     if (all->stale || all->decisions != host->counts.decisions)
         return true;

@@ -30,6 +30,15 @@
 #define EITHER "gpus: 1, types: [t4, cpu], cpu: {cores: 28, memory: 20GB}"
 #define CORES_FIRST "gpus: 1, types: [cpu, t4], cpu: {cores: 28, memory: 20GB}"
 
+/* Four T4 and a node without GPUs, and six jobs. */
+#define HEAD_OF_FOUR "experiment: t\nseeds: 1\nuntil: drained\ncluster:\n  nodes:\n" \
+    "    - {name: gpu, count: 1, gpus: {type: t4, count: 4}, cpu: {type: " \
+    "xeon-silver-4310, sockets: 2}, memory: 256GB}\n" \
+    "    - {name: cpu, count: 1, cpu: {type: xeon-platinum-8480+, sockets: 2}, " \
+    "memory: 512GB}\n  storage: {bandwidth: 10GB/s}\nworkload:\n  arrival: {process: " \
+    "fixed, times: [0s, 1s, 2s, 3s, 4s, 5s]}\n  mix:\n"
+#define BERT "model: bert-base, precision: fp32, prompts: 20000, prompt_tokens: 128, "
+
 struct seen {
     struct world_job job[8];
     struct trial_result result;
@@ -257,6 +266,71 @@ static void bounds_know_the_cores(void **state)
     }
 }
 
+/* The first job that waits under fcfs has a promise under easy, which a long job that may go on
+ * cores keeps: it takes no GPUs then.  Kinds: for 2 GPUs, for 4, and long for 2 or on cores. */
+static void backfill_on_cores_delays_no_promise(void **state)
+{
+    static const char *const policy[] = { "fcfs", "easy" };
+    int promises = 0;
+
+    (void)state;
+    for (int seed = 1; seed <= 8; seed++) {
+        struct seen seen[2];
+        int first = 0;
+        for (int p = 0; p < 2; p++) {
+            char text[2000];
+            snprintf(text, sizeof text, "seed: %d\n" HEAD_OF_FOUR "    - {recipe: batch-infer, "
+                     "name: a, " BERT "steps: 10, infer: {gpus: 2, types: [t4]}}\n    - "
+                     "{recipe: batch-infer, name: b, " BERT "steps: 10, infer: {gpus: 4, types: "
+                     "[t4]}}\n    - {recipe: batch-infer, name: c, " BERT "steps: 100, infer: "
+                     "{gpus: 2, types: [t4, cpu], cpu: {cores: 28, memory: 20GB}}}\n"
+                     "policies: [%s]\n", seed, policy[p]);
+            assert_true(meet(text, &seen[p]));
+        }
+        while (first < 6 && seen[0].job[first].start_s <= first)
+            first++;
+        if (first == 6)
+            continue;
+        promises++;
+        if (seen[1].job[first].start_s > seen[0].job[first].start_s + 1e-6)
+            fail_msg("seed %d: job %d at %g s, promised for %g", seed, first,
+                     seen[1].job[first].start_s, seen[0].job[first].start_s);
+    }
+    assert_true(promises >= 6);
+}
+
+/* Without GPUs, the part of them that a task takes is none: scores are numbers, and the shorter of
+ * the jobs that wait goes first if the weights say so. */
+static void learned_scores_where_there_are_no_gpus(void **state)
+{
+    int ahead = 0;
+
+    (void)state;
+    for (int seed = 1; seed <= 4; seed++) {
+        char text[2000];
+        struct seen seen;
+        snprintf(text, sizeof text, "seed: %d\nexperiment: t\nseeds: 1\nuntil: drained\ncluster:\n"
+                 "  nodes:\n    - {name: cpu, count: 1, cpu: {type: xeon-platinum-8480+, sockets: "
+                 "2}, memory: 512GB}\n  storage: {bandwidth: 10GB/s}\nworkload:\n  arrival: "
+                 "{process: fixed, times: [0s, 0s, 0s, 0s, 0s, 0s]}\n  mix:\n    - {recipe: "
+                 "batch-infer, name: a, " BERT "steps: 1, infer: {types: [cpu], cpu: {cores: 112, "
+                 "memory: 20GB}}}\n    - {recipe: batch-infer, name: b, model: bert-base, "
+                 "precision: fp32, prompts: 200000, prompt_tokens: 128, steps: 1, infer: {types: "
+                 "[cpu], cpu: {cores: 112, memory: 20GB}}}\n"
+                 "policies: [{policy: learned, weights: {job_left: -1, start: 100}}]\n", seed);
+        assert_true(meet(text, &seen));
+        for (int i = 0; i < 6; i++)
+            for (int j = 0; j < i; j++) {
+                const struct world_job *a = &seen.job[i], *b = &seen.job[j];
+                bool shorter = a->end_s - a->start_s < b->end_s - b->start_s - 1;
+                ahead += shorter;
+                if (shorter && a->start_s > b->start_s)
+                    fail_msg("seed %d: job %d is shorter than %d, and starts later", seed, i, j);
+            }
+    }
+    assert_true(ahead > 0);
+}
+
 /* Two pods that are half of a node in cores or in memory run at once; of two that are a core or a
  * MiB more the second waits for the first, and one of more than the node is never placed. */
 static void pods_fill_a_node_to_its_last_core_and_byte(void **state)
@@ -302,6 +376,8 @@ int main(void)
         cmocka_unit_test(dealers_of_gpus_use_gpus),
         cmocka_unit_test(cores_are_those_of_one_node),
         cmocka_unit_test(bounds_know_the_cores),
+        cmocka_unit_test(backfill_on_cores_delays_no_promise),
+        cmocka_unit_test(learned_scores_where_there_are_no_gpus),
         cmocka_unit_test(pods_fill_a_node_to_its_last_core_and_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

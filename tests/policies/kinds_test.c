@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "policies/phases.h"
@@ -229,6 +230,39 @@ static void static_tries_one_of_what_is_alike(void **state)
     assert_true(seen[0] > 0 && seen[1] < 2 * seen[0]);
 }
 
+/* Starts the first task between the telling of the second and the word that this was tried. */
+static void start_between(void *self, struct cs_host *host)
+{
+    (void)self;
+    if (cs_pending_count(host) < 2)
+        return;
+    cs_try_anew(host);
+    cs_tried(host, cs_next_candidate(host), CS_ALIKE_NONE);
+    struct task_id second = cs_next_candidate(host);
+    assert_int_equal(second.i, cs_pending(host, 1).i);
+    assert_int_equal(cs_start(host, cs_pending(host, 0)), CS_DONE);
+    assert_int_equal(second.i, cs_pending(host, 0).i);
+    cs_tried(host, second, CS_ALIKE_NONE);
+    assert_int_equal(cs_next_candidate(host).i, UINT32_MAX);
+}
+
+static void a_candidate_stands_while_others_start(void **state)
+{
+    static const struct cs_policy table = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof table,
+        .name = "between", .summary = "starts others", .decide = start_between,
+    };
+    struct host_policy policy = world_policy(&table);
+    struct world_job job[2] = { { 0, 10, 1, 0, 0 }, { 0, 10, 1, 0, 0 } };
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(world_trace(&world, 1, 2, job, 2, "[fcfs]"));
+    assert_false(world_run(&world, 0, &policy, NULL, NULL));    /* the second waits for ever */
+    assert_null(strstr(world.err.text, "cs_tried"));
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +270,7 @@ int main(void)
         cmocka_unit_test(searches_for_idle_GPUs_do_not_grow_with_the_nodes),
         cmocka_unit_test(static_skips_as_a_walk_over_all_jobs_would),
         cmocka_unit_test(static_tries_one_of_what_is_alike),
+        cmocka_unit_test(a_candidate_stands_while_others_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

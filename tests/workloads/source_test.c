@@ -167,6 +167,37 @@ static void shares_are_kept_and_requests_are_filled(void **state)
     aid_close(&aid);
 }
 
+/* The mean by which validate tells the offered load is that of the jobs that come, also where
+ * `min` and `max` cut their GPUs: of 1 and 64 GPUs at most 8, 4.5; of 2 at least 4, 4. */
+static void means_heed_clamps_of_gpus(void **state)
+{
+    static const struct { const char *gpus; double mean; } kind[] = {
+        { "{choice: {1: 0.5, 8: 0.5}}", 4.5 }, { "{choice: {1: 0.5, 64: 0.5}, max: 8}", 4.5 },
+        { "{choice: {1: 0.25, 2: 0.75}, min: 2, max: 4}", 2 }, { "{constant: 2, min: 4}", 4 },
+    };
+    static struct job_birth job[JOBS];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof kind / sizeof kind[0]; i++) {
+        struct aid aid;
+        char text[400];
+        double sum = 0;
+
+        aid_open(&aid);
+        snprintf(text, sizeof text, "jobs: %d\nmix:\n  - {recipe: trace, name: t, gpus: %s, "
+                 "duration: 1h}\n", JOBS, kind[i].gpus);
+        const struct workload_spec *spec = with_arrival(&aid, "{process: poisson, rate: 4/h}",
+                                                        text);
+        assert_int_equal(aid_jobs(&aid, spec, 1, 0, job, JOBS), JOBS);
+        for (size_t j = 0; j < JOBS; j++)
+            sum += job[j].request.gpus;
+        assert_true(fabs(sum / JOBS - kind[i].mean) < 0.5);
+        assert_true(fabs(workload_mean(spec, 0).gpus - kind[i].mean) < 1e-12);
+        assert_true(fabs(workload_mean(spec, 0).gpu_s - 3600 * kind[i].mean) < 1e-6);
+        aid_close(&aid);
+    }
+}
+
 static void for_ends_the_arrivals(void **state)
 {
     struct aid aid;
@@ -369,6 +400,7 @@ int main(void)
         cmocka_unit_test(another_rate_or_process_moves_only_times),
         cmocka_unit_test(another_length_of_one_kind_moves_no_other_job),
         cmocka_unit_test(shares_are_kept_and_requests_are_filled),
+        cmocka_unit_test(means_heed_clamps_of_gpus),
         cmocka_unit_test(for_ends_the_arrivals),
         cmocka_unit_test(every_sample_workload_runs_on_its_cluster),
         cmocka_unit_test(steady_and_burst_have_equal_jobs),
