@@ -4,8 +4,8 @@
  *
  * Jobs of one cluster are not independent: one that runs long delays those
  * behind it.  So it is not jobs that are samples, but blocks of time: all that
- * was submitted within a day, say.  Seeds that hold the very same jobs share
- * their blocks; of seeds with other jobs each has blocks of its own.
+ * was submitted within a day, say.  Seeds that hold the very same jobs as the first
+ * one share its blocks; of seeds with other jobs each has blocks of its own.
  */
 #include "experiments/report/compare_jobs.h"
 
