@@ -28,7 +28,6 @@ plot for [p = 1:policies] NaN with linespoints pointtype mark_of(p) pointsize 1.
 eval panels
 set xrange [*:*]; set autoscale xfix     # no empty step at either end
 rows = sweep_rows
-set yrange [0:*]
 set offsets graph 0.04, graph 0.04, graph 0.06, 0
 set format y '%.10g'
 set format x '%g'
@@ -45,6 +44,7 @@ do for [k = 1:panels_shown] {
     set tmargin at screen down(top - 20 + panel_row * 400)
     set bmargin at screen down(top - 20 + panel_row * 400 + 310)
     set ylabel what[m].', '.unit_of[m] offset -1, 0 textcolor rgb ink
+    if (below[m]) { set yrange [*:*] } else { set yrange [0:*] }
     mean = 3 * m - 1
     plot for [p = 1:policies] data index p - 1 using \
              (at($1, p)):(factor[m] * column(mean)):(factor[m] * column(mean + 1)):\

@@ -50,6 +50,7 @@ struct rescue {
 
 _Static_assert(sizeof(struct rescue_thread) < STACK_BYTES / 8, "the rest is the stack");
 
+/* Writes to stderr by write() alone, as a handler may. */
 static void say(const char *text)
 {
     (void)!write(STDERR_FILENO, text, strlen(text));

@@ -49,6 +49,8 @@ bool system_is_sanitized(void)
     return SANITIZED;
 }
 
+/* Returns the processors that are on, at least 1, whether or not this process may use
+ * them. */
 static unsigned count_online(void)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);

@@ -4,8 +4,8 @@
  *
  * Jobs of one cluster are not independent: one that runs long delays those
  * behind it.  So it is not jobs that are samples, but blocks of time: all that
- * was submitted within a day, say.  Seeds that hold the very same jobs share
- * their blocks; of seeds with other jobs each has blocks of its own.
+ * was submitted within a day, say.  Seeds that hold the very same jobs as the first
+ * one share its blocks; of seeds with other jobs each has blocks of its own.
  */
 #include "experiments/report/compare_jobs.h"
 
@@ -151,10 +151,19 @@ static const struct trial_jobs *find_trial(const struct jobs_table *table,
 
 /* ---- pairing ---- */
 
-/* Sums over the pairs of each block, by the time of submission. */
+/* Sums over the pairs of a block, by the time of submission. */
+struct block {
+    uint64_t number;            /* of the time, from the first submission on */
+    double left, right, apart, jobs;
+};
+
+/* Blocks that have a pair: so memory follows the jobs, not how long they came. */
 struct blocks {
-    double *left, *right, *apart, *jobs;    /* sums by block */
+    struct block *item;
     size_t count, room;
+    size_t *slot, slots;        /* 1 + the item of a number; at most half are in use */
+    uint64_t end;               /* behind the largest number */
+    double *left, *right, *apart, *jobs;        /* by time: list_blocks() */
 };
 
 struct pairing {
@@ -177,46 +186,55 @@ static uint64_t hash_jobs(const struct trial_jobs *t)
     return hash;
 }
 
-/* Returns a copy with more room, whose new sums are 0. */
-static double *grow_sums(struct arena *arena, double *old, size_t had, size_t room)
+/* Returns the slot of a block, or the free one where it belongs. */
+static size_t *slot_of(const struct blocks *b, uint64_t number)
 {
-    return arena_grow(arena, old, had, room, sizeof *old);
+    size_t at = (size_t)hash_u64(HASH_START, number) & (b->slots - 1);
+
+    while (b->slot[at] != 0 && b->item[b->slot[at] - 1].number != number)
+        at = (at + 1) & (b->slots - 1);
+    return &b->slot[at];
 }
 
-/* Makes room for `count` blocks. */
-static void reach_block(struct pairing *p, size_t count)
+/* Returns the block of that number, made at its first pair. */
+static struct block *reach_block(struct pairing *p, uint64_t number)
 {
     struct blocks *b = &p->blocks;
+    size_t *slot;
 
-    if (count > b->room) {
-        size_t room = count * 2 + 16;
-
-        b->left = grow_sums(p->arena, b->left, b->room, room);
-        b->right = grow_sums(p->arena, b->right, b->room, room);
-        b->apart = grow_sums(p->arena, b->apart, b->room, room);
-        b->jobs = grow_sums(p->arena, b->jobs, b->room, room);
-        b->room = room;
+    if (2 * b->count >= b->slots) {
+        b->slots = b->slots == 0 ? 64 : 2 * b->slots;
+        b->slot = arena_alloc(p->arena, b->slots, sizeof *b->slot);
+        for (size_t i = 0; i < b->count; i++)
+            *slot_of(b, b->item[i].number) = i + 1;
     }
-    if (count > b->count)
-        b->count = count;
+    slot = slot_of(b, number);
+    if (*slot == 0) {
+        ARENA_ADD(p->arena, b->item, b->count, b->room, (struct block){ .number = number });
+        *slot = b->count;
+        b->end = number >= b->end ? number + 1 : b->end;
+    }
+    return &b->item[*slot - 1];
 }
 
 /* A job that did not end on both sides is counted as lost: it has no difference. */
 static void add_pair(struct pairing *p, const struct job_row *left,
-                     const struct job_row *right, size_t block)
+                     const struct job_row *right, uint64_t number)
 {
+    struct block *block;
+
     if (isnan(left->jct_s) || isnan(right->jct_s)) {
         p->lost++;
         return;
     }
-    reach_block(p, block + 1);
+    block = reach_block(p, number);
     p->pairs++;
     p->faster += right->jct_s < left->jct_s;
     p->slower += right->jct_s > left->jct_s;
-    p->blocks.left[block] += left->jct_s;
-    p->blocks.right[block] += right->jct_s;
-    p->blocks.apart[block] += right->jct_s - left->jct_s;
-    p->blocks.jobs[block]++;
+    block->left += left->jct_s;
+    block->right += right->jct_s;
+    block->apart += right->jct_s - left->jct_s;
+    block->jobs++;
 }
 
 /* Returns when the first job of a trial came, where the first block begins;
@@ -237,7 +255,7 @@ static void pair_trial(struct pairing *p, const struct trial_jobs *left,
 {
     uint64_t hash = hash_jobs(left);
     double from_s = first_submit_s(left);
-    size_t base = p->seeds > 0 && hash != p->first_jobs ? p->blocks.count : 0;
+    uint64_t base = p->seeds > 0 && hash != p->first_jobs ? p->blocks.end : 0;
     size_t i = 0, j = 0;
 
     if (p->seeds++ == 0)
@@ -247,8 +265,8 @@ static void pair_trial(struct pairing *p, const struct trial_jobs *left,
         int order = strcmp(a->name, b->name);
 
         if (order == 0)
-            add_pair(p, a, b, base + (size_t)((a->submit_s - from_s) /
-                                              p->block_s));
+            add_pair(p, a, b, base + (uint64_t)((a->submit_s - from_s) /
+                                                p->block_s));
         p->lost += order != 0;
         i += order <= 0;
         j += order >= 0;
@@ -256,20 +274,32 @@ static void pair_trial(struct pairing *p, const struct trial_jobs *left,
     p->lost += left->count - i + right->count - j;
 }
 
-/* Takes out blocks without a pair, which are no samples. */
-static void drop_empty(struct blocks *b)
+/* For qsort(): by number, which no two share. */
+static int compare_blocks(const void *a, const void *b)
 {
-    size_t kept = 0;
+    uint64_t x = ((const struct block *)a)->number, y = ((const struct block *)b)->number;
 
+    return (x > y) - (x < y);
+}
+
+/* Puts the sums into lists in the order of time, by which neighbours are known.  No pair
+ * may be added after it. */
+static void list_blocks(struct pairing *p)
+{
+    struct blocks *b = &p->blocks;
+
+    if (b->count > 0)
+        qsort(b->item, b->count, sizeof *b->item, compare_blocks);
+    b->left = arena_alloc(p->arena, b->count + 1, sizeof *b->left);
+    b->right = arena_alloc(p->arena, b->count + 1, sizeof *b->right);
+    b->apart = arena_alloc(p->arena, b->count + 1, sizeof *b->apart);
+    b->jobs = arena_alloc(p->arena, b->count + 1, sizeof *b->jobs);
     for (size_t i = 0; i < b->count; i++) {
-        if (!(b->jobs[i] > 0))
-            continue;
-        b->left[kept] = b->left[i];
-        b->right[kept] = b->right[i];
-        b->apart[kept] = b->apart[i];
-        b->jobs[kept++] = b->jobs[i];
+        b->left[i] = b->item[i].left;
+        b->right[i] = b->item[i].right;
+        b->apart[i] = b->item[i].apart;
+        b->jobs[i] = b->item[i].jobs;
     }
-    b->count = kept;
 }
 
 /* ---- the table ---- */
@@ -330,7 +360,7 @@ static void print_pairing(struct sides *s, struct pairing *p,
     const struct blocks *b = &p->blocks;
     double left = 0, right = 0, n = (double)p->pairs;
 
-    drop_empty(&p->blocks);
+    list_blocks(p);
     for (size_t i = 0; i < b->count; i++) {
         left += b->left[i];
         right += b->right[i];

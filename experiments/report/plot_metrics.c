@@ -102,6 +102,8 @@ struct charted {
     const struct metric_set *set;
     enum metric metric[METRIC_ROOM];
     uint32_t count;
+    double largest[METRIC_ROOM];        /* mean, without its sign; write_rows() */
+    bool below[METRIC_ROOM];            /* some mean is below 0, as one's own may be */
 };
 
 /* Returns the metrics of a chart: those it always has, and all of the experiment's
@@ -129,14 +131,13 @@ static const enum metric sweep_metric[] = {
 };
 
 /* Writes the titles of the axes, and which panels have something to show. */
-static void write_panels(struct out *out, const struct charted *c,
-                         const double *largest)
+static void write_panels(struct out *out, const struct charted *c)
 {
     const char *title[METRIC_ROOM], *unit[METRIC_ROOM];
 
     out_text(out, "present = '");
     for (size_t m = 0, shown = 0; m < c->count; m++)
-        if (largest[m] > 0)
+        if (c->largest[m] > 0)
             out_printf(out, "%s%zu", shown++ == 0 ? "" : " ", m + 1);
     out_printf(out, "'\narray factor[%u] = [", c->count);
     for (size_t m = 0; m < c->count; m++) {
@@ -149,22 +150,25 @@ static void write_panels(struct out *out, const struct charted *c,
             factor = 100;
             unit[m] = "percent";
         } else if (strcmp(info->unit, "s") == 0) {
-            struct plot_unit time = plot_time_unit(largest[m]);
+            struct plot_unit time = plot_time_unit(c->largest[m]);
 
             factor = 1 / time.seconds;
             unit[m] = time.name;
         }
         out_printf(out, "%s%.17g", m == 0 ? "" : ", ", factor);
     }
+    out_printf(out, "]\narray below[%u] = [", c->count);
+    for (size_t m = 0; m < c->count; m++)
+        out_printf(out, "%s%d", m == 0 ? "" : ", ", c->below[m]);
     out_text(out, "]\n");
     plot_names(out, "what", title, c->count, 40);
     plot_names(out, "unit_of", unit, c->count, 40);
 }
 
-/* A block a policy, a row a point; `largest` by metric chooses the units. */
+/* A block a policy, a row a point; finds the largest means, which choose the units, and
+ * those below 0. */
 static void write_rows(const struct plot_source *source,
-                       const struct swept *swept, const struct charted *c,
-                       struct out *out, double *largest)
+                       const struct swept *swept, struct charted *c, struct out *out)
 {
     const struct grid *grid = source->grid;
 
@@ -176,8 +180,10 @@ static void write_rows(const struct plot_source *source,
                 struct stats_mean mean = plot_mean(source, t, p, c->metric[m]);
 
                 plot_put_mean(out, mean);
-                if (mean.count > 0)
-                    largest[m] = fmax(largest[m], mean.mean);
+                if (mean.count == 0)
+                    continue;
+                c->largest[m] = fmax(c->largest[m], fabs(mean.mean));
+                c->below[m] = c->below[m] || mean.mean < 0;
             }
             out_text(out, "\n");
         }
@@ -189,9 +195,7 @@ enum plot_made plot_make_sweep(const struct plot_source *source,
                                struct plot_sink *sink, struct err *err)
 {
     const struct swept *swept = read_all_swept(source);
-    const struct charted c = chart_metrics(source, sweep_metric,
-                                           COUNT_OF(sweep_metric));
-    double largest[METRIC_ROOM] = { 0 };
+    struct charted c = chart_metrics(source, sweep_metric, COUNT_OF(sweep_metric));
 
     (void)err;
     sink->skip = source->grid->point_count < 2
@@ -203,7 +207,7 @@ enum plot_made plot_make_sweep(const struct plot_source *source,
     for (size_t m = 0; m < c.count; m++)
         out_printf(sink->data, " %s", charted_info(&c, m)->name);
     out_text(sink->data, "\n");
-    write_rows(source, swept, &c, sink->data, largest);
+    write_rows(source, swept, &c, sink->data);
     out_text(sink->head, "swept_key = ");
     plot_quote(sink->head, point_key_words(source->arena, swept[0].key), 60);
     out_text(sink->head, "\nswept_unit = ");
@@ -213,7 +217,7 @@ enum plot_made plot_make_sweep(const struct plot_source *source,
                find_span(swept, source->grid->point_count),
                find_ratio(swept, source->grid->point_count),
                find_gap(swept, source->grid->point_count));
-    write_panels(sink->head, &c, largest);
+    write_panels(sink->head, &c);
     return PLOT_MADE;
 }
 

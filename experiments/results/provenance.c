@@ -38,6 +38,7 @@ const char *provenance_compiler(void)
 #endif
 }
 
+/* Writes a key and its text, and a comma: more keys must follow. */
 static void put_text(struct out *out, const char *key, const char *text)
 {
     out_printf(out, "  \"%s\": ", key);

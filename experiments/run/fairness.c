@@ -366,6 +366,7 @@ void fairness_watch(struct fairness *f, const struct cs_host *host)
     f->host = host;
 }
 
+/* Forgets the integral so far; the level stays. */
 static void level_restart(struct level *level, int64_t now)
 {
     *level = (struct level) { .now = level->now, .since_ns = now };
@@ -385,6 +386,7 @@ void fairness_begin(struct fairness *f, int64_t now)
 
 /* ---- results ------------------------------------------------------------ */
 
+/* Was envy measured?  Not with one tenant, nor with more than FAIRNESS_TENANTS_MAX. */
 static bool envy_known(const struct fairness *f)
 {
     return f->envy != NULL && f->count <= FAIRNESS_TENANTS_MAX;

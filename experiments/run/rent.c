@@ -84,6 +84,7 @@ static void begin(struct rent *rent, uint32_t node, int64_t now)
     rent->node[node].up_ns = rent->node[node].end_ns = CLOCK_NEVER_NS;
 }
 
+/* Enters the open rental of a node, which ends now, into the sums of its group. */
 static void end(struct rent *rent, uint32_t node, int64_t now)
 {
     assert(rent->node[node].open);

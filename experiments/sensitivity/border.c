@@ -197,6 +197,7 @@ struct bordering {
     uint32_t unknown;
 };
 
+/* NULL is an empty cell. */
 static void put_text(struct table *table, const char *text)
 {
     table_text(table, text == NULL ? "" : text);

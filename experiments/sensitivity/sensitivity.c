@@ -47,6 +47,8 @@ static bool is_claim(const struct findings *f)
     return f->row->expect->claim != NULL;
 }
 
+/* The unit behind a figure: percent of a comparison, else that of the metric, which is
+ * not named. */
 static const char *find_unit(const struct findings *f)
 {
     return f->row->expect->percent ? "%" : "";

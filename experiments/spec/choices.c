@@ -161,6 +161,7 @@ static const struct conf_node *open_entry(struct arena *arena,
                     "policy", entry, conf_pos(entry), err);
 }
 
+/* Is the key `root`, or a dotted key below it? */
 static bool begins(const char *key, const char *root)
 {
     size_t bytes = strlen(root);

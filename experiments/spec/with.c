@@ -231,6 +231,7 @@ static bool are_lists_alike(struct path *path, const struct conf_node *all,
     return true;
 }
 
+/* NULL, a part that is not there, is an empty map. */
 static bool is_map(const struct conf_node *node)
 {
     return node == NULL || conf_kind(node) == CONF_MAP;

@@ -70,6 +70,8 @@ static const char *take_model(struct arena *arena, const struct start_file *file
     return text_format(arena, "%.*s", (int)bytes, list + blanks);
 }
 
+/* Do jobs of the recipe train or run a model?  Else they have known lengths, and any
+ * GPUs will do. */
 static bool has_models(const struct start_file *file)
 {
     return strstr(file->text, "# models: ") != NULL;

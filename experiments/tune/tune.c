@@ -113,6 +113,7 @@ static double value_at(const struct tuning *t, const struct values *values, uint
     return values->answer[point].trial[seed]->value[t->space->metric];
 }
 
+/* Returns the jobs that were done in one trial. */
 static double jobs_at(const struct values *values, uint32_t point, uint32_t seed)
 {
     return values->answer[point].trial[seed]->value[METRIC_JOBS_DONE];

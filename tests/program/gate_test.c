@@ -289,6 +289,11 @@ static void jobs_of_two_policies_are_paired_over_days(void **state)
           "if ($i == \"jct_s\") c = i } $2 == \"sjf\" && $4 ~ /^1[0-9]-0/ { "
           "$c = \"\" } { print }' d/jobs.csv >e/jobs.csv && clustersim compare "
           "e --jobs", 0, "110 pairs of 120: 10 jobs did not end" },
+        /* a century of seconds, of which 120 have a job */
+        { "cp -r d f && awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) "
+          "if ($i == \"submit_s\") c = i } NR > 1 { $c = $c \"000\" } { print }' "
+          "d/jobs.csv >f/jobs.csv && clustersim compare f --jobs --block 1s", 0,
+          "\n    120 blocks; p = " },
         { "clustersim compare d d --jobs", 0, "equal 100.0%" },
         { "clustersim compare d", 2, "one and --jobs" },
         { "clustersim compare d d --block 1d", 2, "--block needs --jobs" },

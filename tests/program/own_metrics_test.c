@@ -154,6 +154,18 @@ static void they_are_the_last_columns_and_have_rows(void **state)
     folder_says(program, "out", "report.html", "small_s");
 }
 
+static void what_is_below_zero_has_a_panel_of_the_sweep(void **state)
+{
+    const struct program *program = *state;
+
+    run(program, EXPERIMENT("sweep: {workload.arrival.rate: [2/h, 4/h]}\n"
+                            "output: {plots: [sweep]}\n",
+                            "  gain: {of: 0 - jct_mean_s, unit: s, better: more}\n"),
+        "out", NULL);
+    folder_says(program, "out/plots", "sweep.gp", "present = '1 2 3 4 5'\n");
+    folder_says(program, "out/plots", "sweep.gp", "array below[5] = [0, 0, 0, 0, 1]\n");
+}
+
 static void assert_same(const struct program *program, const char *a, const char *b)
 {
     static const char *const file[] = { "summary.csv", "compare.csv", "metrics.csv" };
@@ -296,6 +308,7 @@ int main(int argc, char **argv)
         TEST(aggregates_are_the_built_in_metrics),
         TEST(each_cell_is_that_of_jobs_csv),
         TEST(they_are_the_last_columns_and_have_rows),
+        TEST(what_is_below_zero_has_a_panel_of_the_sweep),
         TEST(threads_and_shards_change_no_byte),
         TEST(metrics_of_what_was_done_follow_the_rule),
         TEST(expectations_and_seeds_may_name_them),

@@ -37,17 +37,16 @@ static void the_verdict_is_against_the_best_hand_written_policy(void **state)
 /* Trains for an objective, and returns what was learned; to be freed. */
 static char *train_for(const struct program *program, const char *objective)
 {
-    char file[192], whole[4000];
+    char whole[4000];
 
     write_training(program, 6, 9);
-    snprintf(file, sizeof file, "%s/t.yaml", program->folder);
-    char *text = program_read(file);
+    char *text = program_read(program_path(program, "t.yaml"));
     char *at = strstr(text, "held_cost_usd"), *end = at + strlen("held_cost_usd");
     *at = '\0';
     snprintf(whole, sizeof whole, "metrics: {saved: {of: 0 - held_cost_usd, better: more}}\n"
              "%s%s%s", text, objective, end);
-    free(text);
     program_write(program, "t.yaml", whole);
+    free(text);
     return train(program, objective, "2", "-q");
 }
 

@@ -409,13 +409,14 @@ function look_sweep(panel, head, blocks, colour) {
         };
         const means = of(0), low = of(1), high = of(2);
         const top = Math.max(...high.flat(), ...means.flat());
+        const bottom = head.below && head.below[m] ? Math.min(...low.flat(), ...means.flat()) : 0;
 
         return {
             alternative: names[chosen[0]] + " by " + head.swept_key + "; the picture above",
             data: [xs].concat(means),
             opts: { height: 360,
                     scales: { x: { time: false, distr: head.swept_ratio > 0 ? 3 : 1 },
-                              y: { range: [0, 1.06 * top] } },
+                              y: { range: [1.06 * bottom, Math.max(0, 1.06 * top)] } },
                     axes: [axis(head.swept_key +
                                 (head.swept_unit ? ", " + head.swept_unit : ""), 2),
                            axis(names[chosen[0]], 3)],
