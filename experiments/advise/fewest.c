@@ -139,15 +139,28 @@ static double promised_s(const struct service_entry *entry)
  * requests of it. */
 struct window { double per_s, requests; uint32_t slices; };
 
-/* The window must be long against an answer, or a queue that slowly grows would
- * not be seen in it. */
-static struct window choose_window(const struct advise_service *service)
+/* Returns the seconds of a full batch; 0: nothing is known, as of what is generated
+ * token by token. */
+static double full_batch_s(const struct advise_replica *c)
 {
+    return c->law.kind == SERVE_GENERATE
+               ? 0.0 : serve_batch_s(&c->law, &c->gang, c->service->entry->spec.batch_max);
+}
+
+/* The window must be long against an answer, or a queue that slowly grows would
+ * not be seen in it.  Where full batches are known to keep up (count_too_few()), none
+ * grows, and one that is long against a batch will do. */
+static struct window choose_window(const struct advise_replica *c)
+{
+    const struct advise_service *service = c->service;
     struct window w = { service->peak_per_s, ADVISE_REQUESTS_LEAST, 1 };
     double lasting = WINDOW_LATENCIES * promised_s(service->entry) *
                      service->peak_per_s;
+    double batches = WINDOW_LATENCIES * full_batch_s(c) * service->peak_per_s;
 
     w.requests = fmax(w.requests, lasting);
+    if (w.requests > REQUESTS_MOST && batches > 0.0)
+        w.requests = fmin(w.requests, fmax(REQUESTS_MOST, batches));
     if (w.requests > REQUESTS_MOST) {
         w.slices = (uint32_t)ceil(w.requests / REQUESTS_MOST);
         w.per_s /= w.slices;
@@ -168,10 +181,7 @@ static uint32_t count_too_few(const struct advise_replica *c, double per_s)
 {
     uint32_t batch = c->service->entry->spec.batch_max;
 
-    if (c->law.kind == SERVE_GENERATE || !(per_s > 0.0))
-        return 0;
-    return (uint32_t)fmin(1e6, per_s * serve_batch_s(&c->law, &c->gang,
-                                                     batch) / batch);
+    return per_s > 0.0 ? (uint32_t)fmin(1e6, per_s * full_batch_s(c) / batch) : 0;
 }
 
 /* Doubles from one above what is too few, then halves between the last failure and
@@ -181,7 +191,7 @@ static uint32_t count_too_few(const struct advise_replica *c, double per_s)
 void advise_fewest(const struct advise_replica *replica, uint32_t most,
                    struct advise_service_row *row)
 {
-    struct window w = choose_window(replica->service);
+    struct window w = choose_window(replica);
     struct advise_service_row tried = *row;
     uint32_t low = count_too_few(replica, w.per_s), high;
 

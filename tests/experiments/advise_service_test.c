@@ -131,15 +131,15 @@ static void cores_stand_beside_gpus_and_a_promise_is_needed(void **state)
     program_close(&program);
 }
 
-/* Replicas of the first processor in rows.csv. */
-static unsigned replicas_on_cores(struct program *program)
+/* Replicas of that kind of node in rows.csv. */
+static unsigned replicas_on(struct program *program, const char *kind)
 {
     char *rows = program_read(program_path(program, "rows.csv"));
-    const char *row = rows == NULL ? NULL : strstr(rows, "\nsmall,xeon-platinum-8480+,");
+    const char *row = rows == NULL ? NULL : strstr(rows, kind);
     unsigned replicas = 0;
 
     assert_non_null(row);
-    assert_int_equal(sscanf(strchr(row, '+'), "+,0,1,%u,", &replicas), 1);
+    assert_int_equal(sscanf(row + strlen(kind), ",%*u,%*u,%u,", &replicas), 1);
     free(rows);
     return replicas;
 }
@@ -165,12 +165,42 @@ static void fewer_replicas_than_full_batches_need_may_be_the_most(void **state)
 
         assert_int_equal(program_say(&program, words, &said), 0);
         free(said);
-        replicas = replicas_on_cores(&program);
+        replicas = replicas_on(&program, "\nsmall,xeon-platinum-8480+");
         if (!less)
             snprintf(most, sizeof most, "%u", replicas - 4);
         else
             assert_in_range(replicas, 1, (unsigned)atoi(most));
     }
+    program_close(&program);
+}
+
+/* A window of a hundred answers is cut into slices where it has too many requests.  A
+ * lenient promise makes it no dearer, and no more replicas are told than there may be. */
+static void a_lenient_promise_takes_no_more_replicas(void **state)
+{
+    static const char text[] =
+        "services:\n  - {name: small, model: bert-base, precision: fp16, batch: 8,\n"
+        "     gpu: {tp: 1, types: [t4]}, batch_delay: 2ms, slo: {latency: %s},\n"
+        "     requests: {arrival: {process: poisson, rate: 200000/s}, prompt: 128, for: 24h}}"
+        "\n";
+    struct program program;
+    unsigned strict = 0, lenient;
+    char *said, promised[600];
+
+    (void)state;
+    program_open(&program, program_name);
+    for (int k = 0; k < 2; k++) {
+        snprintf(promised, sizeof promised, text, k == 0 ? "50ms" : "20s");
+        const char *words[] = {"advise", program_write(&program, "w.yaml", promised), "--csv",
+                               program_path(&program, "rows.csv"), "--gpus", "300", NULL};
+
+        assert_int_equal(program_say(&program, words, &said), 0);
+        free(said);
+        lenient = replicas_on(&program, "\nsmall,t4");
+        strict = k == 0 ? lenient : strict;
+    }
+    assert_in_range(strict, 200, 300);
+    assert_in_range(lenient, 200, strict);
     program_close(&program);
 }
 
@@ -181,6 +211,7 @@ int main(int argc, char **argv)
             the_fewest_replicas_keep_the_promise_and_one_less_do_not),
         cmocka_unit_test(cores_stand_beside_gpus_and_a_promise_is_needed),
         cmocka_unit_test(fewer_replicas_than_full_batches_need_may_be_the_most),
+        cmocka_unit_test(a_lenient_promise_takes_no_more_replicas),
     };
     (void)argc;
     program_name = argv[0];
