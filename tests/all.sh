@@ -90,12 +90,13 @@ cat build/results.log build/builds.log
 # The allocator of clang 14's sanitizer is not locked over fork(): the child of a process
 # with threads sometimes waits for a lock that nobody holds.  So each test has one
 # processor.
-words='order_test glossary_test looks_test plot_test keys_test idle_keys_test'
+words='order_test order_claims_test order_models_test order_rl_test glossary_test looks_test'
+words="$words plot_test keys_test time_keys_test idle_keys_test"
 words="$words many_errors_test sensitivity_test tune_test"
 # Nor do those that compare whole simulations with formulas and papers: what they run, others
 # run, too.
 words="$words naive_world_test rlscheduler_test rollout_fidelity_test analytic_test"
-words="$words service_mass_test train_test"
+words="$words service_mass_test train_test train_resume_test"
 # then_test and fork_test hand over, too, and new_test asks questions; programs crash on
 # purpose; importers of whole public traces are watched by import_test and the fuzz harnesses.
 words="$words handover_test new_test crash_test shared_traces_test"

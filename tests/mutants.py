@@ -48,7 +48,7 @@ HERE = os.path.join(ROOT, "tests", "mutation")
 FOLDERS = "^(sim|models|workloads|policies)/"
 NEAR = 8                        # tests for a file in near.tsv
 NEAR_S = 4                      # seconds of a test there
-REFUSALS = ("bad_input_test", "many_errors_test")
+REFUSALS = ("refusals_test", "bad_input_test", "many_errors_test")
 TABLES = ("key_bounds_test", "param_range_test")   # run no line of the tables that they read
 
 

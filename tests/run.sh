@@ -10,7 +10,8 @@
 # one thread unless it is told more.
 set -eu
 cd "$(dirname "$0")/.."
-LONGEST='order_test keys_test glossary_test bad_input_test extreme_test exec_test'
+LONGEST='order_test order_models_test order_claims_test signal_start_test glossary_test
+bad_input_test train_resume_test extreme_test exec_test'
 
 one() {
     name=$(basename "$1") log=$1.log status=0 began=$(date +%s)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * order_test.c - what a list says by its order, and what it must not.
+ * turned.c - experiments with their lists turned round.
  *
  * Every shipped experiment is run as it is, and from a copy of the tree in which
  * each list without a stated order is turned round, in the experiment, in its
@@ -30,7 +30,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
-#include "tests/aid/program.h"
+#include "tests/aid/turned.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
@@ -309,7 +309,7 @@ static bool same_turned(const char *path)
     return same;
 }
 
-static unsigned count_unlike(const char *pattern, size_t at_least)
+unsigned count_unlike(const char *pattern, size_t at_least)
 {
     unsigned unlike = 0;
     glob_t found;
@@ -359,25 +359,6 @@ static int copy_tree(void **state)
     return 0;
 }
 
-static void experiments_do_not_hang_on_the_order_of_lists(void **state)
-{
-    (void)state;
-    assert_int_equal(count_unlike("experiments/*.yaml", 14), 0);
-}
-
-static void claims_do_not_hang_on_the_order_of_lists(void **state)
-{
-    (void)state;
-    assert_int_equal(count_unlike("experiments/claims/*.yaml", 30), 0);
-}
-
-static void alignment_and_conformance_do_not_either(void **state)
-{
-    (void)state;
-    assert_int_equal(count_unlike("experiments/rl/*.yaml", 5) +
-                     count_unlike("experiments/conformance/*.yaml", 11), 0);
-}
-
 #ifdef __clang__
 static void skip_test(void **state)
 {
@@ -386,23 +367,16 @@ static void skip_test(void **state)
 }
 #endif
 
-int main(int argc, char **argv)
+int turned_main(const char *argv0, struct CMUnitTest *tests, size_t count)
 {
-    struct CMUnitTest tests[] = {
-        cmocka_unit_test(experiments_do_not_hang_on_the_order_of_lists),
-        cmocka_unit_test(claims_do_not_hang_on_the_order_of_lists),
-        cmocka_unit_test(alignment_and_conformance_do_not_either),
-    };
-
-    (void)argc;
 #ifdef __clang__
     print_message("skip: tried by the build with gcc; the others give the same "
                   "bytes (same_bytes.sh)\n");
-    for (size_t i = 0; i < COUNT(tests); i++)
+    for (size_t i = 0; i < count; i++)
         tests[i].test_func = skip_test;
 #endif
-    program_open(&program, argv[0]);
-    int failed = cmocka_run_group_tests(tests, copy_tree, NULL);
+    program_open(&program, argv0);
+    int failed = _cmocka_run_group_tests("order", tests, count, copy_tree, NULL);
     program_close(&program);
     return failed;
 }

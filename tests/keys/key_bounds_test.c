@@ -45,7 +45,7 @@ static void print_key(char line[LINE], const struct conf_schema *schema,
 /* The lines of the file without its comments; returns their number. */
 static size_t read_lines(char lines[KEYS][LINE])
 {
-    FILE *file = fopen("tests/program/key_bounds.txt", "r");
+    FILE *file = fopen("tests/keys/key_bounds.txt", "r");
     size_t count = 0;
 
     assert_non_null(file);

@@ -135,7 +135,7 @@ static void judge(struct reading *r, const char *set, bool refused)
 
 static void a_key_acts_or_is_refused_or_has_a_reason(void **state)
 {
-    struct reading r = { .file = fopen("tests/program/idle_keys.txt", "r") };
+    struct reading r = { .file = fopen("tests/keys/idle_keys.txt", "r") };
     char line[LINE];
 
     (void)state;
