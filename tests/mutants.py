@@ -97,10 +97,11 @@ class Judge:
         self.table = {row[0]: row[1].split() for row in rows_of("near.tsv")} if args.near else {}
 
     def tests_of(self, name, number):
-        """The tests that run a line: first those that kill most in a second; goldens last."""
+        """The tests that run a line, their seconds, and after which they do not end: first those
+        that kill most in a second; goldens last."""
         data = in_table(name, number)
         if self.near:
-            return [(test, NEAR_S) for test in (*(TABLES if data else ()),
+            return [(test, NEAR_S, 3 * NEAR_S + 3) for test in (*(TABLES if data else ()),
                                                 *self.table.get(name, []))
                     if self.bench.prepare(test)]
         room, stem = name.split("/")[0], os.path.basename(name)[:-2]
@@ -121,7 +122,8 @@ class Judge:
         if data:
             tests = list({*in_file, *(test for test in TABLES if test in self.reached)})
         tests.sort(key=lambda test: (test in self.bench.golden, -worth(test), test))
-        return [(test, self.reached[test]["cpu"]) for test in tests]
+        return [(test, self.reached[test]["cpu"], 3 * self.reached[test]["noted"] + 3)
+                for test in tests]
 
     def is_sound(self, test, limit_s):
         """Does a test pass without a fault?  One that does not has found none."""
@@ -149,13 +151,13 @@ class Judge:
                 return None
             tests, ran = self.tests_of(name, number), 0
             left_s = {False: self.each_s, True: self.each_s}
-            for test, cpu_s in tests:
+            for test, cpu_s, limit_s in tests:
                 golden = test in self.bench.golden
                 if cpu_s > left_s[golden]:
                     continue
-                failed, used_s, _said = self.bench.run(test, work, 3 * cpu_s + 3)
+                failed, used_s, _said = self.bench.run(test, work, limit_s)
                 ran, left_s[golden] = ran + 1, left_s[golden] - used_s
-                if failed and self.is_sound(test, 3 * cpu_s + 3):
+                if failed and self.is_sound(test, limit_s):
                     with self.lock:
                         self.kills[name][test] += 1
                     return fault, "by golden" if golden else "killed", test

@@ -130,7 +130,7 @@ class Bench:
 
     def run(self, test, library, limit_s, **more):
         """(did the test fail, seconds of processor time, what it said)."""
-        environment = dict(os.environ, LD_LIBRARY_PATH=library, **more)
+        environment = {**os.environ, "LD_LIBRARY_PATH": library, **more}
         out = os.path.join(library, "out")
         words = [os.path.join(self.folder, "tests", test)]
         if test in self.golden:
