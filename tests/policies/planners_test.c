@@ -12,7 +12,7 @@
 #include "tests/aid/family_aid.h"
 
 extern const struct cs_policy plain_pollux_policy, plain_afs_policy,
-    plain_themis_policy, plain_shockwave_policy, plain_elasticflow_policy;
+    plain_themis_policy, plain_shockwave_policy, plain_elasticflow_policy, plain_sia_policy;
 
 #define FEW "population: 7, generations: 4"
 #define GENERIC "nodes: [{name: n, count: 4, gpus: {type: generic, count: 4}}]"
@@ -53,7 +53,7 @@ static const struct cs_policy *linear_of(const char *name)
 {
     static const struct cs_policy *const policy[] = {
         &plain_pollux_policy, &plain_afs_policy, &plain_themis_policy,
-        &plain_elasticflow_policy,
+        &plain_elasticflow_policy, &plain_sia_policy,
     };
 
     for (size_t i = 0; i < sizeof policy / sizeof *policy; i++)
@@ -170,6 +170,32 @@ static void plans_for_mixed_gpus_are_those_of_a_look_at_everything(void **state)
                           "b, p: -2, growth: 3, " FEW "}, afs, themis");
 }
 
+/* Two pools, of which the second is faster for some jobs; nodes without room for the cores
+ * of all their GPUs; jobs that no node holds. */
+static void sia_deals_what_is_best_of_all_combinations(void **state)
+{
+    static const char *const cluster[] = {
+        "nodes: [{name: a, count: 3, gpus: {type: generic, count: 4}}, {name: b, count: 2, "
+        "gpus: {type: generic, count: 3}}]",
+        "nodes: [{name: a, count: 2, gpus: {type: generic, count: 4}}, {name: b, count: 1, "
+        "gpus: {type: generic, count: 8}}], failures: {job_mtbf: 30min, restart: 7s}",
+    };
+    static const char workload[] =
+        "arrival: {process: poisson, rate: 14/h}, jobs: 40, mix: [{recipe: trace, name: x, "
+        "rates: {a: 1, b: 1.7}, gpus: {choice: {1: 5, 2: 2}}, duration: {lognormal: {mean: "
+        "17min, cv: 2}}, elastic: {min: 1, max: 12, scaling: {amdahl: 13%}}}, {recipe: trace, "
+        "name: y, rates: {a: 1, b: 0.61}, gpus: {choice: {1: 1, 3: 1}}, duration: {exponential: "
+        "{mean: 11min}}, elastic: {min: 1, max: 8, scaling: {amdahl: 29%}}}]";
+    static const char policies[] =
+        "sia, {policy: sia, name: b, p: -2, growth: 4, restart: 111s}, {policy: sia, name: c, "
+        "p: 0.5, interval: 90s, idle: 0.3}, {policy: sia, name: d, growth: 1, idle: 2, "
+        "preemption: {cost: 13s}}";
+
+    (void)state;
+    for (size_t c = 0; c < sizeof cluster / sizeof *cluster; c++)
+        same_as_their_oracles(cluster[c], workload, policies);
+}
+
 /* ---- the program of shockwave ------------------------------------------------ */
 
 /* With a rho_max of 100 nobody is late; with less, fairness bounds the plan, or jobs
@@ -261,6 +287,7 @@ int main(void)
         cmocka_unit_test(afs_deals_to_jobs_of_many_curves_as_its_contest_does),
         cmocka_unit_test(elasticflow_fills_slots_as_if_one_by_one),
         cmocka_unit_test(plans_for_mixed_gpus_are_those_of_a_look_at_everything),
+        cmocka_unit_test(sia_deals_what_is_best_of_all_combinations),
         cmocka_unit_test(a_window_is_planned_as_by_the_simplex_method),
         cmocka_unit_test(sia_begins_with_the_oldest_of_equal_jobs),
         cmocka_unit_test(sia_deals_many_equal_jobs),
