@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * wrong_values_test.c - each value that the shipped clusters, workloads and policies have,
- * replaced by one of another kind: what reads it refuses it, at its place.
- *
- * The replacement comes from a text called "wrong", so an error's place says whether it is
- * that of the value.  Keys that stand at the same place of a tree are tried once.
+ * replaced by one of another kind: what reads it refuses it, at its place. (tests/aid/wrong.h).
  */
 #include <assert.h>
 #include <glob.h>
@@ -24,147 +21,30 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
+#include "tests/aid/wrong.h"
 #include "workloads/source.h"
-
-#define PLACES 16384             /* of the hash table of places */
-
-/* One part of an experiment, and what reads it; NULL: refused. */
-struct part {
-    const char *name;
-    const struct conf_node *root;
-    const struct cluster_spec *cluster;         /* of a workload */
-    const void *(*read)(const struct part *part, struct arena *arena,
-                        const struct conf_node *root, struct err *err);
-};
 
 static const struct catalogue *catalogue;
 static struct arena *kept;
-static uint64_t place_seen[PLACES];
-static unsigned places, tried, refusals, wrong;
 
-static const void *read_cluster(const struct part *part, struct arena *arena,
+static const void *read_cluster(const struct wrong_part *part, struct arena *arena,
                                 const struct conf_node *root, struct err *err)
 {
     (void)part;
     return cluster_read(arena, root, catalogue, err);
 }
 
-static const void *read_workload(const struct part *part, struct arena *arena,
+static const void *read_workload(const struct wrong_part *part, struct arena *arena,
                                  const struct conf_node *root, struct err *err)
 {
     return workload_read(arena, root, catalogue, part->cluster, err);
 }
 
-static const void *read_policy(const struct part *part, struct arena *arena,
+static const void *read_policy(const struct wrong_part *part, struct arena *arena,
                                const struct conf_node *root, struct err *err)
 {
     (void)part;
     return host_policy_read(arena, root, err);
-}
-
-/* Is it the first time that this place of a tree is seen? */
-static bool is_new(const char *place)
-{
-    uint64_t sum = 1469598103934665603u;
-
-    for (; *place != '\0'; place++)
-        sum = (sum ^ (unsigned char)*place) * 1099511628211u;
-    for (uint64_t i = sum % PLACES;; i = (i + 1) % PLACES) {
-        if (place_seen[i] == sum)
-            return false;
-        if (place_seen[i] != 0)
-            continue;
-        place_seen[i] = sum;
-        assert_true(++places < PLACES / 2);
-        return true;
-    }
-}
-
-/* What a replaced value must lead to. */
-enum must {
-    ANYTHING,           /* some take it; who refuses it says so with a place */
-    REFUSED,            /* at its place, or at the map that needs it */
-    REFUSED_THERE
-};
-
-/* Reads the part with the value at a path replaced. */
-static void try(const struct part *part, const char *path, const char *value, enum must must)
-{
-    struct arena *arena = arena_new(1 << 16);
-    struct err err = { 0 };
-    const struct conf_node *node = conf_parse(arena, "wrong", value, strlen(value), &err);
-    char said[2000];
-
-    assert_non_null(node);
-    node = *path == '\0' ? node : conf_set(arena, part->root, path, node, conf_pos(node), &err);
-    assert_non_null(node);
-    bool refused = part->read(part, arena, node, &err) == NULL;
-    bool placed = err.kind == ERR_IO || (err.pos.file != NULL && err.pos.line > 0);
-    bool there = err.pos.file != NULL && strcmp(err.pos.file, "wrong") == 0;
-    bool good = refused == (err.kind != ERR_NONE) && (!refused || (placed && *err.text != '\0')) &&
-                (must == ANYTHING || (refused && (must == REFUSED || there)));
-    tried++;
-    refusals += refused;
-    if (!good) {
-        err_format(&err, said, sizeof said);
-        print_message("%s: %s: %s is %s%s: %s\n", part->name, path, value,
-                      refused ? "refused" : "read", there ? "" : " elsewhere", said);
-        wrong++;
-    }
-    arena_free(arena);
-}
-
-/* Values of another kind than those of a node. */
-static void try_node(const struct part *part, const struct conf_node *node, const char *path,
-                     const char *key)
-{
-    static const char *const others[] = { "zzz", "-7", "0", "1e30", "\"\"", "true" };
-    enum conf_kind kind = conf_kind(node);
-    bool chooses = strcmp(key, "recipe") == 0 || strcmp(key, "policy") == 0;
-    char unknown[310];
-
-    if (kind == CONF_SCALAR) {
-        try(part, path, "{zzz: 1}", chooses ? REFUSED : REFUSED_THERE);
-        try(part, path, "[]", chooses ? REFUSED : REFUSED_THERE);
-        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-            try(part, path, others[i], ANYTHING);
-        return;
-    }
-    try(part, path, "zzz", REFUSED_THERE);
-    try(part, path, kind == CONF_MAP ? "[]" : "{zzz: 1}", REFUSED_THERE);
-    try(part, path, kind == CONF_MAP ? "{}" : "[]", ANYTHING);
-    try(part, path, kind == CONF_MAP ? "{name: 1}" : "[1]", ANYTHING);
-    if (kind == CONF_MAP) {
-        snprintf(unknown, sizeof unknown, "%s%szzz", path, *path != '\0' ? "." : "");
-        try(part, unknown, "1", strcmp(key, "scaling") == 0 ? REFUSED : REFUSED_THERE);
-    }
-}
-
-/* path: of the node in the part; place: the same for nodes alike in all parts. */
-static void walk(const struct part *part, const struct conf_node *node, const char *path,
-                 const char *place, const char *key)
-{
-    enum conf_kind kind = conf_kind(node);
-    const struct conf_node *recipe = kind == CONF_MAP ? conf_get(node, "recipe") : NULL;
-    const char *dot = *path != '\0' ? "." : "";
-    char below[300], there[300];
-
-    if (is_new(place))
-        try_node(part, node, path, key);
-    for (size_t i = 0; kind == CONF_LIST && i < conf_count(node); i++) {
-        snprintf(below, sizeof below, "%s%s%zu", path, dot, i);
-        snprintf(there, sizeof there, "%s[]", place);
-        walk(part, conf_item(node, i), below, there, "");
-    }
-    for (size_t i = 0; kind == CONF_MAP && i < conf_count(node); i++) {
-        key = conf_key(node, i);
-        if (strpbrk(key, ".*") != NULL || strcmp(key, "with") == 0)
-            continue;
-        snprintf(below, sizeof below, "%s%s%s", path, dot, key);
-        snprintf(there, sizeof there, "%s.%s%s%s", place, recipe != NULL ? conf_text(recipe) : "",
-                 recipe != NULL ? ":" : "", key);
-        walk(part, conf_value(node, i), below, there, key);
-    }
 }
 
 /* A map of the experiment, or the file that it names; NULL: neither. */
@@ -185,7 +65,7 @@ static const struct conf_node *part_of(const struct conf_node *root, const char 
 
 static void try_policies(const char *name, const struct conf_node *list)
 {
-    struct part part = { .name = name, .read = read_policy };
+    struct wrong_part part = { .name = name, .read = read_policy };
     char place[100];
 
     for (size_t i = 0; conf_kind(list) == CONF_LIST && i < conf_count(list); i++) {
@@ -195,7 +75,7 @@ static void try_policies(const char *name, const struct conf_node *list)
             host_policy_read(kept, part.root, &err) == NULL)
             continue;
         snprintf(place, sizeof place, "%s", conf_text(conf_get(part.root, "policy")));
-        walk(&part, part.root, "", place, "");
+        wrong_walk(&part, part.root, "", place, "");
     }
 }
 
@@ -203,7 +83,7 @@ static void try_policies(const char *name, const struct conf_node *list)
 static void try_experiment(const char *path, const struct conf_node *root)
 {
     struct err err = { 0 };
-    struct part part = { .name = path, .read = read_cluster };
+    struct wrong_part part = { .name = path, .read = read_cluster };
 
     if (root == NULL || conf_kind(root) != CONF_MAP || conf_get(root, "experiment") == NULL)
         return;
@@ -211,12 +91,12 @@ static void try_experiment(const char *path, const struct conf_node *root)
     part.cluster = part.root == NULL ? NULL : cluster_read(kept, part.root, catalogue, &err);
     if (part.cluster == NULL)
         return;
-    walk(&part, part.root, "", "cluster", "");
+    wrong_walk(&part, part.root, "", "cluster", "");
     part.read = read_workload;
     part.root = part_of(root, path, "workload");
     if (part.root != NULL &&
         workload_read(kept, part.root, catalogue, part.cluster, &err) != NULL)
-        walk(&part, part.root, "", "workload", "");
+        wrong_walk(&part, part.root, "", "workload", "");
     if (conf_get(root, "policies") != NULL)
         try_policies(path, conf_get(root, "policies"));
 }
@@ -343,9 +223,10 @@ static void a_value_of_another_kind_is_refused_at_its_place(void **state)
     try_files("experiments/*/*.yaml");
     try_worlds();
     try_more();
-    print_message("%u places, %u values tried, %u refused\n", places, tried, refusals);
-    assert_int_equal(wrong, 0);
-    assert_true(places > 850 && refusals > 5500);
+    print_message("%u places, %u values tried, %u refused\n", wrong_count.places,
+                  wrong_count.tried, wrong_count.refusals);
+    assert_int_equal(wrong_count.wrong, 0);
+    assert_true(wrong_count.places > 850 && wrong_count.refusals > 5500);
     arena_free(kept);
 }
 
