@@ -263,6 +263,34 @@ static void known_lengths_are_those_of_what_was_asked_for(void **state)
     law_aids_free(&aids);
 }
 
+/* An application that is not split further has a pace up to its most GPUs and none beyond;
+ * gpus_max 0: there is no limit but batches. */
+static void beyond_its_most_gpus_an_application_has_no_pace(void **state)
+{
+    static const uint32_t most[] = { 1, 2, 5, 0 };
+    struct law_aids aids = law_aids_new();
+    struct arena *arena = arena_new(0);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof most / sizeof most[0]; i++) {
+        struct application app = *app_of(&aids, "cifar10");
+        app.gpus_max = most[i];
+        struct goodput_pools pools = goodput_pools_of(arena, &app, two_pools(&aids, arena));
+        struct goodput_job job;
+        assert_true(goodput_job_make(&app, &pools, 1, 128, &job));
+        for (uint32_t g = 1; g <= 8; g++)
+            for (uint32_t k = 0; k < 2 * app.noise.spans; k++) {
+                double pace = goodput_speedup(&job, k % 2, goodput_packed(&job, k % 2, g), k / 2,
+                                              true);
+                if ((pace > 0) != (most[i] == 0 || g <= most[i]))
+                    fail_msg("at most %u: %g on %u", most[i], pace, g);
+            }
+        assert_true(most[i] == 0 || goodput_gpus_max(&job, true) == most[i]);
+    }
+    arena_free(arena);
+    law_aids_free(&aids);
+}
+
 /* No size or batch beats what goodput_least_with() says. */
 static void nothing_beats_the_least(void **state)
 {
@@ -307,6 +335,7 @@ int main(void)
         cmocka_unit_test(steps_are_near_those_that_were_held_out),
         cmocka_unit_test(efficiency_is_near_batches_that_were_held_out),
         cmocka_unit_test(known_lengths_are_those_of_what_was_asked_for),
+        cmocka_unit_test(beyond_its_most_gpus_an_application_has_no_pace),
         cmocka_unit_test(nothing_beats_the_least),
     };
     return cmocka_run_group_tests_name("law_goodput", tests, NULL, NULL);
