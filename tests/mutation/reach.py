@@ -21,6 +21,7 @@ from mutation.places import ROOT
 HERE = os.path.dirname(os.path.abspath(__file__))
 FLOORS = ("sim", "models", "workloads", "policies", "experiments")
 LONG_S = 30                     # a test that takes ten times as long is left out
+BEGIN = re.compile(r"^[0-9a-f]+ <.*>:$")
 ROW = re.compile(r"^(\d+)\.c\s+(\d+)\s+0x([0-9a-f]+)")
 
 
@@ -71,8 +72,10 @@ def lines_of_blocks(bench):
     library = os.path.join(bench.folder, "reach", "libmutant.so")
     code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", library], capture_output=True,
                           text=True, check=True).stdout.split("\n")
-    calls = []
+    calls, begins = [], []
     for at, line in enumerate(code):
+        if BEGIN.match(line):
+            begins.append(int(line.split()[0], 16))
         if "call" in line and "__sanitizer_cov_trace_pc" in line:
             calls.append(int(code[at + 1].split(":")[0], 16) if ":" in code[at + 1] else 0)
     calls = sorted(set(calls) - {0})
@@ -81,7 +84,14 @@ def lines_of_blocks(bench):
     lines, names = collections.defaultdict(set), sources()
     for row in table.split("\n"):
         found = ROW.match(row)
-        at = bisect.bisect_right(calls, int(found.group(3), 16)) - 1 if found else -1
+        if not found:
+            continue
+        address = int(found.group(3), 16)
+        at = bisect.bisect_right(calls, address) - 1
+        # What a function does before its first block is noted belongs to that block.
+        began = bisect.bisect_right(begins, address) - 1
+        if began >= 0 and at + 1 < len(calls) and (at < 0 or calls[at] < begins[began]):
+            at += 1
         if at >= 0:
             lines[calls[at]].add((names[int(found.group(1))], int(found.group(2)) - 1))
     return calls, lines
