@@ -161,6 +161,10 @@ static void epochs_are_counted_regime_by_regime(void **state)
 #define ROW(TYPE, STEPS, MODE, AT) \
     TYPE "\tc\tw\t-n\t1\t" STEPS "\t1\t" MODE "\t1\t-1.000000\t500\t" AT "\n"
 
+#define RATES \
+    "{\"v100\": {\"('LM (batch size 40)', 1)\": {\"null\": 10}, " \
+    "\"('LM (batch size 80)', 1)\": {\"null\": 8}}}"
+
 static void run_rows(const char *rows, const char *keys, const char *policy,
                      struct world *world, struct world_job *job)
 {
@@ -171,8 +175,7 @@ static void run_rows(const char *rows, const char *keys, const char *policy,
     assert_non_null(mkdtemp(world->folder));
     world_write(world, "jobs.csv", rows);
     world_write(world, "rates.json",
-                "{\"v100\": {\"('LM (batch size 40)', 1)\": {\"null\": 10}, "
-                "\"('LM (batch size 80)', 1)\": {\"null\": 8}}}");
+                RATES);
     snprintf(text, sizeof text,
              "experiment: t\nseeds: 1\ncluster: {nodes: [{name: n, count: 1, "
              "gpus: {type: generic, count: 1}}]}\nworkload: {trace: {file: "
@@ -274,8 +277,7 @@ static void a_policy_sees_the_batch_sizes_that_were(void **state)
     run_rows(ROW("LM (batch size 40)", "29840", "accordion", "0"),
              ", lengths: rates.json, gpu_type: v100", "fcfs", &world, job);
     world_write(&world, "rates.json",
-                "{\"v100\": {\"('LM (batch size 40)', 1)\": {\"null\": 10}, "
-                "\"('LM (batch size 80)', 1)\": {\"null\": 8}}}");
+                RATES);
     if (!world_run(&world, 0, &watch, job, NULL))
         fail_msg("%s", world_error(&world));
     snprintf(path, sizeof path, "%s/rates.json", world.folder);
@@ -325,6 +327,45 @@ static void shockwave_lets_short_jobs_through(void **state)
     assert_about(fmax(out[0].end_s, out[1].end_s), 48240);
 }
 
+extern const struct cs_policy plain_shockwave_policy;
+
+/* Jobs whose batch size changes, and one whose does not, on one GPU: as planned with the
+ * forecast of the paper, by the simplex method. */
+static void shockwave_forecasts_the_epochs_that_are_left(void **state)
+{
+    static const char *const rows[] = {
+        ROW("LM (batch size 40)", "29840", "accordion", "0")
+        ROW("LM (batch size 40)", "59680", "static", "0")
+        ROW("LM (batch size 40)", "14920", "gns", "700"),
+        ROW("LM (batch size 40)", "44760", "gns", "0")
+        ROW("LM (batch size 40)", "29840", "accordion", "120")
+        ROW("LM (batch size 40)", "29840", "gns", "2400"),
+    };
+    static const char *const policy[] = { "shockwave", "shockwave, rho_max: 100",
+                                          "shockwave, round: 60s, rho_max: 1.4, lambda: 2" };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < 3; k++) {
+            struct world world;
+            struct world_job fast[3], slow[3];
+            char path[128];
+            run_rows(rows[i], ", lengths: rates.json, gpu_type: v100", policy[k], &world, fast);
+            struct host_policy plain = *experiment_trial_spec(world.experiment, 0).policy;
+            plain.policy = &plain_shockwave_policy;
+            snprintf(path, sizeof path, "%s/rates.json", world.folder);
+            world_write(&world, "rates.json", RATES);
+            if (!world_run(&world, 0, &plain, slow, NULL))
+                fail_msg("%s", world_error(&world));
+            unlink(path);
+            for (int j = 0; j < 3; j++) {
+                assert_about(fast[j].start_s, slow[j].start_s);
+                assert_about(fast[j].end_s, slow[j].end_s);
+            }
+            world_close(&world);
+        }
+}
+
 static void shockwave_keeps_gpus_at_work(void **state)
 {
     struct world_job job[60], out[60];
@@ -358,6 +399,7 @@ int main(void)
         cmocka_unit_test(a_policy_sees_the_batch_sizes_that_were),
         cmocka_unit_test(shockwave_shares_a_window_among_equal_jobs),
         cmocka_unit_test(shockwave_lets_short_jobs_through),
+        cmocka_unit_test(shockwave_forecasts_the_epochs_that_are_left),
         cmocka_unit_test(shockwave_keeps_gpus_at_work),
     };
 

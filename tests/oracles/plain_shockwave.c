@@ -100,15 +100,41 @@ static double part_of_each(const struct plain_shockwave *s, const struct cs_host
     return fmin(cs_total_gpus(host, 0) / (double)s->jobs, 1);
 }
 
+/* Section 5 of the paper: as many epochs of each batch size are expected in all as a job has
+ * whose first guess was an equal part of each, and that were seen since; those that are left
+ * are what is expected and was not seen, in their proportion. */
+static void look_at_epochs(struct cs_host *host, struct plan *p)
+{
+    struct cs_epochs e;
+    double weights = 0, left = 0, left_s = 0, seen = 0, seen_s = 0;
+
+    if (!cs_epochs(host, p->id, &e) || e.done == e.count)
+        return;
+    for (uint32_t m = 0; m < e.modes; m++) {
+        weights += (double)e.count / e.modes + e.seen[m];
+        seen += e.seen[m];
+        seen_s += e.seen[m] * e.epoch_s[m];
+    }
+    for (uint32_t m = 0; m < e.modes; m++) {
+        double expected = e.count * ((double)e.count / e.modes + e.seen[m]) / weights;
+        double more = e.seen[m] <= expected ? expected - e.seen[m] : expected - floor(expected);
+        left += more;
+        left_s += more * e.epoch_s[m];
+    }
+    double to_come = e.count - e.done, all = floor(left) + 1;
+    p->left_s = left_s * to_come / (all > to_come ? all : to_come);
+    p->done = (double)e.done / e.count;
+    p->length_s = e.count * seen_s / seen;
+}
+
 static void look_at(const struct plain_shockwave *s, struct cs_host *host, struct plan *p)
 {
     double now_s = now_in_s(host), had_s = cs_attained_gpu_s(host, p->id) / p->gpus;
-    struct cs_epochs epochs;
 
-    assert(!cs_epochs(host, p->id, &epochs));
     p->left_s = fmax((double)cs_left_ns(host, p->id) * 1e-9, ROUNDING);
     p->length_s = p->left_s + had_s;
     p->done = fmax(0, 1 - p->left_s / p->length_s);
+    look_at_epochs(host, p);
     p->priority = 1;
     if (p->known && !s->news)
         return;

@@ -170,8 +170,8 @@ static void plans_for_mixed_gpus_are_those_of_a_look_at_everything(void **state)
                           "b, p: -2, growth: 3, " FEW "}, afs, themis");
 }
 
-/* Two pools, of which the second is faster for some jobs; nodes without room for the cores
- * of all their GPUs; jobs that no node holds. */
+/* Two pools, of which the second is faster for some jobs; jobs that no node holds, and that
+ * move among small ones. */
 static void sia_deals_what_is_best_of_all_combinations(void **state)
 {
     static const char *const cluster[] = {
@@ -179,6 +179,8 @@ static void sia_deals_what_is_best_of_all_combinations(void **state)
         "gpus: {type: generic, count: 3}}]",
         "nodes: [{name: a, count: 2, gpus: {type: generic, count: 4}}, {name: b, count: 1, "
         "gpus: {type: generic, count: 8}}], failures: {job_mtbf: 30min, restart: 7s}",
+        "nodes: [{name: a, count: 7, gpus: {type: generic, count: 2}}, {name: b, count: 1, "
+        "gpus: {type: generic, count: 3}}]",
     };
     static const char workload[] =
         "arrival: {process: poisson, rate: 14/h}, jobs: 40, mix: [{recipe: trace, name: x, "
