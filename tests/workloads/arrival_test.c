@@ -144,6 +144,57 @@ static void diurnal_arrivals_follow_the_cosine(void **state)
     arena_free(arena);
 }
 
+/* Counts of windows that are drawn at once have the mean and the variance of arrivals that
+ * are drawn one by one, of each process and in each window: 600 clocks; five standard errors
+ * of the mean, and as far off as a ratio of variances may be. */
+static void counts_are_spread_as_arrivals_one_by_one(void **state)
+{
+    static const char *const text[] = {
+        "{process: poisson, rate: 20/h}", "{process: poisson, rate: 400/h}",
+        "{process: gamma, rate: 300/h, cv: 1.5}",
+        "{process: diurnal, rate: 60/h, amplitude: 0.8, peak: 3h}",
+        "{process: bursty, rate: 60/h, burst: {high: 3, low: 0.25, stay_high: 20min, stay_low: "
+        "50min}}",
+    };
+    static const int64_t until_s[] = { 600, 4200, 4260, 30000 };
+
+    (void)state;
+    for (size_t p = 0; p < sizeof text / sizeof text[0]; p++) {
+        struct arena *arena = arena_new(0);
+        struct arrival arrival = good(arena, text[p]);
+        double sum[2][4] = { { 0 } }, square[2][4] = { { 0 } };
+
+        for (uint64_t seed = 1; seed <= 600; seed++) {
+            struct arrival_clock clock, one;
+            int64_t next;
+
+            arrival_start(&clock, &arrival, seed, 0);
+            arrival_start(&one, &arrival, seed + 5000, 0);
+            next = arrival_next(&one);
+            for (int w = 0; w < 4; w++) {
+                int64_t until = until_s[w] * CLOCK_NS_PER_S;
+                double count[2] = { (double)arrival_count(&clock, until), 0 };
+
+                for (; next < until; next = arrival_next(&one))
+                    count[1] += 1;
+                for (int k = 0; k < 2; k++) {
+                    sum[k][w] += count[k] / 600;
+                    square[k][w] += count[k] * count[k] / 600;
+                }
+            }
+        }
+        for (int w = 0; w < 4; w++) {
+            double at_once = square[0][w] - sum[0][w] * sum[0][w];
+            double each = square[1][w] - sum[1][w] * sum[1][w];
+            if (!(fabs(sum[0][w] - sum[1][w]) <= 5 * sqrt((at_once + each) / 600)) ||
+                !(at_once < 1.6 * each && each < 1.6 * at_once))
+                fail_msg("%s: window %d: mean %g, not %g, variance %g, not %g", text[p], w,
+                         sum[0][w], sum[1][w], at_once, each);
+        }
+        arena_free(arena);
+    }
+}
+
 static void a_higher_rate_draws_the_same_gaps_closer(void **state)
 {
     struct arena *arena = arena_new(0);
@@ -269,6 +320,7 @@ int main(void)
         cmocka_unit_test(gamma_counts_have_the_dispersion_of_cv_squared),
         cmocka_unit_test(bursty_counts_have_the_dispersion_of_an_mmpp),
         cmocka_unit_test(diurnal_arrivals_follow_the_cosine),
+        cmocka_unit_test(counts_are_spread_as_arrivals_one_by_one),
         cmocka_unit_test(a_higher_rate_draws_the_same_gaps_closer),
         cmocka_unit_test(seeds_and_replicas_give_other_arrivals),
         cmocka_unit_test(fixed_and_all_at_once_are_exact),
