@@ -390,9 +390,14 @@ static const char *policy_said(const char *said, char *out, size_t room)
     return out;
 }
 
-/* In Kueue, a queue of no cohort borrows from nobody. */
+/* In Kueue, a queue of no cohort borrows from nobody, and owns the GPUs of all its flavors;
+ * one of Volcano owns what it deserves, else what it is guaranteed, else its capability, or a
+ * part by its weight. */
 static void kube_tells_which_queues_borrow(void **state)
 {
+#define VOLCANO(NAME, SPEC) "- {apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, " \
+    "metadata: {name: " NAME "}, spec: {" SPEC "}}\n"
+#define GPUS(N) "{cpu: 100, nvidia.com/gpu: " N "}"
 #define QUEUE(NAME, COHORT) "- {apiVersion: kueue.x-k8s.io/v1beta1, kind: ClusterQueue, " \
     "metadata: {name: " NAME "}, spec: {" COHORT "resourceGroups: [{flavors: [{name: f, " \
     "resources: [{name: nvidia.com/gpu, nominalQuota: 3}]}]}]}}\n"
@@ -407,6 +412,19 @@ static void kube_tells_which_queues_borrow(void **state)
           "{policy: quota, quotas: \"a=3 b=3\"}\n  1 queues are of cohort c" },
         { "items:\n" QUEUE("a", "cohort: c, ") QUEUE("b", "") JOB,
           "  1 queues are of no cohort: they borrow nothing there" },
+        { "items:\n- {apiVersion: kueue.x-k8s.io/v1beta1, kind: ClusterQueue, metadata: {name: "
+          "a}, spec: {resourceGroups: [{flavors: [{name: f, resources: [{name: cpu, nominalQuota: "
+          "50}, {name: nvidia.com/gpu, nominalQuota: 3}]}, {name: g, resources: [{name: "
+          "nvidia.com/gpu, nominalQuota: 4}]}]}, {flavors: [{name: h, resources: [{name: "
+          "amd.com/gpu, nominalQuota: 8}, {name: memory, nominalQuota: 9Gi}]}]}]}}\n" JOB,
+          "quotas: \"a=15\", borrow: false}" },
+        { "items:\n" VOLCANO("a", "deserved: " GPUS("5") ", capability: " GPUS("9"))
+          VOLCANO("b", "guarantee: {resource: " GPUS("6") "}, capability: " GPUS("9"))
+          VOLCANO("c", "capability: " GPUS("7")) VOLCANO("d", "deserved: {cpu: 4}") JOB,
+          "{policy: quota, quotas: \"a=5 b=6 c=7\"}" },
+        { "items:\n" VOLCANO("a", "weight: 1") VOLCANO("b", "weight: 3")
+          VOLCANO("c", "weight: 8, deserved: " GPUS("2")) JOB,
+          "{policy: quota, quotas: \"a=25% b=75% c=2\"}" },
     };
     static const char *const none[] = { NULL };
     char in[160], *said;
