@@ -44,7 +44,8 @@ static const struct trace {
       { "1,u,vcA,1,4,COMPLETED,2020-04-01 00:00:00,9", "2,u,vcA,8,4,FAILED,2020-04-01 00:00:01,8",
         "3,u,vcB,2,4,COMPLETED,2020-04-01 00:00:02,7" } },
     { "shockwave", '\t', "",
-      { "A\tc\td\t-n\t1\t9\t2\tstatic\t1\t-1.0\t720\t4", "A\tc\td\t-n\t1\t9\t4\tstatic\t1\t-1.0\t721\t5",
+      { "A\tc\td\t-n\t1\t9\t2\tstatic\t1\t-1.0\t720\t4",
+        "A\tc\td\t-n\t1\t9\t4\tstatic\t1\t-1.0\t721\t5",
         "A\tc\td\t-n\t1\t9\t1\tstatic\t1\t-1.0\t722\t6" } },
     { "openb", ',', "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,"
       "creation_time,deletion_time,scheduled_time\n",
@@ -57,10 +58,12 @@ static const struct trace {
     { "pai", ',', "job_name,task_name,inst_num,status,start_time,end_time,plan_cpu,plan_mem,"
       "plan_gpu,gpu_type\n",
       { "j1,tf,1,Terminated,5.0,15.0,600.0,29.3,100,P100",
-        "j2,tf,2,Terminated,6.0,16.5,600.0,29.3,100,T4", "j3,tf,1,Failed,7.0,17.5,600.0,29.3,50,T4" } },
+        "j2,tf,2,Terminated,6.0,16.5,600.0,29.3,100,T4",
+        "j3,tf,1,Failed,7.0,17.5,600.0,29.3,50,T4" } },
     { "spot2026", ',', "job_name,organization,gpu_model,cpu_request,gpu_request,worker_num,"
       "submit_time,duration,job_type\n",
-      { "1,13,A10,20,1,1,0,2764799,HP", "2,57,H800,15,2,16,9,41060,Spot", "3,5,A10,1,4,1,10,60,HP" } },
+      { "1,13,A10,20,1,1,0,2764799,HP", "2,57,H800,15,2,16,9,41060,Spot",
+        "3,5,A10,1,4,1,10,60,HP" } },
     { "dlrm2025", ',', "instance_sn,role,app_name,gpu_request,creation_time,scheduled_time,"
       "deletion_time\n",
       { "i0,HN,a0,1,5,8,20", "i1,HN,a1,1,6,8,21", "i2,HN,a0,1,7,9,22" } },
