@@ -153,7 +153,7 @@ static void counts_are_spread_as_arrivals_one_by_one(void **state)
         "{process: poisson, rate: 20/h}", "{process: poisson, rate: 400/h}",
         "{process: gamma, rate: 300/h, cv: 1.5}",
         "{process: diurnal, rate: 60/h, amplitude: 0.8, peak: 3h}",
-        "{process: bursty, rate: 60/h, burst: {high: 3, low: 0.25, stay_high: 20min, stay_low: 1h}}",
+        "{process: bursty, rate: 60/h, burst: {high: 3, low: 0.2, stay_high: 9min, stay_low: 1h}}",
     };
     static const int64_t until_s[] = { 600, 4200, 4260, 30000 };
 
