@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * sizes_test.c - sizes and speeds of jobs as a policy asks for them: those that the owner's
+ * curve gives by hand, for each size, and how questions about them fit together.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "policies/phases.h"
+#include "policies/resize.h"
+#include "tests/aid/world.h"
+
+#define MOST 20u
+
+/* By hand: the speed on g GPUs over that on one, at rates of pool a; 0: no size.  A table is
+ * linear between two sizes. */
+static double amdahl(uint32_t g)
+{
+    return 1 / (0.1 + 0.9 / g);
+}
+
+static double curve(int kind, uint32_t g)
+{
+    static const double table[] = { 0, 1, 1.9, 2.7, 3.5, 4.125, 4.75, 5.375, 6 };
+
+    switch (kind) {
+    case 0: return g >= 1 && g <= 12 ? g : 0;           /* linear, min 1, max 12 */
+    case 1: return g >= 2 && g <= 9 ? amdahl(g) : 0;    /* min 2, max 9 */
+    case 2: return g < 9 ? table[g] : 0;
+    default: return g == 3 ? 3 : 0;                     /* it is not elastic */
+    }
+}
+
+/* What each asks for, and its rate in pool b. */
+static const uint32_t asks[] = { 4, 2, 2, 3 };
+static const double rate_b[] = { 1.5, 0.5, 1, 2 };
+static unsigned looked;
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fmax(1, fabs(b));
+}
+
+static int kind_of(const struct cs_host *host, struct job_id job)
+{
+    return cs_request(host, job)->form->name[0] - 'a';
+}
+
+static void look_at(struct cs_host *host, struct job_id job)
+{
+    int kind = kind_of(host, job);
+    double one = curve(kind, asks[kind]);
+    uint32_t below = 0, above;
+
+    assert_int_equal(cs_size_above(host, job, MOST), 0);
+    assert_int_equal(cs_size_below(host, job, 0), 0);
+    for (uint32_t g = 1; g <= MOST; g++) {
+        double by_hand = curve(kind, g) / one, best = 0;
+        below = by_hand > 0 ? g : below;
+        for (above = g + 1; above <= MOST && !(curve(kind, above) > 0); above++)
+            continue;
+        above = above > MOST ? 0 : above;
+        if (cs_size_below(host, job, g) != below || cs_size_above(host, job, g) != above)
+            fail_msg("%c, %u GPUs: below %u, not %u; above %u, not %u", 'a' + kind, g,
+                     cs_size_below(host, job, g), below, cs_size_above(host, job, g), above);
+        for (uint32_t p = 0; p < 2; p++) {
+            double want = p == 0 ? by_hand : by_hand * rate_b[kind];
+            double speed = cs_speedup(host, job, p, g);
+            if (!near(speed, want))
+                fail_msg("%c, %u GPUs of pool %u: %g, not %g", 'a' + kind, g, p, speed, want);
+            assert_true(near(cs_speedup_on(host, job, p, g, 1), want));
+            best = fmax(best, want);
+        }
+        if (!near(cs_best_speedup(host, job, g), best))
+            fail_msg("%c, %u GPUs: best %g, not %g", 'a' + kind, g,
+                     cs_best_speedup(host, job, g), best);
+    }
+    assert_true(near(cs_best_speedup(host, job, 0), 0));
+    assert_int_equal(cs_size_least(host, job), cs_size_above(host, job, 0));
+    looked++;
+}
+
+/* Each job is looked at as it waits, and as it runs on what it asked for. */
+static void decide(void *self, struct cs_host *host)
+{
+    (void)self;
+    for (uint32_t i = 0; i < cs_pending_count(host); i++)
+        look_at(host, cs_task(host, cs_pending(host, i))->job);
+    for (uint32_t i = 0; i < cs_running_count(host); i++) {
+        struct job_id job = cs_running(host, i);
+        look_at(host, job);
+        assert_int_equal(cs_size_now(host, job), asks[kind_of(host, job)]);
+    }
+    while (cs_pending_count(host) > 0 &&
+           cs_start(host, cs_pending(host, 0)) == CS_DONE)
+        continue;
+    for (uint32_t i = 0; i < cs_pending_count(host); i++)
+        assert_int_equal(cs_size_now(host, cs_task(host, cs_pending(host, i))->job), 0);
+}
+
+static void sizes_and_speeds_are_those_of_the_owners_curve(void **state)
+{
+    static const struct cs_policy policy = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+        .name = "looks", .summary = "looks at sizes", .flags = CS_PREEMPTS | CS_RESIZES,
+        .decide = decide };
+    static const char text[] =
+        "experiment: t\nseeds: 1\nuntil: drained\n"
+        "cluster: {nodes: [{name: a, count: 3, gpus: {type: generic, count: 8}}, {name: b, "
+        "count: 3, gpus: {type: generic, count: 8}}]}\n"
+        "workload: {arrival: {process: poisson, rate: 60/h}, jobs: 40, mix: ["
+        "{recipe: trace, name: a, gpus: 4, duration: 20min, rates: {a: 1, b: 1.5}, elastic: {min: "
+        "1, max: 12, scaling: linear}}, {recipe: trace, name: b, gpus: 2, duration: 30min, rates: "
+        "{a: 1, b: 0.5}, elastic: {min: 2, max: 9, scaling: {amdahl: 10%}}}, {recipe: trace, name: "
+        "c, gpus: 2, duration: 10min, elastic: {min: 1, max: 8, scaling: {table: {1: 1, 2: 1.9, 4: "
+        "3.5, 8: 6}}}}, {recipe: trace, name: d, gpus: 3, duration: 15min, rates: {a: 1, b: "
+        "2}}]}\npolicies: [fcfs]\n";
+    struct host_policy looks = world_policy(&policy);
+    struct world world = { 0 };
+    struct trial_tables tables = { 0 };
+    struct trial_result result;
+
+    (void)state;
+    if (!world_open(&world, text))
+        fail_msg("%s", world_error(&world));
+    struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
+    spec.policy = &looks;
+    if (!trial_run(&spec, &tables, &result, &world.err))
+        fail_msg("%s", world_error(&world));
+    assert_true(looked > 200);
+    world_close(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_and_speeds_are_those_of_the_owners_curve),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
