@@ -299,6 +299,34 @@ static void a_choice_draws_its_values_by_their_weights(void **state)
     arena_free(arena);
 }
 
+/* A map has no order: in each order of its entries the same values are drawn. */
+static void a_choice_is_the_same_in_each_order(void **state)
+{
+    static const char *const text[] = {
+        "{choice: {1: 3, 2: 1, 4: 2, 8: 5}}", "{choice: {8: 5, 4: 2, 2: 1, 1: 3}}",
+        "{choice: {4: 2, 1: 3, 8: 5, 2: 1}}", "{choice: {2: 1, 8: 5, 1: 3, 4: 2}}",
+    };
+    struct arena *arena = arena_new(0);
+    double first[100];
+
+    (void)state;
+    for (size_t t = 0; t < 4; t++) {
+        struct distribution d = good(arena, text[t], CONF_REAL);
+        struct rng rng;
+
+        rng_init(&rng, 3, "order", 0);
+        assert_near(distribution_mean(&d), (3 + 2 + 8 + 40) / 11.0, 1e-12);
+        assert_true(distribution_least(&d) == 1 && distribution_most(&d) == 8);
+        for (size_t i = 0; i < 100; i++) {
+            double x = distribution_draw(&d, &rng);
+            first[i] = t == 0 ? x : first[i];
+            if (x != first[i])
+                fail_msg("%s: draw %zu is %g, not %g", text[t], i, x, first[i]);
+        }
+    }
+    arena_free(arena);
+}
+
 static void faults_are_refused_with_a_place(void **state)
 {
     struct arena *arena = arena_new(0);
@@ -352,6 +380,7 @@ int main(void)
         cmocka_unit_test(clamps_bound_every_draw),
         cmocka_unit_test(empirical_draws_are_the_samples_of_the_file),
         cmocka_unit_test(a_choice_draws_its_values_by_their_weights),
+        cmocka_unit_test(a_choice_is_the_same_in_each_order),
         cmocka_unit_test(faults_are_refused_with_a_place),
         cmocka_unit_test(bad_samples_are_refused_at_their_line),
     };
