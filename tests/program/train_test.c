@@ -37,16 +37,17 @@ static void the_verdict_is_against_the_best_hand_written_policy(void **state)
 /* Trains for an objective, and returns what was learned; to be freed. */
 static char *train_for(const struct program *program, const char *objective)
 {
-    char whole[4000];
+    char whole[4000], *text;
 
     write_training(program, 6, 9);
-    char *text = program_read(program_path(program, "t.yaml"));
+    text = program_read(program_path(program, "t.yaml"));
+    assert_non_null(text);
     char *at = strstr(text, "held_cost_usd"), *end = at + strlen("held_cost_usd");
     *at = '\0';
     snprintf(whole, sizeof whole, "metrics: {saved: {of: 0 - held_cost_usd, better: more}}\n"
              "%s%s%s", text, objective, end);
-    program_write(program, "t.yaml", whole);
     free(text);
+    program_write(program, "t.yaml", whole);
     return train(program, objective, "2", "-q");
 }
 
