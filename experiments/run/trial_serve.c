@@ -192,6 +192,16 @@ static void hear(void *self, const struct fact *fact)
 
 /* ---- the run ------------------------------------------------------------ */
 
+/* Returns the seed of what a service draws itself.  Seeds of the experiment and numbers of
+ * trials must not add up: trial 1 of seed 2 is no trial of seed 1. */
+static uint64_t draw_seed(const struct trial_spec *spec, const char *service)
+{
+    struct rng rng;
+
+    rng_init(&rng, spec->seed ^ rng_hash_text(service), "service", spec->replica);
+    return rng_u64(&rng);
+}
+
 void trial_serve_begin(struct trial_serve *t, struct cs_host *host)
 {
     const struct trial_spec *spec = t->parts.spec;
@@ -208,7 +218,7 @@ void trial_serve_begin(struct trial_serve *t, struct cs_host *host)
         struct service_parts parts = {
             t->parts.arena, t->parts.loop, &s->entry->spec, &s->ops,
             request_source_next, s->source,
-            spec->seed ^ rng_hash_text(s->entry->spec.name) ^ spec->replica,
+            draw_seed(spec, s->entry->spec.name),
             spec->warmup_ns, NULL,
         };
         s->mass = (struct service_mass_source) {

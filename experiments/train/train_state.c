@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "experiments/spec/experiment.h"
 #include "experiments/train/training.h"
@@ -160,8 +161,8 @@ bool train_state_read(struct training *t, struct err *err)
 {
     const struct conf_node *root = conf_load(t->arena, state_path(t), err);
 
-    if (root == NULL && err->kind == ERR_IO)
-        *err = (struct err) { 0 };
+    if (root == NULL && err->kind == ERR_IO && access(state_path(t), F_OK) != 0)
+        *err = (struct err) { 0 };      /* one that is there, and cannot be read, is not lost */
     return root != NULL && take_state(t, root, err);
 }
 

@@ -94,6 +94,7 @@ void host_notice_lose_leases(struct cs_host *host, uint32_t n)
 
 bool host_notice_keeps(const struct cs_host *host, uint32_t n)
 {
+    assert(n < host->spec->node_count);
     for (EACH_JOB(j, host))
         if (host_parked_on(host_job_at(host, j), n))
             return true;

@@ -344,6 +344,7 @@ static void follow_supply(struct cs_host *host)
 
 void host_rent_follow(struct cs_host *host)
 {
+    assert(host_goes_on(host));
     if (host->nodes->rent != NULL)
         schedule_change(host);
 }

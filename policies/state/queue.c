@@ -124,6 +124,7 @@ uint32_t *host_list_scratch(struct cs_host *host, uint32_t count)
 
 bool host_has_parts(const struct cs_host *host)
 {
+    assert(host->waiting != NULL);
     return host->waiting->has_parts;
 }
 

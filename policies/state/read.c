@@ -48,6 +48,7 @@ uint32_t cs_job_count(const struct cs_host *host)
 
 bool cs_job_known(const struct cs_host *host, struct job_id job)
 {
+    assert(host->jobs->pages_gone * HOST_JOB_PAGE <= host->jobs->count);
     return job.i < host->jobs->count && !host_job_page_gone(host, job.i) &&
            host->jobs->page[job.i / HOST_JOB_PAGE]->slot[job.i % HOST_JOB_PAGE] != NULL;
 }

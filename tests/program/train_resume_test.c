@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -24,6 +25,24 @@ static void a_training_that_goes_on_gives_the_bytes_of_a_whole_one(void **state)
     assert_int_equal(access(program_path(program, "part.state"), F_OK), -1);
     free(whole);
     free(part);
+}
+
+/* Only a state that is not there means a new training; one that cannot be read is kept. */
+static void a_state_that_cannot_be_read_is_not_begun_anew(void **state)
+{
+    const struct program *program = *state;
+    char out[192], left[200], *said;
+    const char *words[] = { "train", program_path(program, "t.yaml"), "-o", out, "--resume",
+                            NULL };
+
+    write_training(program, 3, 99);
+    snprintf(out, sizeof out, "%s/w", program->folder);
+    snprintf(left, sizeof left, "%s.state", out);
+    assert_int_equal(mkdir(left, 0700), 0);
+    assert_int_equal(program_say(program, words, &said), 4);
+    assert_part(said, "w.state");
+    assert_int_equal(access(out, F_OK), -1);
+    free(said);
 }
 
 /* A training that has no effect on jobs of one role. */
@@ -97,6 +116,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_training_that_goes_on_gives_the_bytes_of_a_whole_one),
+        TEST(a_state_that_cannot_be_read_is_not_begun_anew),
         TEST(weights_that_change_nothing_are_not_written),
         TEST(a_race_gives_the_same_bytes_with_two_threads_and_resumed),
     };
