@@ -4,7 +4,7 @@
  *
  * table[] says which ops and flags of a policy let a key act.  host_needs[]
  * says which values of other keys it needs; a policy's own table says that for
- * its parameters.  tests/policies/keys_test.c shows by experiment that both are true.
+ * its parameters.  tests/keys/keys_test.c shows by experiment that both are true.
  */
 #include "policies/registry/heeds.h"
 
