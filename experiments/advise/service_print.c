@@ -10,6 +10,11 @@
 #include "sim/text/sheet.h"
 #include "workloads/requests/services.h"
 
+/* Where replicas are busy for so large a share of the time, a queue is worked off at a
+ * twentieth of their speed (assumption).  Of engines that generate it says nothing: they
+ * are busy while one answer is under way. */
+#define BUSY_FULL 0.95
+
 /* Three digits, in s or ms. */
 static void add_time(struct sheet *sheet, double seconds)
 {
@@ -73,6 +78,7 @@ void advise_service_print(FILE *file, const struct advise_service *service,
                           uint32_t top)
 {
     const struct service_entry *entry = service->entry;
+    bool full = false;
     uint32_t shown = 0;
     struct sheet *sheet;
 
@@ -93,12 +99,16 @@ void advise_service_print(FILE *file, const struct advise_service *service,
     for (size_t i = 0; i < service->row_count && shown < top; i++)
         if (service->row[i].replicas > 0) {
             add_row(sheet, &service->row[i], entry->generates);
+            full = full || service->row[i].busy_fraction >= BUSY_FULL;
             shown++;
         }
     sheet_close(sheet, file);
     if (shown == 0)
         fputs("  nothing keeps the promise\n", file);
     fputs("\n*: nothing shown is both cheaper and faster\n", file);
+    if (full && !entry->generates)
+        fputs("replicas that are busy 95% or more have nothing left over: a queue that came "
+              "while\nthey started, or in a burst, hardly goes; take more of them\n", file);
     print_misses(file, service);
 }
 

@@ -105,6 +105,7 @@ static void cores_stand_beside_gpus_and_a_promise_is_needed(void **state)
     assert_int_equal(advise(&program, text, &said), 0);
     assert_non_null(strstr(said, "epyc-9654"));
     assert_non_null(strstr(said, "rtx-4090"));
+    assert_null(strstr(said, "have nothing left over"));
     free(said);
     const char *plot[] = {"advise", program_path(&program, "w.yaml"), "--plot",
                           program_path(&program, "chart.png"), NULL};
@@ -195,6 +196,7 @@ static void a_lenient_promise_takes_no_more_replicas(void **state)
                                program_path(&program, "rows.csv"), "--gpus", "300", NULL};
 
         assert_int_equal(program_say(&program, words, &said), 0);
+        assert_non_null(strstr(said, "have nothing left over"));
         free(said);
         lenient = replicas_on(&program, "\nsmall,t4");
         strict = k == 0 ? lenient : strict;
