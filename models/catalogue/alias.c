@@ -68,13 +68,11 @@ static bool same_name(const char *a, const char *b)
             strcmp(left, right) == 0);
 }
 
-/* One of a list of names, or one name. */
+/* One of a list of names?  NULL: there is none. */
 static bool list_has(const struct conf_node *list, const char *name)
 {
-    if (list == NULL || conf_kind(list) == CONF_MAP)
+    if (list == NULL || conf_kind(list) != CONF_LIST)
         return false;
-    if (conf_kind(list) == CONF_SCALAR)
-        return same_name(conf_text(list), name);
     for (size_t i = 0; i < conf_count(list); i++) {
         const struct conf_node *item = conf_item(list, i);
         if (conf_kind(item) == CONF_SCALAR &&
@@ -118,6 +116,64 @@ static const char *other_owner(const struct catalogue *catalogue, int which,
     return NULL;
 }
 
+/* Is that value of a key a list of names?  NULL: yes, an empty one. */
+static bool are_names(const struct conf_node *list, const char *key, const char *item,
+                      const struct form *form, struct err *err)
+{
+    if (list != NULL && conf_kind(list) != CONF_LIST)
+        return err_set(err, ERR_SCHEMA, conf_pos(list),
+                       "%s of %s '%s' must be a list of names: "
+                       "[NAME, ...]", key, item, form->name);
+    for (size_t i = 0; list != NULL && i < conf_count(list); i++) {
+        const struct conf_node *name = conf_item(list, i);
+        if (conf_kind(name) != CONF_SCALAR || conf_text(name)[0] == '\0')
+            return err_set(err, ERR_SCHEMA, conf_pos(name),
+                           "each of the %s of %s '%s' must be a name",
+                           key, item, form->name);
+    }
+    assert(form->name != NULL);
+    return true;
+}
+
+#define KEYS_MAX 40
+
+/* Is it a key of entries of that section?  The hint names the nearest one. */
+static bool is_key(int which, const char *key, struct err_pos pos, struct err *err)
+{
+    const struct conf_schema *schema = &catalogue_schema[which];
+    const char *names[KEYS_MAX + 1] = { NULL };
+
+    assert(schema->count <= KEYS_MAX);
+    for (size_t i = 0; i < schema->count; i++) {
+        names[i] = schema->fields[i].key;
+        if (strcmp(names[i], key) == 0)
+            return true;
+    }
+    err_set(err, ERR_SCHEMA, pos, "sources: '%.80s' is no key of %s", key, schema->name);
+    err->fault = FAULT_KEY;
+    const char *near = conf_nearest(key, names);
+    return near != NULL ? err_hint(err, "Did you mean '%s'?", near) : false;
+}
+
+/* Is `sources` a map from keys of the entry to texts? */
+static bool are_sources(const struct conf_node *map, int which, const char *item,
+                        const struct form *form, struct err *err)
+{
+    assert(item != NULL && form->name != NULL);
+    if (map != NULL && conf_kind(map) != CONF_MAP)
+        return err_set(err, ERR_SCHEMA, conf_pos(map), "sources of %s '%s' must be a map: "
+                       "{KEY: SOURCE, ...}", item, form->name);
+    for (size_t i = 0; map != NULL && i < conf_count(map); i++) {
+        if (!is_key(which, conf_key(map, i), conf_key_pos(map, i), err))
+            return false;
+        if (conf_kind(conf_value(map, i)) != CONF_SCALAR)
+            return err_set(err, ERR_SCHEMA, conf_pos(conf_value(map, i)), "the source of "
+                           "'%.60s' of %s '%s' must be a text", conf_key(map, i), item,
+                           form->name);
+    }
+    return true;
+}
+
 /* An alias that another entry answers to would make the result depend on the
  * order of files, so it is refused. */
 bool catalogue_aliases_ok(const struct catalogue *catalogue, int which,
@@ -128,16 +184,12 @@ bool catalogue_aliases_ok(const struct catalogue *catalogue, int which,
     assert(item != NULL && err != NULL);
     const struct conf_node *list = form->aliases;
 
-    if (list != NULL && conf_kind(list) != CONF_LIST)
-        return err_set(err, ERR_SCHEMA, conf_pos(list),
-                       "aliases of %s '%s' must be a list of names: "
-                       "[NAME, ...]", item, form->name);
+    if (!are_names(list, "aliases", item, form, err) ||
+        !are_names(form->families, "families", item, form, err) ||
+        !are_sources(conf_get(form->conf, "sources"), which, item, form, err))
+        return false;
     for (size_t i = 0; list != NULL && i < conf_count(list); i++) {
         const struct conf_node *name = conf_item(list, i);
-        if (conf_kind(name) != CONF_SCALAR || conf_text(name)[0] == '\0')
-            return err_set(err, ERR_SCHEMA, conf_pos(name),
-                           "each of the aliases of %s '%s' must be a name",
-                           item, form->name);
         const char *owner = other_owner(catalogue, which, form,
                                         conf_text(name));
         if (owner != NULL)

@@ -119,9 +119,8 @@ void wrong_walk(const struct wrong_part *part, const struct conf_node *node, con
     }
     for (size_t i = 0; kind == CONF_MAP && i < conf_count(node); i++) {
         key = conf_key(node, i);
-        /* A policy's `with` is read elsewhere, `sources` are words for people. */
-        if (strpbrk(key, ".*") != NULL || strcmp(key, "with") == 0 ||
-            strcmp(key, "sources") == 0 || strcmp(key, "families") == 0)
+        /* A policy's `with` is read elsewhere. */
+        if (strpbrk(key, ".*") != NULL || strcmp(key, "with") == 0)
             continue;
         snprintf(below, sizeof below, "%s%s%s", path, dot, key);
         snprintf(there, sizeof there, "%s.%s%s%s", place, recipe != NULL ? conf_text(recipe) : "",

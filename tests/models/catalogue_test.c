@@ -385,6 +385,16 @@ static void faulty_user_files_are_located_errors(void **state)
                  "must be a list of names");
     expect_error("llms:\n  llama-2-7b: {aliases: [[a]]}\n", ERR_SCHEMA,
                  "must be a name");
+    expect_error("gpus:\n  t4: {families: T}\n", ERR_SCHEMA,
+                 "families of GPU 't4' must be a list of names");
+    expect_error("gpus:\n  t4: {families: [{T: 4}]}\n", ERR_SCHEMA,
+                 "each of the families of GPU 't4' must be a name");
+    expect_error("gpus:\n  t4: {sources: a book}\n", ERR_SCHEMA,
+                 "sources of GPU 't4' must be a map");
+    expect_error("gpus:\n  t4: {sources: {memry: a}}\n", ERR_SCHEMA,
+                 "sources: 'memry' is no key of ");
+    expect_error("gpus:\n  t4: {sources: {memory: [a, b]}}\n", ERR_SCHEMA,
+                 "the source of 'memory' of GPU 't4' must be a text");
     expect_error("llms:\n  llama-2-7b: {aliases: [gpt-1T]}\n", ERR_SCHEMA,
                  "names model 'gpt-1t' already");
     expect_error("llms:\n  llama-2-7b: {aliases: [DeepSeek-R1]}\n", ERR_SCHEMA,
