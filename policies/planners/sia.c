@@ -529,7 +529,7 @@ static bool sia_moves(const struct sia *sia, const struct cs_host *host,
                       const struct sia_job *job)
 {
     const struct placement *place = sia_placement(host, job->id);
-    struct sia_seat *seat = sia->seat + job->seat;
+    struct sia_seat *seat = sia->seat == NULL ? NULL : sia->seat + job->seat;
     uint32_t at = 0;
 
     for (uint32_t i = 1; i < job->seats; i++)
