@@ -100,6 +100,8 @@ words="$words service_mass_test train_test train_resume_test"
 # then_test and fork_test hand over, too, and new_test asks questions; programs crash on
 # purpose; importers of whole public traces are watched by import_test and the fuzz harnesses.
 words="$words handover_test new_test crash_test shared_traces_test"
+# Bad files that reading refuses are refused by refusals_test, in one process.
+words="$words bad_input_test openb_test equals_test ranked_order_test advise_test"
 [ ! -f build/asan.made ] ||
     stage 'tests, clang, ASan and UBSan' env LEAVE="$words" PINNED=1 \
         tests/run.sh build/asan
