@@ -188,7 +188,7 @@ bool trial_count_applies(const struct trial_spec *spec,
         spec->until_ns != CLOCK_NEVER_NS ||
         workload_service_count(spec->workload) > 0 ||
         workload_form_count(spec->workload) == 0 ||
-        workload_counts(spec->workload).parts > 0)
+        workload_has_parts(spec->workload))
         return false;
     if (!cluster_applies(spec->cluster) || !policy_applies(spec->policy))
         return false;

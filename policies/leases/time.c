@@ -622,6 +622,8 @@ double host_speedup(struct cs_host *host, const struct host_job_slot *job,
     assert(pool < host->spec->pool_count);
     if (!host_shape_ok(host, job, 0, gpus) || (mask && !(mask >> pool & 1)))
         return 0;
+    if (gpus > 0 && form->form->role[0].gpu_type_count > 0 && !(form->gpu_pools[0] >> pool & 1))
+        return 0;
     if (job->pub.request.goodput)
         return host_goodput_speedup(
             host, job->pub.request.goodput, host_done_ns(host, job), pool,

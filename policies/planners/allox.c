@@ -15,6 +15,7 @@
  * and starts when g are free: the paper's jobs have one.  Its fairness knob is
  * alpha: only that share of the waiting, the oldest, are matched.
  */
+#include <float.h>
 #include <math.h>
 
 #include "policies/params.h"
@@ -156,7 +157,7 @@ static void allox_decide(void *self, struct cs_host *host)
 
     if (waiting == 0 || cs_free_gpus(host, 0) == 0)
         return;
-    jobs = (uint32_t)ceil(a->alpha * waiting);
+    jobs = (uint32_t)ceil(a->alpha * waiting * (1 - DBL_EPSILON));
     if (jobs > a->depth_max)
         cs_limit_reached(host);
     jobs = jobs < a->depth_max ? jobs : (uint32_t)a->depth_max;

@@ -213,11 +213,45 @@ static void what_needs_nodes_goes_to_the_host(void **state)
     world_close(&world);
 }
 
+/* Parts of GPUs in a mix, and jobs of applications, which start anew and have a goodput. */
+static void what_is_no_whole_gpu_for_a_time_goes_to_the_host(void **state)
+{
+    static const char cluster[] =
+        "experiment: t\nseeds: 1\ncluster: {nodes: [{name: n, count: 2, gpus: {type: t4, "
+        "count: 4}, cpu: {type: epyc-7742, sockets: 1}, memory: 192GB}]}\n"
+        "policies: [{policy: fcfs, placement: count}]\n";
+    static const char *const workload[] = {
+        "workload: {arrival: {process: all_at_once}, jobs: 4, mix: [{recipe: trace, gpus: 1, "
+        "duration: 1h}]}\n",
+        "workload: {arrival: {process: all_at_once}, jobs: 4, mix: [{recipe: trace, gpus: 0.5, "
+        "duration: 1h}]}\n",
+        "workload: {trace: {file: %s/workloads/traces/goodput.csv, format: pollux, origin: file, "
+        "lengths: applications}}\n",
+    };
+    struct trial_tables none = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct world world = { 0 };
+        char here[500], jobs[800], text[1500];
+
+        assert_non_null(getcwd(here, sizeof here));
+        snprintf(jobs, sizeof jobs, workload[i], here);
+        snprintf(text, sizeof text, "%s%s", cluster, jobs);
+        if (!world_open(&world, text))
+            fail_msg("%s", world_error(&world));
+        struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
+        assert_int_equal(trial_count_applies(&spec, &none), i == 0);
+        world_close(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_count_gives_what_the_host_gives),
         cmocka_unit_test(what_needs_nodes_goes_to_the_host),
+        cmocka_unit_test(what_is_no_whole_gpu_for_a_time_goes_to_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -477,6 +477,32 @@ static void every_policy_ends_all_jobs_of_a_mixed_cluster(void **state)
     }
 }
 
+/* Jobs that may use one type of GPU, which the first pool has not: all are done. */
+static void a_pool_without_the_type_of_a_job_is_none_for_it(void **state)
+{
+    static const char *const policy[] = { "allox", "gavel", "sia", "optimus", "themis", "afs" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof policy / sizeof policy[0]; i++) {
+        struct world world = { 0 };
+        struct trial_result result;
+        char text[1000];
+
+        snprintf(text, sizeof text,
+                 "experiment: t\nseeds: 1\nuntil: 14d\ncluster: {nodes: [{name: a, count: 1, "
+                 "gpus: {type: t4, count: 8}, cpu: {type: epyc-7742, sockets: 2}, memory: 512GB}, "
+                 "{name: b, count: 1, gpus: {type: v100-32, count: 8}, cpu: {type: epyc-7742, "
+                 "sockets: 2}, memory: 512GB}]}\nworkload: {arrival: {process: all_at_once}, "
+                 "jobs: 3, mix: [{recipe: trace, name: j, gpus: 8, duration: 1h, role: {types: "
+                 "[v100-32]}}]}\npolicies: [%s]\n", policy[i]);
+        if (!world_open(&world, text) || !world_run(&world, 0, NULL, NULL, &result))
+            fail_msg("%s: %s", policy[i], world_error(&world));
+        if (!(result.value[METRIC_JOBS_DONE] == 3))
+            fail_msg("%s: %g of 3 jobs", policy[i], result.value[METRIC_JOBS_DONE]);
+        world_close(&world);
+    }
+}
+
 /* Jobs and rates as Gavel's artifact has them, on two nodes of each type. */
 static void gavels_own_trace_runs_under_every_policy(void **state)
 {
@@ -541,6 +567,7 @@ int main(void)
         cmocka_unit_test(synergy_takes_pools_of_equal_nodes_as_one),
         cmocka_unit_test(synergy_tries_pools_of_other_nodes_in_their_order),
         cmocka_unit_test(every_policy_ends_all_jobs_of_a_mixed_cluster),
+        cmocka_unit_test(a_pool_without_the_type_of_a_job_is_none_for_it),
         cmocka_unit_test(gavels_own_trace_runs_under_every_policy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
