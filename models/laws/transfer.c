@@ -56,11 +56,12 @@ const char *transfer_start_source(enum transfer_start start)
     return start_table[start].source;
 }
 
-/* Storage, NICs and PCIe slots work at once; the slowest sets the time. */
+/* Storage, NICs and PCIe slots work at once; the slowest sets the time.  On cores state
+ * crosses no slot. */
 static double find_slowest(const struct transfer *t, const struct gang *gang,
                            double storage_bps)
 {
-    double time_s = t->pcie_bytes_per_gpu / gang->gpu->pcie_bps;
+    double time_s = gang->gpu != NULL ? t->pcie_bytes_per_gpu / gang->gpu->pcie_bps : 0;
 
     if (t->storage_bytes > 0.0) {
         assert(storage_bps > 0.0);
@@ -88,13 +89,13 @@ double transfer_checkpoint_bytes(const struct train_shape *shape)
 struct transfer transfer_checkpoint_write(double bytes, const struct gang *gang,
                                           double storage_bps)
 {
-    assert(gang && gang->gpu && gang->gpus > 0 && bytes >= 0.0);
+    assert(gang && (gang->gpu == NULL || gang->gpus > 0) && gang->nodes > 0 && bytes >= 0.0);
     struct transfer t = { 0 };
 
     t.bytes = bytes;
     t.storage_bytes = t.bytes;
     t.inter_bytes_per_node = t.bytes / gang->nodes;
-    t.pcie_bytes_per_gpu = t.bytes / gang->gpus;
+    t.pcie_bytes_per_gpu = gang->gpu != NULL ? t.bytes / gang->gpus : 0;
     t.time_s = find_slowest(&t, gang, storage_bps);
     return t;
 }

@@ -207,6 +207,40 @@ static void youngs_interval_grows_with_the_root_of_the_time_between(
     assert_true(interval_steps(TRACE, ", checkpoint: young") > 0);
 }
 
+/* Runs between two checkpoints of a training on 32 cores. */
+static double interval_on_cores(const char *mtbf)
+{
+    struct world world = { 0 };
+    char text[1000];
+    double runs = 0;
+
+    snprintf(text, sizeof text, "experiment: t\nseeds: 1\ncluster: {nodes: [{name: c, count: 2, "
+             "cpu: {type: epyc-7763, sockets: 2}, memory: 512GB, nics: {type: ethernet-100, "
+             "count: 1}}], storage: {bandwidth: 2GB/s}, failures: {job_mtbf: %s}}\n"
+             "workload: {arrival: {process: all_at_once}, jobs: 1, mix: [{recipe: sft, name: s, "
+             "model: qwen2.5-0.5b, batch: 8, sequence: 512, steps: 2000, checkpoint: young, "
+             "train: {types: [cpu], cpu: {cores: 32}}}]}\npolicies: [fcfs]\n", mtbf);
+    if (!world_open(&world, text))
+        fail_msg("%s", world_error(&world));
+    const struct job_form *form =
+        workload_form(experiment_trial_spec(world.experiment, 0).workload, 0);
+    for (uint32_t p = 0; p < form->phase_count; p++)
+        if (form->phase[p].kind == PHASE_CHECKPOINT)
+            runs = form->phase[p].every * (double)phase_law_usual(&form->phase[0])->repeats;
+    world_close(&world);
+    return runs;
+}
+
+/* State crosses no PCIe slot there. */
+static void youngs_interval_is_known_on_cores(void **state)
+{
+    double often = interval_on_cores("10h"), rare = interval_on_cores("40h");
+
+    (void)state;
+    assert_true(often >= 10);
+    assert_true(fabs(rare / often - 2) < 0.1);
+}
+
 static void an_interval_needs_something_that_fails(void **state)
 {
     struct world world = { 0 };
@@ -229,6 +263,7 @@ int main(void)
         cmocka_unit_test(traces_that_cannot_be_are_refused),
         cmocka_unit_test(
             youngs_interval_grows_with_the_root_of_the_time_between),
+        cmocka_unit_test(youngs_interval_is_known_on_cores),
         cmocka_unit_test(an_interval_needs_something_that_fails),
     };
 
