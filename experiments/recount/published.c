@@ -79,7 +79,7 @@ static void judge_idle(const struct asked *a)
                  gpu_s(idle[IDLE_FRAGMENT] + idle[IDLE_BEHIND]) / all, 1);
 }
 
-/* Memory and cores of nodes, as fractions of those that the cluster has. */
+/* Which fractions of the cluster's memory and cores leases held. */
 static void judge_host(const struct asked *a)
 {
     const struct cluster_spec *cluster = a->cluster;

@@ -49,7 +49,7 @@ struct tenant {
     uint64_t jobs, done;        /* those that count */
     struct level held, asked;   /* asked: of its jobs in the system */
     double usd;                 /* of its jobs that have ended */
-    struct tally jct, wait, slowdown, rho;      /* of those that count and are done */
+    struct tally jct, wait, slowdown, rho;      /* of jobs that count and are done */
 };
 
 struct fairness {

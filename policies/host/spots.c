@@ -46,6 +46,8 @@ double cs_speedup_on(struct cs_host *host, struct job_id id, uint32_t pool,
     assert(nodes >= 1 && nodes <= gpus);
     if (goodput == NULL)
         return cs_speedup(host, id, pool, gpus);
+    if (!host_may_use(host, host_job_at(host, id.i), pool, gpus))
+        return 0;
     return host_goodput_speedup(host, goodput, host_done_ns(host, host_job_at(host, id.i)),
                                 pool, shape);
 }

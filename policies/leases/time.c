@@ -610,19 +610,25 @@ static double known_speedup(struct cs_host *host,
     return made->speedup;
 }
 
+bool host_may_use(const struct cs_host *host, const struct host_job_slot *job,
+                  uint32_t pool, uint32_t gpus)
+{
+    const struct host_form *form = &host->forms->form[job->form];
+    uint32_t mask = form->pool_mask[0];
+
+    assert(pool < host->spec->pool_count);
+    return gpus > 0 ? form->gpu_pools[0] >> pool & 1 : mask == 0 || mask >> pool & 1;
+}
+
 /* Three kinds of jobs: applications with a goodput, jobs of known length with
  * rates, and jobs with phases, whose laws are asked once for each hardware. */
 double host_speedup(struct cs_host *host, const struct host_job_slot *job,
                     uint32_t pool, uint32_t gpus, uint32_t cores)
 {
     struct host_form *form = &host->forms->form[job->form];
-    uint32_t mask = form->pool_mask[0];
     struct host_speedup at = { gpus, pool, cores, 0 };
 
-    assert(pool < host->spec->pool_count);
-    if (!host_shape_ok(host, job, 0, gpus) || (mask && !(mask >> pool & 1)))
-        return 0;
-    if (gpus > 0 && form->form->role[0].gpu_type_count > 0 && !(form->gpu_pools[0] >> pool & 1))
+    if (!host_shape_ok(host, job, 0, gpus) || !host_may_use(host, job, pool, gpus))
         return 0;
     if (job->pub.request.goodput)
         return host_goodput_speedup(

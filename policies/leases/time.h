@@ -61,6 +61,10 @@ int64_t host_ran_ns(const struct cs_host *host,
                     const struct host_lease_slot *lease, int64_t from_ns,
                     int64_t known_ns);
 
+/* May the first role of a job run in a pool, on GPUs of a type that it may use, or
+ * (gpus 0) on cores? */
+bool host_may_use(const struct cs_host *host, const struct host_job_slot *job,
+                  uint32_t pool, uint32_t gpus);
 /* Returns the speedup of a job of one role on so many GPUs of a pool, with so
  * many cores per GPU (0: as asked). */
 double host_speedup(struct cs_host *host, const struct host_job_slot *job,

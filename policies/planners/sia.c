@@ -268,6 +268,10 @@ static void sia_offer_configs(struct sia *sia, struct cs_host *host,
             sia_offer_config(sia, host, job, (struct sia_config) { p, n * node, n });
             step = n >= 16 ? n : 1;
         }
+        /* Nodes of its least size, if the steps passed over them. */
+        uint32_t own = node > 0 && least % node == 0 ? least / node : 0;
+        if (own > 16 && (own & (own - 1)) != 0 && node <= fits && own <= sia->whole[p])
+            sia_offer_config(sia, host, job, (struct sia_config) { p, least, own });
     }
 }
 

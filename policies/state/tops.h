@@ -17,9 +17,9 @@ void host_tops_begin(struct cs_host *host);
 /* A task begins to wait, or waits no more.  One that is aside or hidden may go, too. */
 void host_tops_insert(struct cs_host *host, uint32_t task);
 void host_tops_remove(struct cs_host *host, uint32_t task);
-/* Returns the first task, by before() as it answers now, of those that need at most
- * gpus_max GPUs; ID_NONE: there is none.  startable: without what is known to find no
- * room. */
+/* Returns a task that needs at most gpus_max GPUs; of several, the one that before() puts
+ * first now.  ID_NONE: there is none.  startable: tasks that are known to find no room do
+ * not count. */
 uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
                          bool startable);
 /* Puts a task that found no room aside, so that host_tops_first() tells another one;

@@ -21,7 +21,7 @@ int64_t walk_earliest(const struct cs_host *host, uint32_t gpus, uint32_t *spare
  * params: of the slow one; rule: a placement. */
 void agrees(const struct cs_policy *slow, const void *params, const char *fast, uint64_t seed,
             const char *rule, struct world_job *a);
-/* The same with random jobs that queue. */
+/* Random jobs that queue start and end by both policies at the same times. */
 void meets(const struct cs_policy *slow, const void *params, const char *fast, uint64_t seed,
            const char *rule);
 

@@ -25,7 +25,8 @@ pid_t begin(const char *const argv[], const char *bin);
 int end_of(pid_t pid, double *cpu_s);
 /* Sends a signal some milliseconds after the handlers are there, and returns the status. */
 int cut_off(const char *const argv[], const char *bin, uint32_t within_ms);
-/* The same for runs of an experiment in the program's folder: the status is 130 each time. */
+/* Runs an experiment in the program's folder again and again, and interrupts each run; the
+ * status must be 130. */
 void cut_off_often(const char *experiment, int times, uint32_t within_ms);
 
 #endif

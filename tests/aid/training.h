@@ -9,7 +9,7 @@
 
 /* Writes t.yaml: an evolution of advised. */
 void write_training(const struct program *program, int generations, int patience);
-/* The same: a cross-entropy search of learned; race: keys of train, or "". */
+/* Writes t.yaml: a cross-entropy search of learned; race: keys of train, or "". */
 void write_race(const struct program *program, const char *race, int seed, int generations);
 
 /* Trains t.yaml into folder/name; to be freed. */

@@ -222,8 +222,9 @@ static void what_a_policy_cannot_do_is_told_before_it_runs(void **state)
     assert_int_equal(warned.count, 0);
 
     check_kind(BERT "{types: [cpu], cpu: {cores: 28}}", &told, &warned);
-    assert_int_equal(told.count, 6);
-    assert_true(is_told(&told, "synergy") && is_told(&told, "themis"));
+    assert_int_equal(told.count, 7);
+    assert_true(is_told(&told, "synergy") && is_told(&told, "themis") &&
+                is_told(&told, "allox"));
     assert_string_equal(told.text[0], "j can never start under policy gavel: it deals "
                         "GPUs, and this job computes on cores alone");
     assert_int_equal(warned.count, 0);

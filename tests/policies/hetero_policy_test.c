@@ -503,6 +503,23 @@ static void a_pool_without_the_type_of_a_job_is_none_for_it(void **state)
     }
 }
 
+/* 24 nodes are no power of two, and the one size of the job. */
+static void sia_starts_a_gang_of_any_number_of_whole_nodes(void **state)
+{
+    struct world world = { 0 };
+    struct trial_result result;
+
+    (void)state;
+    if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: 1d\ncluster: {nodes: [{name: a, "
+                    "count: 32, gpus: {type: generic, count: 8}}]}\nworkload: {arrival: "
+                    "{process: all_at_once}, jobs: 2, mix: [{recipe: trace, gpus: 192, "
+                    "duration: 1h}]}\npolicies: [sia]\n") ||
+        !world_run(&world, 0, NULL, NULL, &result))
+        fail_msg("%s", world_error(&world));
+    assert_true(result.value[METRIC_JOBS_DONE] == 2);
+    world_close(&world);
+}
+
 /* Jobs and rates as Gavel's artifact has them, on two nodes of each type. */
 static void gavels_own_trace_runs_under_every_policy(void **state)
 {
@@ -568,6 +585,7 @@ int main(void)
         cmocka_unit_test(synergy_tries_pools_of_other_nodes_in_their_order),
         cmocka_unit_test(every_policy_ends_all_jobs_of_a_mixed_cluster),
         cmocka_unit_test(a_pool_without_the_type_of_a_job_is_none_for_it),
+        cmocka_unit_test(sia_starts_a_gang_of_any_number_of_whole_nodes),
         cmocka_unit_test(gavels_own_trace_runs_under_every_policy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

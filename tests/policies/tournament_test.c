@@ -13,8 +13,7 @@
 #include "tests/aid/meets.h"
 #include "tests/aid/world.h"
 
-
-/* The same policies with their order sorted at each decision. */
+/* A tournament starts what a policy starts whose order is sorted at each decision. */
 static void a_tournament_serves_what_a_sort_would(void **state)
 {
     static const char *const fast[] = {

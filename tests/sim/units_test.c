@@ -110,7 +110,8 @@ static void one_of_each_unit_is_what_it_says(void **state)
     }
 }
 
-/* 1.25 of a unit is written with it, if it is the largest of those that are chosen. */
+/* The writer chooses the largest unit of which a value has at least one: 1.25 of a unit is
+ * written with that unit. */
 static void values_are_written_in_the_largest_unit_that_is_chosen(void **state)
 {
     (void)state;

@@ -277,6 +277,30 @@ static void an_idle_replica_answers_at_the_speed_of_its_law(void **state)
     world_close(&world);
 }
 
+/* `max` holds for a constant, as for each draw. */
+static void a_constant_prompt_is_not_longer_than_its_max(void **state)
+{
+    static const char *const prompt[] = { "{constant: 9000, max: 1000}", "1000" };
+    double ttft_s[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct world world = { 0 };
+        struct trial_result result;
+        char text[400];
+
+        snprintf(text, sizeof text, "model: llama-3-8b, gpu: {tp: 1}, requests: {arrival: "
+                 "{process: fixed, every: 60s}, prompt: %s, output: 11, for: 1h}", prompt[i]);
+        open_service(&world, text, "", "", "[fcfs]");
+        struct table *t = run(&world, 0, &result);
+        ttft_s[i] = column(t, "ttft_mean_s");
+        table_free(t);
+        world_close(&world);
+    }
+    assert_true(ttft_s[0] > 0);
+    assert_memory_equal(&ttft_s[0], &ttft_s[1], sizeof(double));
+}
+
 /* 70B in FP8 on 2 x 48 GB leaves room for few contexts. */
 static void a_full_cache_throws_out_and_computes_again(void **state)
 {
@@ -444,6 +468,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_replica_of_constant_service_is_m_d_1),
+        cmocka_unit_test(a_constant_prompt_is_not_longer_than_its_max),
         cmocka_unit_test(round_robin_divides_the_load),
         cmocka_unit_test(random_routing_makes_queues_of_their_own),
         cmocka_unit_test(replicas_are_counted_as_they_start_and_stand),

@@ -424,8 +424,8 @@ static bool report_key(struct reader *r, const struct conf_node *map,
 
     err_set(r->err, ERR_SCHEMA, conf_key_pos(map, i),
             "%s is no distribution; allowed are constant, uniform, "
-            "exponential, lognormal, weibull, gamma, pareto, choice, "
-            "empirical, and min and max beside one", conf_key(map, i));
+            "exponential, hyperexponential, lognormal, weibull, gamma, pareto, "
+            "choice, empirical, and min and max beside one", conf_key(map, i));
     if (near != NULL)
         err_hint(r->err, "Did you mean %s?", near);
     return false;

@@ -87,14 +87,11 @@ static struct prefix draw_prefix(struct request_source *source)
     return (struct prefix){&source->prefix, 1, entry->prefix_tokens};
 }
 
-/* A constant draws nothing, so that other lengths stay the same. */
 static void draw_lengths(struct request_source *source, struct request *out)
 {
     const struct service_entry *entry = source->entry;
 
-    out->prompt_tokens = entry->prompt.kind == DISTRIBUTION_CONSTANT
-                       ? (uint32_t)fmax(1.0, entry->prompt.a)
-                       : draw_tokens(&entry->prompt, &source->lengths);
+    out->prompt_tokens = draw_tokens(&entry->prompt, &source->lengths);
     out->output_tokens = entry->generates
                        ? draw_tokens(&entry->output, &source->lengths) : 0;
 }
