@@ -2,12 +2,12 @@
 /*
  * turned.c - experiments with their lists turned round.
  *
- * Every shipped experiment is run as it is, and from a copy of the tree in which
- * each list without a stated order is turned round, in the experiment, in its
+ * Every shipped experiment is run from a copy of the tree, and from one in which each
+ * list without a stated order is turned round, in the experiment, in its
  * cluster and in its workload.  The rows of the tables, sorted, must be the same
  * bytes.  From another copy, in which every list `types` is turned, the policies
  * that forecast must have the same rows.  One seed stands for all: a seed
- * changes draws, not code.
+ * changes draws, not code; so does a rate ten times as high (`shorten`).
  *
  * Lists whose order is stated (`clustersim explain KEY`): the nodes of a
  * cluster, pairs and series (between, uniform, times, points, until), options (the
@@ -38,9 +38,9 @@ static struct program program;
 
 /* ---- a file with its lists turned round -------------------------------- */
 
-/* Copies of the tree: all lists turned but `types`, and these alone. */
-enum copy { LISTS, TYPES };
-static const char *const copy_name[] = { "lists", "types" };
+/* Copies of the tree: nothing turned, all lists but `types`, and these alone. */
+enum copy { PLAIN, LISTS, TYPES };
+static const char *const copy_name[] = { "plain", "lists", "types" };
 
 static bool is_turned(const char *key, enum copy copy)
 {
@@ -48,7 +48,7 @@ static bool is_turned(const char *key, enum copy copy)
                                           "times", "points", "until",
                                           "options" };
 
-    if (copy == TYPES || strcmp(key, "types") == 0)
+    if (copy != LISTS || strcmp(key, "types") == 0)
         return copy == TYPES && strcmp(key, "types") == 0;
     for (size_t i = 0; i < COUNT(stated); i++)
         if (strcmp(key, stated[i]) == 0)
@@ -56,8 +56,16 @@ static bool is_turned(const char *key, enum copy copy)
     return true;
 }
 
+/* 600,000 requests a second overload 20 cards as 60,000 do, which take a tenth of the
+ * time. */
+static const char *shorten(const char *text)
+{
+    return strcmp(text, "600000/s") == 0 ? "60000/s" : text;
+}
+
 static void put_scalar(FILE *file, const char *text)
 {
+    text = shorten(text);
     fputc('"', file);
     for (; *text != '\0'; text++) {
         if (*text == '"' || *text == '\\')
@@ -290,11 +298,12 @@ static bool same_tables(const char *path, enum copy copy, const char *only)
  * may be absent, and weights that an experiment learns. */
 static bool same_turned(const char *path)
 {
-    char only[256], a[128];
+    char only[256], a[128], plain[256];
     int status;
 
     snprintf(a, sizeof a, "%s/a", program.folder);
-    status = run(path, a, NULL);
+    snprintf(plain, sizeof plain, "%s/%s/%s", program.folder, copy_name[PLAIN], path);
+    status = run(plain, a, NULL);
     if (status == 2 || status == 3 || status == 4) {
         print_message("%s: not run (status %d)\n", path, status);
         return true;
@@ -303,7 +312,7 @@ static bool same_turned(const char *path)
 
     forecasters(path, only, sizeof only);
     if (only[0] != '\0')
-        same = same && run(path, a, only) == 0 &&
+        same = same && run(plain, a, only) == 0 &&
                same_tables(path, TYPES, only);
     drop(a);
     return same;
@@ -344,7 +353,7 @@ static int copy_tree(void **state)
 
     (void)state;
     link_shared();
-    for (int copy = LISTS; copy <= TYPES; copy++) {
+    for (int copy = PLAIN; copy <= TYPES; copy++) {
         char to[128];
         snprintf(to, sizeof to, "%s/%s", program.folder, copy_name[copy]);
         const char *mkdir_argv[] = { "mkdir", to, NULL };
