@@ -180,5 +180,5 @@ scratch=$(mktemp)
 trap 'rm -f "$scratch" "$scratch.a" "$scratch.b"' EXIT
 table=$(functions; directions; rooms; texts; lists; manual)
 printf '%-42s %-19s %-18s %-5s %s\n%s\n' point goal today holds where "$table"
-printf '%s\n' "$table" | awk '{ all++; holds += /  yes( |$)/ }
+printf '%s\n' "$table" | awk '{ all++; holds += / yes( |$)/ }
     END { print holds " of " all " goals hold" }'
