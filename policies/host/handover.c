@@ -67,7 +67,7 @@ static void drop_whole_jobs(struct cs_host *host)
 
 /* Forgets what was to be told and when it was to be asked.  Rounds go on from where they
  * are counted.  The policy that comes has not decided yet. */
-static void end_decisions(struct cs_host *host, const struct cs_policy *next)
+static void end_decisions(struct cs_host *host)
 {
     struct host_decisions *decision = host->decision;
 
@@ -81,8 +81,7 @@ static void end_decisions(struct cs_host *host, const struct cs_policy *next)
     decision->decided_ns = decision->solved_ns = decision->wake_ns = 0;
     decision->idle_decides = decision->vain_stops = 0;
     decision->handed_over++;
-    if (!(next->flags & CS_DRAWS))
-        decision->random_state = 0;     /* its predecessor may have drawn */
+    decision->random_state = 0;     /* its predecessor may have drawn */
 }
 
 /* ---- the policy that comes ---- */
@@ -138,7 +137,7 @@ void host_hand_over(struct cs_host *host, const struct host_policy *next)
         return;
     if (split)
         drop_whole_jobs(host);
-    end_decisions(host, next->policy);
+    end_decisions(host);
     if (host->policy->fini)
         host->policy->fini(host->self);
     host->self = NULL;

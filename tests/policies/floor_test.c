@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* floor_test.c - no policy is left out of the comparison with random order. */
+/*
+ * floor_test.c - random order is what it says, and no policy is left out of the
+ * comparison with it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -12,6 +15,7 @@
 
 #include "policies/policy.h"
 #include "policies/registry/registry.h"
+#include "tests/aid/world.h"
 
 static const char *const files[] = {
     "experiments/floor/order.yaml", "experiments/floor/elastic.yaml",
@@ -89,9 +93,54 @@ static void each_claim_is_against_random_order(void **state)
     }
 }
 
+/* 39 of 40 GPUs are released at 100 s; one stays busy, so that none of 30 jobs for 40 GPUs
+ * fits then, but each of 30 jobs for one does. */
+static void all_that_fits_is_started_in_one_decision(void **state)
+{
+    struct world world = { 0 };
+    struct world_job job[62] = { { 0, 100, 39, 0, 0 }, { 0, 10000, 1, 0, 0 } };
+
+    (void)state;
+    for (uint32_t i = 2; i < 62; i++)
+        job[i] = (struct world_job) { 1, 50, i % 2 == 0 ? 40 : 1, 0, 0 };
+    assert_true(world_trace(&world, 1, 40, job, 62, "[random]"));
+    assert_true(world_run(&world, 0, NULL, job, NULL));
+    for (uint32_t i = 3; i < 62; i += 2)
+        assert_true(job[i].start_s >= 100 && job[i].start_s <= 100);
+    world_close(&world);
+}
+
+/* Three equal jobs wait for one GPU.  In 600 trials each of their six orders stands
+ * 100 times, with a deviation of sqrt(600 * 1/6 * 5/6) = 9.1; four of them are 37. */
+static void each_order_is_as_likely(void **state)
+{
+    struct world world = { 0 };
+    struct world_job job[4] = { { 0, 100, 1, 0, 0 }, { 1, 10, 1, 0, 0 },
+                                { 2, 10, 1, 0, 0 }, { 3, 10, 1, 0, 0 } };
+    unsigned seen[64] = { 0 };
+
+    (void)state;
+    assert_true(world_trace_on(&world, "nodes: [{name: n, count: 1, gpus: "
+                               "{type: generic, count: 1}}]", job, 4,
+                               "[random]", 600));
+    for (uint32_t trial = 0; trial < 600; trial++) {
+        unsigned order = 0;
+        assert_true(world_run(&world, trial, NULL, job, NULL));
+        for (uint32_t i = 1; i < 4; i++)
+            order = 4 * order + (unsigned)((job[i].start_s - 100) / 10);
+        seen[order]++;
+    }
+    static const unsigned orders[] = { 6, 9, 18, 24, 33, 36 };  /* 012 021 102 120 201 210 */
+    for (size_t i = 0; i < 6; i++)
+        assert_in_range(seen[orders[i]], 63, 137);
+    world_close(&world);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_that_fits_is_started_in_one_decision),
+        cmocka_unit_test(each_order_is_as_likely),
         cmocka_unit_test(each_policy_is_asked_or_a_reason_stands_in_the_manual),
         cmocka_unit_test(each_claim_is_against_random_order),
     };
