@@ -23,7 +23,8 @@
  * A job that fits in no pool now, as nodes are out of service, needs nothing
  * until they are back: else no other job could be given what it needs.
  * Where several X are best, the one that adds most to the sum of the rates.
- * Weights are 1.
+ * Weights are 1.  Their jobs have whole GPUs.  A part of one fills that part of a pool
+ * here; for max-min the job counts as one of a GPU.
  *
  * With `packing`, pairs of jobs on the same GPUs are combinations of their own
  * beside the single jobs, as in the paper's section 3.1: X[k][p] is the share
@@ -53,6 +54,7 @@ enum objective { MAX_MIN, MAKESPAN, FINISH_TIME, COST };
 struct entry {
     struct job_id job;
     uint32_t gpus;
+    double held;                /* of them: a part of one counts as such */
     uint32_t on, next;          /* pools, or NOWHERE */
     uint32_t combo;             /* in which it runs */
     uint32_t mate;              /* entry that is to be beside it, or NOWHERE */
@@ -165,6 +167,7 @@ static void gavel_submitted(void *self, struct cs_host *host,
     *e = (struct entry) { .job = job, .on = NOWHERE, .mate = NOWHERE,
                           .combo = NOWHERE, .was = NOWHERE,
                           .gpus = cs_job_gpus(host, job) };
+    e->held = job_role_amount(cs_request(host, job), 0);
     for (uint32_t p = 0; p < g->pools; p++) {
         e->speedup[p] = cs_speedup(host, job, p, e->gpus);
         most = fmax(most, e->speedup[p]);
@@ -340,7 +343,7 @@ static bool solve_program(struct gavel *g, double at_least)
             uint32_t c = i * g->pools + p;
             g->most[c] = speed_in(g, e, p) > 0 ? 1 : 0;
             put_entry(g, &entries, i, c, 1);
-            put_entry(g, &entries, n + p, c, e->gpus);
+            put_entry(g, &entries, n + p, c, e->held);
         }
     for (uint32_t i = 0; i < n; i++)
         g->limit[i] = 1;
@@ -441,7 +444,7 @@ static double bound_z(const struct gavel *g)
         if (!(most > 0))
             continue;           /* it needs nothing */
         z = fmin(z, most / g->need[i]);
-        gpus += e->gpus * g->need[i] / most;
+        gpus += e->held * g->need[i] / most;
     }
     return gpus > 0 ? fmin(z, g->all / gpus) : INFINITY;
 }
@@ -507,7 +510,7 @@ static void refresh_jobs(struct gavel *g, const struct cs_host *host)
 
         e->equal = 0;
         for (uint32_t p = 0; p < g->pools; p++) {
-            double share = g->cap[p] / g->count / e->gpus;
+            double share = g->cap[p] / g->count / e->held;
             e->equal += speed_in(g, e, p) * g->cap[p] / fmax(g->all, 1);
             alone += speed_in(g, e, p) * share;
             whole += share;
@@ -752,12 +755,13 @@ static void choose_picks(struct gavel *g, const struct cs_host *host)
         room[p] = cs_total_gpus(host, 1u << p);
     for (uint32_t k = 0; k < picks; k++) {
         const struct combo *combo = &g->combo[g->pick[k].combo];
-        uint32_t p = g->pick[k].pool, gpus = g->entry[combo->a].gpus;
-        if (g->entry[combo->a].next != NOWHERE || gpus > room[p] ||
+        uint32_t p = g->pick[k].pool;
+        double held = g->entry[combo->a].held;
+        if (g->entry[combo->a].next != NOWHERE || held > room[p] + TIGHT ||
             (combo->b != NOWHERE && g->entry[combo->b].next != NOWHERE))
             continue;
         take_pick(g, g->pick[k].combo, p);
-        room[p] -= gpus;
+        room[p] -= held;
     }
 }
 

@@ -35,7 +35,7 @@ static void a_limit_that_cuts_is_counted(void **state)
         const char *policy, *tight, *wide;
         size_t world;
     } row[] = {
-        { "allox", "depth_max: 2", "depth_max: 200", 0 },
+        { "allox", "depth_max: 2", "depth_max: 200", 3 },
         { "easy", "depth_max: 1", "", 1 },
         { "learned", "depth_max: 1", "depth_max: 300", 2 },
         { "advised", "depth: 1, " ADVISED, "depth: 300, " ADVISED, 2 },

@@ -200,6 +200,39 @@ static void every_elastic_policy_ends_all_jobs(void **state)
     }
 }
 
+/* Four halves of a GPU fit on two GPUs at once, also by the plan: each job of 100 s ends
+ * after 100 s.  Counted as whole ones, two of them would wait for a round, an interval or an
+ * end, and be late. */
+static void parts_of_gpus_are_planned_as_parts(void **state)
+{
+    static const char *const policy[] = {
+        "optimus", "afs", "elasticflow", "gavel", "gavel, objective: finish-time", "shockwave",
+        "lucid"
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof policy / sizeof policy[0]; i++) {
+        struct world_job job[4];
+
+        run(policy[i], "0,0,100,0.5,110\n1,0,100,0.5,110\n2,0,100,0.5,110\n"
+            "3,0,100,0.5,110\n", 2, "", job);
+        for (uint32_t j = 0; j < 4; j++)
+            if (!about(job[j].end_s, 100))
+                fail_msg("%s: job %u", policy[i], j);
+    }
+}
+
+/* A quarter of a GPU for 200 s is 50 GPU-seconds, less than 100 of a whole one: it goes
+ * first when the GPU is free after 50 s. */
+static void lucid_orders_by_the_part_of_a_gpu(void **state)
+{
+    struct world_job job[3];
+
+    (void)state;
+    run("lucid, packs: never", "0,0,50,1,\n1,1,100,1,\n2,2,200,0.25,\n", 1, "", job);
+    assert_true(about(job[2].end_s, 250) && about(job[1].end_s, 350));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +246,8 @@ int main(void)
         cmocka_unit_test(themis_leases_to_the_job_that_is_worst_off),
         cmocka_unit_test(themis_leaves_no_gpu_idle_that_a_job_could_use),
         cmocka_unit_test(every_elastic_policy_ends_all_jobs),
+        cmocka_unit_test(parts_of_gpus_are_planned_as_parts),
+        cmocka_unit_test(lucid_orders_by_the_part_of_a_gpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
