@@ -567,6 +567,32 @@ static void sia_starts_a_gang_of_any_number_of_whole_nodes(void **state)
     world_close(&world);
 }
 
+/* Four pools of 160 GPUs, four jobs that scale linearly.  A job has 1 GPU at first and
+ * twice as many at each deal: 128, the most that it may have, from the eighth at 420 s on.  By
+ * then it did 60 x (1 + 2 + ... + 64) = 7620 GPU-seconds; the other 128,000 of 135,620 take
+ * 1000 s.  A pool holds one such job, so each must have its own: of 1, 2, 4 and 8, 16, ... 128
+ * GPUs that are 19 configurations in each of four pools, more than 64. */
+static void sia_looks_at_all_configurations_of_a_job(void **state)
+{
+    struct world world = { 0 };
+    struct world_job job[4];
+
+    (void)state;
+    if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: 1d\ncluster: {nodes: ["
+                    "{name: a, count: 20, gpus: {type: generic, count: 8}}, "
+                    "{name: b, count: 20, gpus: {type: generic, count: 8}}, "
+                    "{name: c, count: 20, gpus: {type: generic, count: 8}}, "
+                    "{name: d, count: 20, gpus: {type: generic, count: 8}}]}\n"
+                    "workload: {arrival: {process: all_at_once}, jobs: 4, mix: [{recipe: trace, "
+                    "gpus: 1, duration: 135620s, elastic: {min: 1, max: 128, scaling: "
+                    "linear}}]}\npolicies: [sia]\n") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    for (int j = 0; j < 4; j++)
+        assert_true(about(job[j].end_s, 1420, 1e-3));
+    world_close(&world);
+}
+
 /* Jobs and rates as Gavel's artifact has them, on two nodes of each type. */
 static void gavels_own_trace_runs_under_every_policy(void **state)
 {
@@ -634,6 +660,7 @@ int main(void)
         cmocka_unit_test(every_policy_ends_all_jobs_of_a_mixed_cluster),
         cmocka_unit_test(a_pool_without_the_type_of_a_job_is_none_for_it),
         cmocka_unit_test(sia_starts_a_gang_of_any_number_of_whole_nodes),
+        cmocka_unit_test(sia_looks_at_all_configurations_of_a_job),
         cmocka_unit_test(gavels_own_trace_runs_under_every_policy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
