@@ -42,6 +42,7 @@ static void a_limit_that_cuts_is_counted(void **state)
         { "pollux", "depth: 1, population: 8, generations: 5",
           "depth: 90, population: 8, generations: 5", 1 },
         { "sia", "depth: 1", "depth: 90", 1 },
+        { "themis", "sizes_max: 2", "sizes_max: 12", 1 },   /* of 1 to 12 GPUs */
         { "elasticflow", "slots_max: 20", "slots_max: 100000", 1 },
     };
 
