@@ -118,7 +118,7 @@ static void optimus_decide(void *self, struct cs_host *host)
     if (cs_pending_count(host) + cs_running_count(host) == 0)
         return;
     cs_wake_at(host, clock_tick_after(now, o->interval_ns));
-    if (now % o->interval_ns != 0)
+    if (!cs_is_due(host, o->interval_ns))
         return;
     optimus_list(o, host);
     for (uint32_t i = 0; i < o->count; i++) {

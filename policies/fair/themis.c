@@ -362,7 +362,7 @@ static void themis_decide(void *self, struct cs_host *host)
     struct themis *t = self;
     int64_t now = cs_now_ns(host);
     uint32_t room = cs_total_gpus(host, 0), sizes = 0;
-    bool due = now % t->lease_ns == 0;
+    bool due = cs_is_due(host, t->lease_ns);
 
     if (t->count == 0)
         return;

@@ -141,6 +141,16 @@ int64_t cs_round_ns(const struct cs_host *host)
     return host->rules->tick_ns > 0 ? 0 : host->rules->round_ns;
 }
 
+/* With rounds or ticks decisions stand so far apart that a multiple may lie between. */
+bool cs_is_due(const struct cs_host *host, int64_t interval_ns)
+{
+    int64_t now = host_now(host), round = host->rules->round_ns;
+
+    assert(interval_ns > 0 && round >= 0);
+    return now % interval_ns == 0 || now < round ||
+           (round > 0 && now / interval_ns > (now - round) / interval_ns);
+}
+
 /* Counts each decision once, however often the policy says it. */
 void cs_limit_reached(struct cs_host *host)
 {

@@ -856,7 +856,7 @@ static void gavel_decide(void *self, struct cs_host *host)
         cs_wake_at(host, clock_after(now, round));
     } else {
         cs_wake_at(host, clock_tick_after(now, round));
-        if (now % round != 0)
+        if (!cs_is_due(host, round))
             return;
     }
     forget_ended(g);

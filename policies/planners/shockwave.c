@@ -636,7 +636,7 @@ static void shockwave_decide(void *self, struct cs_host *host)
     if (s->count == 0)
         return;
     cs_wake_at(host, clock_tick_after(now, s->round_ns));
-    if (now % s->round_ns != 0)
+    if (!cs_is_due(host, s->round_ns))
         return;
     if (s->changed || s->rounds_left == 0)
         plan_window(s, host);

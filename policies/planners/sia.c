@@ -605,7 +605,7 @@ static void sia_decide(void *self, struct cs_host *host)
     if (cs_pending_count(host) + cs_running_count(host) == 0)
         return;
     cs_wake_at(host, clock_tick_after(now, sia->interval_ns));
-    if (now % sia->interval_ns != 0)
+    if (!cs_is_due(host, sia->interval_ns))
         return;
     sia_list_jobs(sia, host);
     sia_read_nodes(sia, host);

@@ -233,6 +233,38 @@ static void lucid_orders_by_the_part_of_a_gpu(void **state)
     assert_true(about(job[2].end_s, 250) && about(job[1].end_s, 350));
 }
 
+/* Plans are due at 60, 120, ... s.  Rounds of 25 s begin at 50 and 75, so that the plan of 60 is
+ * made at 75; of 100 s, at 100.  Common multiples of both would be 300 s apart.  In turns of 60 s
+ * the second job of 100 s runs from 75 on, and not when the first ends at 100. */
+static void what_is_due_between_two_rounds_is_done_in_the_next(void **state)
+{
+    static const char *const policy[] = {
+        "optimus, interval: 60s", "sia, interval: 60s", "pollux, interval: 60s",
+        "shockwave, round: 60s"
+    };
+    static const char *const rounds[] = { "rounds: {length: 25s}", "tick: 25s",
+                                          "rounds: {length: 100s}" };
+    static const double start_s[] = { 75, 75, 100 };
+    static const char *const turns[] = { "las", "gittins" };
+    struct world_job job[2];
+    char text[100];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof policy / sizeof policy[0]; i++)
+        for (size_t r = 0; r < 3; r++) {
+            snprintf(text, sizeof text, "%s, %s", policy[i], rounds[r]);
+            run(text, "0,1,100,1,\n1,30,100,1,\n", 4, "", job);
+            if (!about(job[0].start_s, start_s[r]) || !about(job[1].start_s, start_s[r]))
+                fail_msg("%s", text);
+        }
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(text, sizeof text, "%s, quantum: 60s, rounds: {length: 25s}", turns[i]);
+        run(text, "0,0,100,1,\n1,0,100,1,\n", 1, "", job);
+        if (!about(job[1].start_s, 75))
+            fail_msg("%s", text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +278,7 @@ int main(void)
         cmocka_unit_test(themis_leases_to_the_job_that_is_worst_off),
         cmocka_unit_test(themis_leaves_no_gpu_idle_that_a_job_could_use),
         cmocka_unit_test(every_elastic_policy_ends_all_jobs),
+        cmocka_unit_test(what_is_due_between_two_rounds_is_done_in_the_next),
         cmocka_unit_test(parts_of_gpus_are_planned_as_parts),
         cmocka_unit_test(lucid_orders_by_the_part_of_a_gpu),
     };
