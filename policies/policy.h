@@ -277,10 +277,8 @@ int64_t cs_earliest_ns(struct cs_host *host, uint32_t gpus,
 
 /* Rounds.  cs_round_ns: decide is called at multiples of it alone; 0: at every
  * event.  cs_may_solve: may a policy with CS_SOLVES plan anew?  True is
- * remembered as the time of a plan.  cs_is_due: is this decision the first one at or
- * after a multiple of an interval?  Without rounds and ticks it stands at the multiple. */
+ * remembered as the time of a plan. */
 int64_t cs_round_ns(const struct cs_host *host);
-bool cs_is_due(const struct cs_host *host, int64_t interval_ns);
 bool cs_may_solve(struct cs_host *host);
 
 /* ---- requests: carried out or refused before the call returns ------------ */

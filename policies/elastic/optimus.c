@@ -13,6 +13,7 @@
  * left is the host's estimate, and speeds are the laws' or the user's.  Workers
  * and parameter servers are not told apart.
  */
+#include "policies/due.h"
 #include "policies/params.h"
 #include "policies/phases.h"
 #include "policies/policy.h"

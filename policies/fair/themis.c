@@ -19,6 +19,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "policies/due.h"
 #include "policies/params.h"
 #include "policies/policy.h"
 #include "policies/resize.h"

@@ -6,6 +6,7 @@
  * the policy is told it (`estimate`).
  */
 #include "policies/advice.h"
+#include "policies/due.h"
 #include "policies/host/view.h"
 
 #include <assert.h>

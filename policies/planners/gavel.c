@@ -36,6 +36,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "policies/due.h"
 #include "policies/pack.h"
 #include "policies/params.h"
 #include "policies/policy.h"

@@ -37,6 +37,7 @@
  */
 #include <math.h>
 
+#include "policies/due.h"
 #include "policies/params.h"
 #include "policies/policy.h"
 #include "policies/resize.h"

@@ -27,6 +27,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "policies/due.h"
 #include "policies/params.h"
 #include "policies/phases.h"
 #include "policies/policy.h"

@@ -9,6 +9,7 @@
  * share and many preemptions; jobs of like length all end late (dlas is the
  * remedy).  Quanta end at multiples of their length, whenever a job came.
  */
+#include "policies/due.h"
 #include "policies/params.h"
 #include "policies/policy.h"
 #include "policies/rank.h"
