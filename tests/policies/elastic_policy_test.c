@@ -265,6 +265,19 @@ static void what_is_due_between_two_rounds_is_done_in_the_next(void **state)
     }
 }
 
+/* Three GPUs.  Halves end at 100 and 300 s on the first, 200 s on the second, so that all three
+ * are free at 300: the job of three, which comes at 1 s, is promised that, and one of 250 s that
+ * comes at 2 keeps the promise on the third.  If the first half freed a GPU, all would be free
+ * at 200 s, and it would have to wait. */
+static void a_gpu_is_promised_when_its_last_part_ends(void **state)
+{
+    struct world_job job[5];
+
+    (void)state;
+    run("easy", "0,0,100,0.5,\n1,0,300,0.5,\n2,0,200,1,\n3,1,10,3,\n4,2,250,1,\n", 3, "", job);
+    assert_true(about(job[4].start_s, 2) && about(job[3].start_s, 300));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +292,7 @@ int main(void)
         cmocka_unit_test(themis_leaves_no_gpu_idle_that_a_job_could_use),
         cmocka_unit_test(every_elastic_policy_ends_all_jobs),
         cmocka_unit_test(what_is_due_between_two_rounds_is_done_in_the_next),
+        cmocka_unit_test(a_gpu_is_promised_when_its_last_part_ends),
         cmocka_unit_test(parts_of_gpus_are_planned_as_parts),
         cmocka_unit_test(lucid_orders_by_the_part_of_a_gpu),
     };
