@@ -86,6 +86,7 @@ enum cs_policy_flags {
     /* What it is not able to do: `validate` refuses such jobs */
     CS_ONE_ROLE       = 1u << 19,  /* deals jobs of one role alone */
     CS_NEEDS_GPUS     = 1u << 20,  /* starts no job that computes on cores alone */
+    CS_WHOLE_GPUS     = 1u << 23,  /* deals no part of a GPU */
 };
 
 /* The table of a policy: a constant that the library keeps.  Functions that

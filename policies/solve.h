@@ -62,9 +62,9 @@ struct cs_deal_job {
 struct cs_deal *cs_make_deal(struct cs_host *host, cs_next_size *next_size, void *self);
 /* Deals GPUs to jobs that have none, in the order of submission, by the rule of AFS-L:
  * step by step, each to the job that wins against all others.  Steps that are no faster
- * are not taken. */
+ * are not taken.  room, and sizes: GPUs, or parts of them that are all alike. */
 void cs_deal_gpus(struct cs_deal *deal, struct cs_deal_job *job, uint32_t count,
-                  uint32_t gpus);
+                  uint64_t room);
 
 /* ---- GPUs of nodes, by a genetic search ---- */
 

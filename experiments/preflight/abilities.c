@@ -2,9 +2,10 @@
 /*
  * abilities.c - jobs that a policy is not able to run, by flags.
  *
- * A policy's table says in flags what it needs (CS_ONE_ROLE, CS_NEEDS_GPUS) and
- * what it does (HOST_DEALERS: it stops, resizes or packs jobs).  Found before
- * any trial: such a job would wait until the run counts as stalled.
+ * A policy's table says in flags what it needs (CS_ONE_ROLE, CS_NEEDS_GPUS,
+ * CS_WHOLE_GPUS) and what it does (HOST_DEALERS: it stops, resizes or packs jobs).
+ * Found before any trial: such a job would wait until the run counts as stalled, or
+ * end it.
  */
 #include "experiments/preflight/abilities.h"
 
@@ -67,6 +68,9 @@ bool abilities_bar(const struct host_policy *policy, const char *name,
         form->role[0].on_cores.cores > 0)
         return refuse(request, name, "it deals GPUs, and this job computes on cores "
                       "alone", CS_NEEDS_GPUS, err);
+    if (flags & CS_WHOLE_GPUS && job_role_milli(request, 0) < GPU_MILLI)
+        return refuse(request, name, "it deals whole GPUs, and this job asks for a part "
+                      "of one", CS_WHOLE_GPUS, err);
     return false;
 }
 

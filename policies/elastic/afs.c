@@ -29,6 +29,7 @@ extern const struct cs_policy afs_policy;
 struct afs_job {
     struct job_id job;
     uint32_t had;               /* GPUs before the deal */
+    uint32_t milli;             /* thousandths of each GPU */
 };
 
 /* Parameters first, which the host fills; then the jobs that may be resized, in the
@@ -44,15 +45,17 @@ struct afs {
     bool changed, once;
 };
 
-/* cs_next_size() of solve.h. self: the policy; i: a place in afs->job. */
+/* cs_next_size() of solve.h, in thousandths of GPUs: a job may ask for a part of one.
+ * self: the policy; i: a place in afs->job. */
 static uint32_t afs_next_size(struct cs_host *host, void *self, uint32_t i, uint32_t gpus,
                               double *speedup)
 {
     struct afs *afs = self;
-    uint32_t size = cs_size_above(host, afs->job[i].job, gpus);
+    const struct afs_job *job = &afs->job[i];
+    uint32_t size = cs_size_above(host, job->job, gpus / job->milli);
 
-    *speedup = size > 0 ? cs_best_speedup(host, afs->job[i].job, size) : 0;
-    return size;
+    *speedup = size > 0 ? cs_best_speedup(host, job->job, size) : 0;
+    return size * job->milli;
 }
 
 /* What is left of a job without GPUs stays so. */
@@ -70,7 +73,8 @@ static void afs_submitted(void *self, struct cs_host *host, struct job_id id)
         afs->deal = cs_make_deal(host, afs_next_size, afs);
     afs->share[afs->count] = (struct cs_deal_job) {
         .left_s = 1e-9 * (double)cs_left_ns(host, id), .curve = cs_curve(host, id) };
-    afs->job[afs->count++] = (struct afs_job) { .job = id };
+    afs->job[afs->count++] = (struct afs_job) {
+        .job = id, .milli = job_role_milli(cs_request(host, id), 0) };
     afs->changed = true;
 }
 
@@ -150,7 +154,9 @@ static void afs_decide(void *self, struct cs_host *host)
         afs->share[i].left_s = 1e-9 * (double)cs_left_ns(host, job->job);
         job->had = cs_size_now(host, job->job);
     }
-    cs_deal_gpus(afs->deal, afs->share, afs->count, room);
+    cs_deal_gpus(afs->deal, afs->share, afs->count, (uint64_t)GPU_MILLI * room);
+    for (uint32_t i = 0; i < afs->count; i++)
+        afs->share[i].gpus /= afs->job[i].milli;
     afs_set_sizes(afs, host);
     afs->changed = false;
     afs->once = true;

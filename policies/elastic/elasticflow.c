@@ -35,6 +35,7 @@ extern const struct cs_policy elasticflow_policy;
 struct ef_job {
     struct job_id job;
     uint32_t curve;             /* cs_curve() */
+    uint32_t milli;             /* thousandths of each GPU that it takes */
     int64_t deadline_ns;
     double left_s;
     uint32_t had, gpus, next;   /* had: GPUs before this deal */
@@ -64,7 +65,7 @@ struct ef {
     struct ef_job *job;         /* by deadline, then age */
     struct cs_size *size;
     uint32_t *heap;             /* of jobs */
-    uint32_t *free, *kept;      /* GPUs by slot; kept: before a trial */
+    uint64_t *free, *kept;      /* thousandths of GPUs by slot; kept: before a trial */
     struct ef_fill at, kept_at;
     struct ef_curve *curve;     /* by number */
     uint32_t curve_room;
@@ -138,7 +139,8 @@ static void ef_submitted(void *self, struct cs_host *host, struct job_id id)
     struct ef *ef = self;
     struct ef_job new_job = {
         .job = id, .deadline_ns = cs_request(host, id)->deadline_ns,
-        .left_s = 1e-9 * (double)cs_left_ns(host, id), .curve = cs_curve(host, id) };
+        .left_s = 1e-9 * (double)cs_left_ns(host, id), .curve = cs_curve(host, id),
+        .milli = job_role_milli(cs_request(host, id), 0) };
 
     if (ef->count == ef->room) {
         ef->job = cs_grow(host, ef->job, &ef->room, ef->count, sizeof *ef->job);
@@ -223,11 +225,11 @@ static double ef_slots(const struct ef *ef, struct cs_host *host,
     return slots < (double)ef->slots_max ? slots : (double)ef->slots_max;
 }
 
-/* Takes GPUs in the slots [from, to), and notes whether free GPUs still rise. */
-static void ef_take(struct ef *ef, uint32_t from, uint32_t to, uint32_t gpus)
+/* Takes thousandths of GPUs in the slots [from, to), and notes whether free GPUs still rise. */
+static void ef_take(struct ef *ef, uint32_t from, uint32_t to, uint64_t milli)
 {
     for (uint32_t t = from; t < to; t++)
-        ef->free[t] -= gpus;
+        ef->free[t] -= milli;
     if (from > 0 && ef->free[from - 1] > ef->free[from])
         ef->at.rises = false;
     if (to < ef->slots_max && ef->free[to - 1] > ef->free[to])
@@ -261,7 +263,8 @@ static bool ef_ends(struct ef *ef, struct cs_host *host,
     if (slots > 0)
         *first = 0;
     for (; t < slots && left_s > 0; t++) {
-        uint32_t room = ef->free[t] < n ? ef->free[t] : n;
+        uint64_t free = ef->free[t] / job->milli;
+        uint32_t room = free < n ? (uint32_t)free : n;
         if (room != last_room) {
             gpus = ef_size_below(ef, host, job, room, &speedup);
             last_room = room;
@@ -272,12 +275,12 @@ static bool ef_ends(struct ef *ef, struct cs_host *host,
             ef_is_clear(left_s, speedup * slot_s, slots - t, &ends)) {
             *take |= !apart && ends < slots - t;
             if (*take)
-                ef_take(ef, t, t + (uint32_t)ends + 1, gpus);
+                ef_take(ef, t, t + (uint32_t)ends + 1, (uint64_t)gpus * job->milli);
             return ends < slots - t;
         }
         left_s -= speedup * slot_s * (slots - t < 1 ? slots - t : 1);
         if (*take)
-            ef_take(ef, t, t + 1, gpus);
+            ef_take(ef, t, t + 1, (uint64_t)gpus * job->milli);
         apart |= gpus > 0;
     }
     return left_s <= 0;
@@ -316,7 +319,7 @@ static bool ef_fill(struct ef *ef, struct cs_host *host, struct ef_job *job)
 static void ef_clear(struct ef *ef)
 {
     for (int64_t t = 0; t < ef->slots_max; t++)
-        ef->free[t] = ef->total;
+        ef->free[t] = (uint64_t)GPU_MILLI * ef->total;
     ef->at = (struct ef_fill) { .rises = true };
 }
 
@@ -444,10 +447,10 @@ static void ef_heapify(struct ef *ef, uint32_t count, ef_order *before)
         ef_sink(ef, count, i, before);
 }
 
-/* Jobs without GPUs take their least, the oldest first; returns what is left
- * of the room. */
-static uint32_t ef_start_oldest(struct ef *ef, struct cs_host *host,
-                                uint32_t room)
+/* Jobs without GPUs take their least, the oldest first; returns what is left of the
+ * room, in thousandths of GPUs. */
+static uint64_t ef_start_oldest(struct ef *ef, struct cs_host *host,
+                                uint64_t room)
 {
     uint32_t count = 0;
     double speedup;
@@ -459,9 +462,9 @@ static uint32_t ef_start_oldest(struct ef *ef, struct cs_host *host,
     while (count > 0 && room > 0) {
         struct ef_job *job = &ef->job[ef->heap[0]];
         uint32_t least = ef_size_above(ef, host, job, 0, &speedup);
-        if (least > 0 && least <= room) {
+        if (least > 0 && (uint64_t)least * job->milli <= room) {
             job->gpus = least;
-            room -= least;
+            room -= (uint64_t)least * job->milli;
         }
         ef->heap[0] = ef->heap[--count];
         ef_sink(ef, count, 0, ef_older);
@@ -471,7 +474,7 @@ static uint32_t ef_start_oldest(struct ef *ef, struct cs_host *host,
 
 /* First jobs without GPUs start, then those that run grow, step by step, the
  * cheapest step first.  A step that is larger than the room will never fit. */
-static void ef_give_rest(struct ef *ef, struct cs_host *host, uint32_t room)
+static void ef_give_rest(struct ef *ef, struct cs_host *host, uint64_t room)
 {
     uint32_t count = 0;
 
@@ -484,8 +487,9 @@ static void ef_give_rest(struct ef *ef, struct cs_host *host, uint32_t room)
     ef_heapify(ef, count, ef_cheaper);
     while (count > 0 && room > 0) {
         struct ef_job *job = &ef->job[ef->heap[0]];
-        if (job->next - job->gpus <= room) {
-            room -= job->next - job->gpus;
+        uint64_t step = (uint64_t)(job->next - job->gpus) * job->milli;
+        if (step <= room) {
+            room -= step;
             job->gpus = job->next;
             ef_look_ahead(ef, host, job);
         } else {
@@ -530,11 +534,12 @@ static void ef_set_sizes(struct ef *ef, struct cs_host *host)
 static void ef_decide(void *self, struct cs_host *host)
 {
     struct ef *ef = self;
-    uint32_t room = cs_total_gpus(host, 0);
+    uint32_t total = cs_total_gpus(host, 0);
+    uint64_t room = (uint64_t)GPU_MILLI * total;
 
-    if (room != ef->total)              /* nodes have come or gone */
+    if (total != ef->total)             /* nodes have come or gone */
         ef->changed = true;
-    ef->total = room;
+    ef->total = total;
     if (ef->count == 0 || (!ef->changed && !ef_lost(ef, host)))
         return;
     for (uint32_t i = 0; i < ef->count; i++) {
@@ -546,7 +551,7 @@ static void ef_decide(void *self, struct cs_host *host)
     }
     ef_admit(ef, host);
     for (uint32_t i = 0; i < ef->count; i++)
-        room -= ef->job[i].gpus;
+        room -= (uint64_t)ef->job[i].gpus * ef->job[i].milli;
     ef_give_rest(ef, host, room);
     ef_set_sizes(ef, host);
     ef->changed = false;

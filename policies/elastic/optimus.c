@@ -13,6 +13,7 @@
  * left is the host's estimate, and speeds are the laws' or the user's.  Workers
  * and parameter servers are not told apart.
  */
+#include "policies/due.h"
 #include "policies/params.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
@@ -25,6 +26,7 @@ struct optimus_job {
     double left_s, time_s;      /* to its end at its size now */
     double gain;                /* of the next step; < 0: there is none */
     uint32_t gpus, next;
+    uint32_t milli;             /* thousandths of each GPU */
 };
 
 /* The parameter, and the jobs of a deal with their sizes. */
@@ -85,45 +87,54 @@ static void optimus_look_ahead(struct optimus_job *job, struct cs_host *host)
                     (job->next - job->gpus);
 }
 
+/* Thousandths of GPUs that the next size takes more. */
+static uint64_t optimus_step(const struct optimus_job *job)
+{
+    return (uint64_t)(job->next - job->gpus) * job->milli;
+}
+
 /* The job of the largest gain whose step fits; o->count: none. */
-static uint32_t optimus_best(const struct optimus *o, uint32_t room)
+static uint32_t optimus_best(const struct optimus *o, uint64_t room)
 {
     uint32_t best = o->count;
 
     for (uint32_t i = 0; i < o->count; i++) {
         const struct optimus_job *job = &o->job[i];
-        if (job->gpus > 0 && job->gain > 0 && job->next - job->gpus <= room &&
+        if (job->gpus > 0 && job->gain > 0 && optimus_step(job) <= room &&
             (best == o->count || job->gain > o->job[best].gain))
             best = i;
     }
     return best;
 }
 
-/* Only at multiples of the interval; in between sizes stay. */
+/* Only at multiples of the interval; in between sizes stay.  The room is counted in
+ * thousandths of GPUs, as jobs may ask for a part of one. */
 static void optimus_decide(void *self, struct cs_host *host)
 {
     struct optimus *o = self;
     int64_t now = cs_now_ns(host);
-    uint32_t room = cs_total_gpus(host, 0), best;
+    uint64_t room = (uint64_t)GPU_MILLI * cs_total_gpus(host, 0);
+    uint32_t best;
 
     if (cs_pending_count(host) + cs_running_count(host) == 0)
         return;
     cs_wake_at(host, clock_tick_after(now, o->interval_ns));
-    if (now % o->interval_ns != 0)
+    if (!cs_is_due(host, o->interval_ns))
         return;
     optimus_list(o, host);
     for (uint32_t i = 0; i < o->count; i++) {
         struct optimus_job *job = &o->job[i];
-        uint32_t least = cs_size_least(host, job->job);
+        uint64_t least = cs_size_least(host, job->job);
+        job->milli = job_role_milli(cs_request(host, job->job), 0);
         job->left_s = 1e-9 * (double)cs_left_ns(host, job->job);
-        job->gpus = least <= room ? least : 0;
-        room -= job->gpus;
+        job->gpus = least * job->milli <= room ? (uint32_t)least : 0;
+        room -= (uint64_t)job->gpus * job->milli;
         if (job->gpus > 0)
             optimus_look_ahead(job, host);
     }
     while ((best = optimus_best(o, room)) < o->count) {
         struct optimus_job *job = &o->job[best];
-        room -= job->next - job->gpus;
+        room -= optimus_step(job);
         job->gpus = job->next;
         optimus_look_ahead(job, host);
     }

@@ -10,6 +10,7 @@
  * shares go to the tenant that came first.  Jobs without a tenant count as
  * those of one.
  */
+#include <math.h>
 #include <string.h>
 
 #include "policies/phases.h"
@@ -18,14 +19,22 @@
 
 extern const struct cs_policy drf_policy;
 
+/* Whole numbers, so that what is added can be taken away again. */
 struct drf_use {
-    double gpus, cores, memory_bytes;
+    double gpu_milli, core_milli, memory_bytes;
+};
+
+/* What a job that runs was counted as. */
+struct drf_job {
+    struct drf_use use;
+    bool counts;
 };
 
 struct drf {
     struct drf_use *use;        /* by tenant */
     bool *blocked;              /* its next job does not fit now */
-    uint32_t tenants;           /* for which there is room */
+    struct drf_job *job;        /* by slot */
+    uint32_t tenants, jobs;     /* for which there is room */
     uint32_t running;           /* jobs that are counted */
 };
 
@@ -40,22 +49,45 @@ static void drf_grow(struct drf *drf, struct cs_host *host)
         drf->blocked = cs_alloc(host, drf->tenants, sizeof *drf->blocked);
 }
 
-/* What a job holds while it runs: cores and memory are per GPU where a role
- * has any. */
-static void drf_add(struct drf_use *use, const struct cs_host *host,
-                    struct job_id job, double sign)
+/* What a job holds that runs: cores and memory are per GPU where a role has any.  A role
+ * that went on cores in the place of GPUs holds none. */
+static struct drf_use drf_held(const struct cs_host *host, struct job_id job)
 {
-    const struct job_request *request = cs_request(host, job);
+    const struct job_form *form = cs_request(host, job)->form;
+    struct drf_use use = { 0, 0, 0 };
 
-    for (uint32_t r = 0; r < request->form->role_count; r++) {
-        const struct role_spec *role = &request->form->role[r];
-        uint32_t gpus = r == 0 && request->gpus ? request->gpus : role->gpus;
-        double times = gpus > 0 ? gpus : 1;
+    for (uint32_t r = 0; r < form->role_count; r++) {
+        const struct role_spec *role = &form->role[r];
+        struct lease_id id = cs_role_lease(host, job, r);
+        if (id.i == ID_NONE)
+            continue;
+        const struct cs_lease *lease = cs_lease(host, id);
+        double milli = (double)((uint64_t)lease->gpus * lease->gpu_milli);
+        bool on_cores = lease->gpus == 0 && role->gpus > 0;
 
-        use->gpus += sign * gpus;
-        use->cores += sign * times * role->cores;
-        use->memory_bytes += sign * times * (double)role->memory_bytes;
+        use.gpu_milli += milli;
+        if (lease->gpus == 0)
+            milli = GPU_MILLI;
+        use.core_milli += milli * (on_cores ? role->on_cores.cores : role->cores);
+        use.memory_bytes += floor(milli / GPU_MILLI *
+                                  (double)(on_cores ? role->on_cores.memory_bytes
+                                                    : role->memory_bytes));
     }
+    return use;
+}
+
+/* Adds a job that runs to its tenant. */
+static void drf_add(struct drf *drf, struct cs_host *host, struct job_id id)
+{
+    uint32_t slot = cs_slot(host, id);
+    struct drf_use *use = &drf->use[cs_tenant(host, id)];
+
+    drf->job = cs_grow(host, drf->job, &drf->jobs, slot, sizeof *drf->job);
+    struct drf_job *job = &drf->job[slot];
+    *job = (struct drf_job) { drf_held(host, id), true };
+    use->gpu_milli += job->use.gpu_milli;
+    use->core_milli += job->use.core_milli;
+    use->memory_bytes += job->use.memory_bytes;
 }
 
 /* The largest share of GPUs, cores and memory; resources that the cluster has
@@ -66,9 +98,9 @@ static double drf_share(const struct drf_use *use, const struct cs_host *host)
     double memory = cs_total_memory_bytes(host), share = 0;
 
     if (gpus > 0)
-        share = use->gpus / gpus;
-    if (cores > 0 && use->cores / cores > share)
-        share = use->cores / cores;
+        share = use->gpu_milli / (GPU_MILLI * gpus);
+    if (cores > 0 && use->core_milli / (GPU_MILLI * cores) > share)
+        share = use->core_milli / (GPU_MILLI * cores);
     if (memory > 0 && use->memory_bytes / memory > share)
         share = use->memory_bytes / memory;
     return share;
@@ -80,22 +112,28 @@ static void drf_count(struct drf *drf, struct cs_host *host)
     drf->running = cs_running_count(host);
     for (uint32_t t = 0; t < drf->tenants; t++)
         drf->use[t] = (struct drf_use) { 0, 0, 0 };
-    for (uint32_t i = 0; i < drf->running; i++) {
-        struct job_id job = cs_running(host, i);
-        drf_add(&drf->use[cs_tenant(host, job)], host, job, 1);
-    }
+    for (uint32_t j = 0; j < drf->jobs; j++)
+        drf->job[j].counts = false;
+    for (uint32_t i = 0; i < drf->running; i++)
+        drf_add(drf, host, cs_running(host, i));
 }
 
-/* A job that never ran holds nothing to give back. */
-static void drf_job_ended(void *self, struct cs_host *host, struct job_id job)
+/* A job that is not counted holds nothing to give back. */
+static void drf_job_ended(void *self, struct cs_host *host, struct job_id id)
 {
     struct drf *drf = self;
+    uint32_t slot = cs_slot(host, id);
 
     drf_grow(drf, host);
-    if (cs_attained_gpu_s(host, job) > 0 && drf->running > 0) {
-        drf_add(&drf->use[cs_tenant(host, job)], host, job, -1);
-        drf->running--;
-    }
+    if (slot >= drf->jobs || !drf->job[slot].counts)
+        return;
+    struct drf_job *job = &drf->job[slot];
+    struct drf_use *use = &drf->use[cs_tenant(host, id)];
+    use->gpu_milli -= job->use.gpu_milli;
+    use->core_milli -= job->use.core_milli;
+    use->memory_bytes -= job->use.memory_bytes;
+    job->counts = false;
+    drf->running--;
 }
 
 /* The oldest ask of the tenant with the smallest share; ID_NONE: no tenant
@@ -137,7 +175,7 @@ static void drf_decide(void *self, struct cs_host *host)
         struct job_id job = cs_task(host, task)->job;
 
         if (cs_start(host, task) == CS_DONE) {
-            drf_add(&drf->use[t], host, job, 1);
+            drf_add(drf, host, job);
             drf->running++;
         } else if (cs_skips(host)) {
             drf->blocked[t] = true;

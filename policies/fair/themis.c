@@ -19,13 +19,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "policies/due.h"
 #include "policies/params.h"
 #include "policies/policy.h"
 #include "policies/resize.h"
 
 extern const struct cs_policy themis_policy;
-
-#define SIZES 16u               /* sizes a job bids for, at most */
 
 struct themis_job {
     struct job_id job;
@@ -38,8 +37,8 @@ struct themis_job {
 
 /* What a job that is offered GPUs bids. */
 struct themis_bid {
-    double log_value[SIZES + 1];        /* of -log rho by size; [0]: none */
-    uint32_t size[SIZES + 1];
+    double *log_value;          /* of -log rho by size; [0]: none */
+    uint32_t *size;
     uint32_t sizes;
 };
 
@@ -55,6 +54,7 @@ struct themis_rank {
  * array of its own. */
 struct themis {
     int64_t lease_ns, last_ns;
+    int64_t sizes_max;          /* that a job bids for */
     double f;
     struct themis_job *job;
     double *crowd_s;            /* of each job: jobs x seconds while it was there */
@@ -112,6 +112,11 @@ static void make_room(struct themis *t, struct cs_host *host)
     t->crowd_s = cs_grow(host, t->crowd_s, &room, t->count, sizeof *t->crowd_s);
     t->give = cs_alloc(host, t->room, sizeof *t->give);
     t->bid = cs_alloc(host, t->room, sizeof *t->bid);
+    size_t sizes = (size_t)t->sizes_max + 1;
+    double *log_value = cs_alloc(host, t->room * sizes, sizeof *log_value);
+    uint32_t *size = cs_alloc(host, t->room * sizes, sizeof *size);
+    for (uint32_t i = 0; i < t->room; i++)
+        t->bid[i] = (struct themis_bid) { log_value + i * sizes, size + i * sizes, 0 };
     t->rank = cs_alloc(host, t->room, sizeof *t->rank);
     t->gpus = count_all_gpus(host);
     size_t choices = ((size_t)t->room + 1) * (t->gpus + 1);
@@ -186,17 +191,19 @@ static double rho_now(const struct themis *t, struct cs_host *host,
                     job->now ? cs_best_speedup(host, job->job, job->now) : 0);
 }
 
-/* At most SIZES sizes, evenly spread over those that the job may have. */
+/* At most sizes_max sizes, evenly spread over those that the job may have. */
 static void make_bid(const struct themis *t, struct cs_host *host,
                      const struct themis_job *job, uint32_t room,
                      struct themis_bid *bid)
 {
-    uint32_t n = 0;
+    uint32_t n = 0, most = (uint32_t)t->sizes_max;
 
     for (uint32_t s = cs_size_least(host, job->job); s > 0 && s <= room;
          s = cs_size_above(host, job->job, s))
         n++;
-    uint32_t step = n > SIZES ? (n + SIZES - 1) / SIZES : 1;
+    uint32_t step = n > most ? (n + most - 1) / most : 1;
+    if (step > 1)
+        cs_limit_reached(host);
     bid->sizes = 0;
     bid->log_value[0] = -log(rho_with(t, host, job, 0));
     n = 0;
@@ -356,7 +363,7 @@ static void themis_decide(void *self, struct cs_host *host)
     struct themis *t = self;
     int64_t now = cs_now_ns(host);
     uint32_t room = cs_total_gpus(host, 0), sizes = 0;
-    bool due = now % t->lease_ns == 0;
+    bool due = cs_is_due(host, t->lease_ns);
 
     if (t->count == 0)
         return;
@@ -390,6 +397,8 @@ static const struct cs_param params[] = {
       "1200s", "how long GPUs are given for" },
     { "f", CS_PARAM_FRACTION, offsetof(struct themis, f), 0, 1, "80%",
       "fairness knob: GPUs are offered to the worst 1 - f of the jobs" },
+    { "sizes_max", CS_PARAM_INT, offsetof(struct themis, sizes_max), 1, 255,
+      "16", "sizes that a job bids for, spread over those that it may have" },
 };
 
 const struct cs_policy themis_policy = {
@@ -398,8 +407,8 @@ const struct cs_policy themis_policy = {
     .cites = "mahajan2020themis",
     .summary = "leases auctioned among the jobs of the worst finish-time fairness",
     .flags = CS_PREEMPTS | CS_RESIZES | CS_DRAWS | CS_ASKS_ESTIMATES |
-             CS_ONE_ROLE | CS_NEEDS_GPUS,
-    .param_count = 2, .param = params,
+             CS_ONE_ROLE | CS_NEEDS_GPUS | CS_WHOLE_GPUS,
+    .param_count = 3, .param = params, .limits = "sizes_max",
     .self_bytes = sizeof(struct themis), .decide = themis_decide,
     .job_submitted = themis_submitted, .job_ended = themis_ended,
 };

@@ -228,8 +228,11 @@ void host_submit(struct cs_host *host, const struct job_request *request,
             job->pub.work_due_s += phase_runs(&form->phase[p],
                                               request->steps);
     host_estimate(host, job);
-    if (job_role_milli(request, 0) < GPU_MILLI)
+    if (job_role_milli(request, 0) < GPU_MILLI) {
         host->waiting->has_parts = true;
+        if (host->policy->flags & CS_WHOLE_GPUS)
+            cs_fail(host, "it deals whole GPUs, and a job asks for a part of one");
+    }
     host_tell(host, FACT_JOB_SUBMIT, j, 0, job_role_amount(request, 0));
     host_news_add(host, NEWS_SUBMITTED, j);
     if (host_per_phase(host))

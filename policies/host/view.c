@@ -6,6 +6,7 @@
  * the policy is told it (`estimate`).
  */
 #include "policies/advice.h"
+#include "policies/due.h"
 #include "policies/host/view.h"
 
 #include <assert.h>
@@ -139,6 +140,16 @@ int64_t cs_round_ns(const struct cs_host *host)
 {
     assert(host->rules->round_ns >= 0 && host->rules->tick_ns >= 0);
     return host->rules->tick_ns > 0 ? 0 : host->rules->round_ns;
+}
+
+/* With rounds or ticks decisions stand so far apart that a multiple may lie between. */
+bool cs_is_due(const struct cs_host *host, int64_t interval_ns)
+{
+    int64_t now = host_now(host), round = host->rules->round_ns;
+
+    assert(interval_ns > 0 && round >= 0);
+    return now % interval_ns == 0 || now < round ||
+           (round > 0 && now / interval_ns > (now - round) / interval_ns);
 }
 
 /* Counts each decision once, however often the policy says it. */

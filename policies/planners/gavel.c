@@ -20,8 +20,11 @@
  *  cost         rates over the pools' prices, summed; deadlines are kept if
  *               that can be
  *
+ * A job that fits in no pool now, as nodes are out of service, needs nothing
+ * until they are back: else no other job could be given what it needs.
  * Where several X are best, the one that adds most to the sum of the rates.
- * Weights are 1.
+ * Weights are 1.  Their jobs have whole GPUs.  A part of one fills that part of a pool
+ * here; for max-min the job counts as one of a GPU.
  *
  * With `packing`, pairs of jobs on the same GPUs are combinations of their own
  * beside the single jobs, as in the paper's section 3.1: X[k][p] is the share
@@ -33,6 +36,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "policies/due.h"
 #include "policies/pack.h"
 #include "policies/params.h"
 #include "policies/policy.h"
@@ -51,6 +55,7 @@ enum objective { MAX_MIN, MAKESPAN, FINISH_TIME, COST };
 struct entry {
     struct job_id job;
     uint32_t gpus;
+    double held;                /* of them: a part of one counts as such */
     uint32_t on, next;          /* pools, or NOWHERE */
     uint32_t combo;             /* in which it runs */
     uint32_t mate;              /* entry that is to be beside it, or NOWHERE */
@@ -163,6 +168,7 @@ static void gavel_submitted(void *self, struct cs_host *host,
     *e = (struct entry) { .job = job, .on = NOWHERE, .mate = NOWHERE,
                           .combo = NOWHERE, .was = NOWHERE,
                           .gpus = cs_job_gpus(host, job) };
+    e->held = job_role_amount(cs_request(host, job), 0);
     for (uint32_t p = 0; p < g->pools; p++) {
         e->speedup[p] = cs_speedup(host, job, p, e->gpus);
         most = fmax(most, e->speedup[p]);
@@ -271,6 +277,24 @@ static void list_combos(struct gavel *g, struct cs_host *host)
 
 /* ---- the linear program -------------------------------------------------- */
 
+/* Returns the speed of a job in a pool; 0 where it does not fit now, since nodes are
+ * out of service or not rented. */
+static double speed_in(const struct gavel *g, const struct entry *e, uint32_t pool)
+{
+    return e->gpus <= g->cap[pool] ? e->speedup[pool] : 0;
+}
+
+/* Returns the speed of a job in the pool where it is fastest now; 0: there is none,
+ * and programs are made as if the job needed nothing. */
+static double best_speed(const struct gavel *g, const struct entry *e)
+{
+    double most = 0;
+
+    for (uint32_t p = 0; p < g->pools; p++)
+        most = fmax(most, speed_in(g, e, p));
+    return most;
+}
+
 /* Appends one number of the program's matrix. */
 static void put_entry(struct gavel *g, uint32_t *entries, uint32_t row,
                       uint32_t column, double value)
@@ -318,9 +342,9 @@ static bool solve_program(struct gavel *g, double at_least)
         for (uint32_t p = 0; p < g->pools; p++) {
             const struct entry *e = &g->entry[i];
             uint32_t c = i * g->pools + p;
-            g->most[c] = e->speedup[p] > 0 && e->gpus <= g->cap[p] ? 1 : 0;
+            g->most[c] = speed_in(g, e, p) > 0 ? 1 : 0;
             put_entry(g, &entries, i, c, 1);
-            put_entry(g, &entries, n + p, c, e->gpus);
+            put_entry(g, &entries, n + p, c, e->held);
         }
     for (uint32_t i = 0; i < n; i++)
         g->limit[i] = 1;
@@ -346,11 +370,17 @@ static bool solve_program(struct gavel *g, double at_least)
     return cs_linear_program(&lp);
 }
 
-/* The largest z such that every job has z times what it needs. */
+/* The largest z such that every job has z times what it needs; 0 if none needs
+ * anything. */
 static double best_z(struct gavel *g)
 {
     uint32_t z = g->combos * g->pools;
+    double needs = 0;
 
+    for (uint32_t i = 0; i < g->count; i++)
+        needs += g->need[i];
+    if (!(needs > 0))
+        return 0;
     memset(g->gain, 0, z * sizeof *g->gain);
     g->gain[z] = 1;
     return solve_program(g, NAN) ? g->x[z] : 0;
@@ -393,6 +423,9 @@ static bool need_for(struct gavel *g, const struct cs_host *host, double rho)
         const struct entry *e = &g->entry[i];
         double time_s = rho * (e->alone_s + e->left_s / e->alone) -
                         age_s(host, e);
+        g->need[i] = 0;
+        if (!(best_speed(g, e) > 0))
+            continue;
         if (!(time_s > 0))
             return false;
         g->need[i] = e->left_s / time_s;
@@ -408,14 +441,13 @@ static double bound_z(const struct gavel *g)
 
     for (uint32_t i = 0; i < g->count; i++) {
         const struct entry *e = &g->entry[i];
-        double most = 0;
-        for (uint32_t p = 0; p < g->pools; p++)
-            if (e->gpus <= g->cap[p])
-                most = fmax(most, e->speedup[p]);
+        double most = best_speed(g, e);
+        if (!(most > 0))
+            continue;           /* it needs nothing */
         z = fmin(z, most / g->need[i]);
-        gpus += e->gpus * g->need[i] / most;
+        gpus += e->held * g->need[i] / most;
     }
-    return fmin(z, g->all / gpus);
+    return gpus > 0 ? fmin(z, g->all / gpus) : INFINITY;
 }
 
 /* Can every job have what it needs?  A program is solved only where the bound does
@@ -426,7 +458,7 @@ static bool can_have(struct gavel *g)
 
     if (z < 1 - TIGHT)
         return false;
-    return (g->pools == 1 && z > 1 + TIGHT) || best_z(g) >= 1;
+    return isinf(z) || (g->pools == 1 && z > 1 + TIGHT) || best_z(g) >= 1;
 }
 
 /* Finds the least rho that every job can have: doubles it until it can be had,
@@ -456,11 +488,8 @@ static void need_for_deadlines(struct gavel *g, const struct cs_host *host)
         const struct entry *e = &g->entry[i];
         int64_t end = cs_request(host, e->job)->deadline_ns;
         double time_s = 1e-9 * (double)(end - cs_now_ns(host));
-        double most = 0;
-        for (uint32_t p = 0; p < g->pools; p++)
-            most = fmax(most, e->speedup[p]);
         g->need[i] = end < INT64_MAX && time_s > 0 &&
-                             e->left_s / time_s <= most
+                             e->left_s / time_s <= best_speed(g, e)
                          ? e->left_s / time_s : 0;
     }
 }
@@ -482,9 +511,9 @@ static void refresh_jobs(struct gavel *g, const struct cs_host *host)
 
         e->equal = 0;
         for (uint32_t p = 0; p < g->pools; p++) {
-            double share = g->cap[p] / g->count / e->gpus;
-            e->equal += e->speedup[p] * g->cap[p] / fmax(g->all, 1);
-            alone += e->speedup[p] * share;
+            double share = g->cap[p] / g->count / e->held;
+            e->equal += speed_in(g, e, p) * g->cap[p] / fmax(g->all, 1);
+            alone += speed_in(g, e, p) * share;
             whole += share;
         }
         e->equal = fmax(e->equal, 1e-9);
@@ -493,6 +522,18 @@ static void refresh_jobs(struct gavel *g, const struct cs_host *host)
             e->alone_s += (e->solved_left_s - e->left_s) / e->alone;
         e->alone = fmax(whole > 1 ? alone / whole : alone, 1e-9);
         e->solved_left_s = e->left_s;
+    }
+}
+
+/* Sets what the jobs need for max-min and makespan; those that fit nowhere now, nothing. */
+static void set_needs(struct gavel *g)
+{
+    for (uint32_t i = 0; i < g->count; i++) {
+        const struct entry *e = &g->entry[i];
+
+        g->need[i] = g->objective == MAX_MIN ? e->equal / e->gpus : e->left_s;
+        if (!(best_speed(g, e) > 0))
+            g->need[i] = 0;
     }
 }
 
@@ -506,10 +547,7 @@ static void plan_shares(struct gavel *g, struct cs_host *host)
 
     refresh_jobs(g, host);
     list_combos(g, host);
-    for (uint32_t i = 0; i < g->count; i++)
-        g->need[i] = g->objective == MAX_MIN
-                         ? g->entry[i].equal / g->entry[i].gpus
-                         : g->entry[i].left_s;
+    set_needs(g);
     if (g->objective == FINISH_TIME)
         fair_finish(g, host);
     if (g->objective == COST) {
@@ -718,12 +756,13 @@ static void choose_picks(struct gavel *g, const struct cs_host *host)
         room[p] = cs_total_gpus(host, 1u << p);
     for (uint32_t k = 0; k < picks; k++) {
         const struct combo *combo = &g->combo[g->pick[k].combo];
-        uint32_t p = g->pick[k].pool, gpus = g->entry[combo->a].gpus;
-        if (g->entry[combo->a].next != NOWHERE || gpus > room[p] ||
+        uint32_t p = g->pick[k].pool;
+        double held = g->entry[combo->a].held;
+        if (g->entry[combo->a].next != NOWHERE || held > room[p] + TIGHT ||
             (combo->b != NOWHERE && g->entry[combo->b].next != NOWHERE))
             continue;
         take_pick(g, g->pick[k].combo, p);
-        room[p] -= gpus;
+        room[p] -= held;
     }
 }
 
@@ -818,7 +857,7 @@ static void gavel_decide(void *self, struct cs_host *host)
         cs_wake_at(host, clock_after(now, round));
     } else {
         cs_wake_at(host, clock_tick_after(now, round));
-        if (now % round != 0)
+        if (!cs_is_due(host, round))
             return;
     }
     forget_ended(g);

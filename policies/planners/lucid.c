@@ -92,6 +92,12 @@ static void lucid_submitted(void *self, struct cs_host *host,
                           cs_job_gpus(host, job);
 }
 
+/* GPUs that a task asks for; a part of one counts as such. */
+static double lucid_gpus(const struct cs_task *task)
+{
+    return (double)((uint64_t)task->gpus * task->gpu_milli) / GPU_MILLI;
+}
+
 /* Least GPU-time first; the order of submission decides between equals. */
 static bool lucid_before(const void *self, const struct cs_host *host,
                          struct task_id a, struct task_id b)
@@ -99,7 +105,8 @@ static bool lucid_before(const void *self, const struct cs_host *host,
     const struct cs_task *x = cs_task(host, a), *y = cs_task(host, b);
 
     (void)self;
-    return (double)x->estimate_ns * x->gpus < (double)y->estimate_ns * y->gpus;
+    return (double)x->estimate_ns * lucid_gpus(x) <
+           (double)y->estimate_ns * lucid_gpus(y);
 }
 
 /* ---- the profiler ------------------------------------------------------------ */
@@ -219,12 +226,12 @@ static enum cs_verdict lucid_start(const struct lucid *l,
 /* Does more wait than there are free GPUs? */
 static bool lucid_packs(const struct lucid *l, const struct cs_host *host)
 {
-    uint64_t wanted = 0, room = cs_free_gpus(host, l->main_pools);
+    double wanted = 0, room = cs_free_gpus(host, l->main_pools);
 
     if (l->packs != PACKS_LOADED)
         return l->packs == PACKS_ALWAYS;
     for (uint32_t i = 0; i < cs_pending_count(host) && wanted <= room; i++)
-        wanted += cs_task(host, cs_pending(host, i))->gpus;
+        wanted += lucid_gpus(cs_task(host, cs_pending(host, i)));
     return wanted > room;
 }
 

@@ -26,6 +26,7 @@
  */
 #include <math.h>
 
+#include "policies/due.h"
 #include "policies/params.h"
 #include "policies/policy.h"
 #include "policies/resize.h"
@@ -323,7 +324,7 @@ static void pollux_decide(void *self, struct cs_host *host)
     if (cs_pending_count(host) + cs_running_count(host) == 0)
         return;
     cs_wake_at(host, clock_tick_after(now, px->interval_ns));
-    if (now % px->interval_ns != 0)
+    if (!cs_is_due(host, px->interval_ns))
         return;
     pollux_list_jobs(px, host);
     if (px->jobs == 0)

@@ -37,6 +37,7 @@
  */
 #include <math.h>
 
+#include "policies/due.h"
 #include "policies/params.h"
 #include "policies/policy.h"
 #include "policies/resize.h"
@@ -55,7 +56,7 @@ static const double point[POINTS] = { 0, 0.2, 0.4, 0.6, 0.8, 1 };
 
 struct entry {
     struct job_id job;
-    uint32_t gpus;
+    double gpus;                /* a part of one counts as such */
     bool on, next;              /* runs now; is to run in the next round */
     /* Ends on 1/n of the cluster, as they were estimated: when first, the
      * integral over time since then, when last, and what was estimated then. */
@@ -111,11 +112,14 @@ static void shockwave_submitted(void *self, struct cs_host *host,
                                 struct job_id job)
 {
     struct shockwave *s = self;
+    const struct job_request *request = cs_request(host, job);
 
     if (s->count == s->entry_room)
         make_room(s, host);
     s->entry[s->count++] = (struct entry) {
-        .job = job, .gpus = cs_job_gpus(host, job) };
+        .job = job,
+        .gpus = cs_job_gpus(host, job) - job_role_gpus(request, 0) +
+                job_role_amount(request, 0) };
     s->changed = true;
 }
 
@@ -162,7 +166,7 @@ static void look_at_job(struct cs_host *host, struct entry *x)
 
     if (!cs_epochs(host, x->job, &e) || e.done >= e.count) {
         double whole_s = left_s + cs_attained_gpu_s(host, x->job) /
-                                      fmax(x->gpus, 1);
+                                      (x->gpus > 0 ? x->gpus : 1);
         x->epochs = 1;          /* nothing to forecast */
         x->epoch_s = fmax(whole_s, TINY);
         x->done = fmin(1, fmax(0, 1 - left_s / x->epoch_s));
@@ -565,14 +569,14 @@ static void sort_order(struct shockwave *s)
 /* Chooses the jobs of a round: in order, each that finds room. */
 static void choose_jobs(struct shockwave *s, const struct cs_host *host)
 {
-    uint32_t room = cs_total_gpus(host, 0);
+    double room = cs_total_gpus(host, 0);
 
     for (uint32_t j = 0; j < s->count; j++)
         s->order[j] = j;
     sort_order(s);
     for (uint32_t k = 0; k < s->count; k++) {
         struct entry *x = &s->entry[s->order[k]];
-        x->next = x->gpus <= room;
+        x->next = x->gpus <= room + TINY;
         if (!x->next)
             continue;
         room -= x->gpus;
@@ -633,7 +637,7 @@ static void shockwave_decide(void *self, struct cs_host *host)
     if (s->count == 0)
         return;
     cs_wake_at(host, clock_tick_after(now, s->round_ns));
-    if (now % s->round_ns != 0)
+    if (!cs_is_due(host, s->round_ns))
         return;
     if (s->changed || s->rounds_left == 0)
         plan_window(s, host);

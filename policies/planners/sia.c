@@ -27,6 +27,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "policies/due.h"
 #include "policies/params.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
@@ -36,7 +37,6 @@
 extern const struct cs_policy sia_policy;
 
 #define POOLS 32u
-#define CONFIGS 64u             /* of a job */
 #define HOST_KINDS 2u           /* cores, host memory */
 #define CLIP 3000.0             /* utilities are cut there, as theirs */
 
@@ -65,7 +65,7 @@ struct sia {
     double p, idle;
     struct sia_job *job;
     uint32_t *restarts, seen;   /* by job number */
-    uint32_t jobs, room, nodes, pools, columns;
+    uint32_t jobs, room, nodes, pools, columns, column_room;
     struct sia_config *config;  /* by column */
     double *gain, *x, *value, *limit, *bound;
     uint32_t *row, *column;
@@ -104,24 +104,32 @@ static bool sia_can_deal(const struct sia *sia, struct cs_host *host,
     return false;
 }
 
-/* Makes room for `jobs` jobs, each with all its configurations, as columns of the
- * program.  Nothing is kept from before. */
+/* Makes room for `jobs` jobs.  Nothing is kept from before. */
 static void sia_room(struct sia *sia, struct cs_host *host, uint32_t jobs)
 {
     if (jobs < sia->room)
         return;
     sia->job = cs_grow(host, sia->job, &sia->room, jobs, sizeof *sia->job);
-    uint32_t room = sia->room;
-    size_t columns = (size_t)room * CONFIGS;
-    sia->config = cs_alloc(host, columns, sizeof *sia->config);
-    sia->gain = cs_alloc(host, columns, sizeof *sia->gain);
-    sia->x = cs_alloc(host, columns, sizeof *sia->x);
-    sia->bound = cs_alloc(host, columns, sizeof *sia->bound);
-    sia->kind = cs_alloc(host, room, sizeof *sia->kind);
-    sia->value = cs_alloc(host, 2 * columns, sizeof *sia->value);
-    sia->row = cs_alloc(host, 2 * columns, sizeof *sia->row);
-    sia->column = cs_alloc(host, 2 * columns, sizeof *sia->column);
-    sia->limit = cs_alloc(host, room + POOLS, sizeof *sia->limit);
+    sia->kind = cs_alloc(host, sia->room, sizeof *sia->kind);
+    sia->limit = cs_alloc(host, sia->room + POOLS, sizeof *sia->limit);
+}
+
+/* Makes room for one more configuration, a column of the program.  Configurations and
+ * their gains are kept. */
+static void sia_column_room(struct sia *sia, struct cs_host *host)
+{
+    uint32_t room = sia->column_room;
+
+    if (sia->columns < room)
+        return;
+    sia->config = cs_grow(host, sia->config, &sia->column_room, sia->columns,
+                          sizeof *sia->config);
+    sia->gain = cs_grow(host, sia->gain, &room, sia->columns, sizeof *sia->gain);
+    sia->x = cs_alloc(host, room, sizeof *sia->x);
+    sia->bound = cs_alloc(host, room, sizeof *sia->bound);
+    sia->value = cs_alloc(host, 2 * (size_t)room, sizeof *sia->value);
+    sia->row = cs_alloc(host, 2 * (size_t)room, sizeof *sia->row);
+    sia->column = cs_alloc(host, 2 * (size_t)room, sizeof *sia->column);
 }
 
 /* Adds a job to those of this round, if the policy can deal with it. */
@@ -213,19 +221,18 @@ static bool is_same_config(struct sia_config a, struct sia_config b)
     return a.nodes == b.nodes && a.gpus == b.gpus && a.pool == b.pool;
 }
 
-/* Adds a column if the job may have that size and the laws give it a pace
- * there.  Columns beyond CONFIGS are left out. */
+/* Adds a column if the job may have that size and the laws give it a pace there. */
 static void sia_offer_config(struct sia *sia, struct cs_host *host,
                              struct sia_job *job, struct sia_config config)
 {
     double speedup;
 
-    if (job->count == CONFIGS ||
-        cs_size_below(host, job->id, config.gpus) != config.gpus)
+    if (cs_size_below(host, job->id, config.gpus) != config.gpus)
         return;
     speedup = cs_speedup_on(host, job->id, config.pool, config.gpus, config.nodes);
     if (!(speedup > 0))
         return;
+    sia_column_room(sia, host);
     sia->config[sia->columns] = config;
     sia->gain[sia->columns++] = speedup;
     job->count++;
@@ -599,7 +606,7 @@ static void sia_decide(void *self, struct cs_host *host)
     if (cs_pending_count(host) + cs_running_count(host) == 0)
         return;
     cs_wake_at(host, clock_tick_after(now, sia->interval_ns));
-    if (now % sia->interval_ns != 0)
+    if (!cs_is_due(host, sia->interval_ns))
         return;
     sia_list_jobs(sia, host);
     sia_read_nodes(sia, host);

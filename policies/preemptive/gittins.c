@@ -22,6 +22,7 @@
  */
 #include <math.h>
 
+#include "policies/due.h"
 #include "policies/params.h"
 #include "policies/policy.h"
 #include "policies/rank.h"
@@ -222,7 +223,7 @@ static void gittins_decide(void *self, struct cs_host *host)
     }
     /* Not when a job has been loaded: see las.c. */
     if (cs_pending_count(host) > 0 &&   /* else all run as they do */
-        (g->news || cs_now_ns(host) % g->quantum_ns == 0 ||
+        (g->news || cs_is_due(host, g->quantum_ns) ||
          gittins_fits(host)))
         gittins_deal(g, host);
     g->news = false;

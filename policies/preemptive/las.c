@@ -9,6 +9,7 @@
  * share and many preemptions; jobs of like length all end late (dlas is the
  * remedy).  Quanta end at multiples of their length, whenever a job came.
  */
+#include "policies/due.h"
 #include "policies/params.h"
 #include "policies/policy.h"
 #include "policies/rank.h"
@@ -74,7 +75,7 @@ static void las_decide(void *self, struct cs_host *host)
     struct las *las = self;
 
     if (cs_pending_count(host) > 0 &&   /* else all run as they do */
-        (las->news || cs_now_ns(host) % las->quantum_ns == 0 ||
+        (las->news || cs_is_due(host, las->quantum_ns) ||
          las_fits(host)))
         cs_reallocate_moving(host, &las_moving_key);
     las->news = false;

@@ -98,7 +98,7 @@ static void pop_job(struct cs_deal *deal, uint32_t k)
 }
 
 /* Jobs whose steps are larger than the room have no more steps. */
-static void drop_unfit(struct cs_deal *deal, uint32_t room)
+static void drop_unfit(struct cs_deal *deal, uint64_t room)
 {
     for (EACH_CLASS(k, &deal->classes.live))
         while (set_has(&deal->classes.live, k) &&
@@ -124,7 +124,7 @@ static bool wins_all(const struct cs_deal *deal, uint32_t k)
 
 /* Deals by heaps as long as somebody wins against all; returns what is left of the
  * room. */
-static uint32_t deal_heaps(struct cs_deal *deal, uint32_t room)
+static uint64_t deal_heaps(struct cs_deal *deal, uint64_t room)
 {
     memset(&deal->classes.live, 0, sizeof deal->classes.live);
     for (uint32_t i = 0; room > 0 && i < deal->count; i++)
@@ -163,7 +163,7 @@ static uint32_t find_widest(const struct deal_job *job, uint32_t widest)
 }
 
 /* Goes on with the contest from a job. */
-static void hold_contest(struct cs_deal *deal, uint32_t from, uint32_t room,
+static void hold_contest(struct cs_deal *deal, uint32_t from, uint64_t room,
                          uint32_t *winners)
 {
     const struct deal_job *best = NULL;
@@ -184,7 +184,7 @@ static void hold_contest(struct cs_deal *deal, uint32_t from, uint32_t room,
 /* Gives GPUs one by one.  The winner among the jobs before one still wins after
  * that one got a GPU, unless one of them could have taken more than is left; so
  * the contest goes on from there, and not from the first job. */
-static void deal_contest(struct cs_deal *deal, uint32_t room)
+static void deal_contest(struct cs_deal *deal, uint64_t room)
 {
     uint32_t winners = 0, from = 0, widest = 0;
 
@@ -230,9 +230,8 @@ struct cs_deal *cs_make_deal(struct cs_host *host, cs_next_size *next_size, void
 }
 
 void cs_deal_gpus(struct cs_deal *deal, struct cs_deal_job *job, uint32_t count,
-                  uint32_t gpus)
+                  uint64_t room)
 {
-    uint32_t room = gpus;
 
     make_room(deal, count);
     clear_classes(&deal->classes);

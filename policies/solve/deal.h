@@ -66,6 +66,6 @@ struct step_size deal_look_ahead(struct cs_deal *deal, const struct deal_job *jo
 void deal_take_step(struct deal_job *job, struct step_size then);
 /* Deals level by level as long as that can be; returns what is left of the room.  Jobs
  * have no GPUs yet, and all classes are known. */
-uint32_t deal_levels(struct cs_deal *deal, uint32_t room);
+uint64_t deal_levels(struct cs_deal *deal, uint64_t room);
 
 #endif

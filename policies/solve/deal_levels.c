@@ -90,7 +90,7 @@ static uint32_t part_keys(struct deal_key *key, uint32_t count)
 
 /* Chooses, in the order of the keys, each whose step fits what is left of the room, and
  * returns what is left then. */
-static uint32_t choose_first(struct deal_key *key, uint32_t count, uint32_t room)
+static uint64_t choose_first(struct deal_key *key, uint32_t count, uint64_t room)
 {
     uint64_t sum = 0;
     uint32_t least = UINT32_MAX;
@@ -165,7 +165,7 @@ static bool take_chosen(struct cs_deal *deal, const struct class_set *top, uint3
     return true;
 }
 
-uint32_t deal_levels(struct cs_deal *deal, uint32_t room)
+uint64_t deal_levels(struct cs_deal *deal, uint64_t room)
 {
     struct class_set top;
     uint32_t count;
@@ -177,7 +177,7 @@ uint32_t deal_levels(struct cs_deal *deal, uint32_t room)
         bool ordered = list_keys(deal, &top, &count, &sum);
         if (sum > room && !ordered)
             return room;
-        uint32_t left = choose_first(deal->key, count, room);
+        uint64_t left = choose_first(deal->key, count, room);
         if (!take_chosen(deal, &top, count))
             return room;
         room = left;

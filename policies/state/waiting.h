@@ -18,6 +18,7 @@ struct order;
 struct order_filter;
 struct order_item;
 struct host_sorted;
+struct host_part_end;
 struct host_pool_ends;
 struct rank_tree;
 
@@ -34,6 +35,8 @@ struct host_waiting {
     uint32_t sort_capacity;
     struct calendar *ends;          /* expected ends of leases; NULL likewise */
     struct host_pool_ends *pool_ends;   /* likewise, by pool */
+    struct host_part_end *part_end;     /* scratch of ends.c */
+    uint32_t part_end_room;
     uint32_t *list, list_capacity;  /* scratch */
     struct host_list *held;         /* leases, oldest first */
     struct host_list *running;      /* jobs with leases */

@@ -239,6 +239,34 @@ static void what_a_policy_cannot_do_is_told_before_it_runs(void **state)
                         "jobs");
 }
 
+/* `validate` refuses the jobs, and a run ends with that reason. */
+static void who_deals_whole_gpus_refuses_parts_of_them(void **state)
+{
+    static const char *const policy[] = { "allox", "themis" };
+    static struct told told, warned;
+
+    (void)state;
+    check_kind("recipe: trace, gpus: 0.5, duration: 1h", &told, &warned);
+    assert_int_equal(told.count, 2);
+    assert_string_equal(told.text[0], "j can never start under policy allox: it deals whole "
+                        "GPUs, and this job asks for a part of one");
+    assert_true(is_told(&told, "themis"));
+    for (size_t i = 0; i < 2; i++) {
+        struct world world = { 0 };
+        char text[500];
+
+        snprintf(text, sizeof text, "experiment: x\nseeds: 1\ncluster: {nodes: [{name: a, "
+                 "count: 1, gpus: {type: generic, count: 8}}]}\nworkload: {arrival: {process: "
+                 "all_at_once}, jobs: 2, mix: [{recipe: trace, gpus: 0.5, duration: 1h}]}\n"
+                 "policies: [%s]\n", policy[i]);
+        assert_true(world_open(&world, text));
+        assert_false(world_run(&world, 0, NULL, NULL, NULL));
+        assert_non_null(strstr(world_error(&world), "it deals whole GPUs, and a job asks for a "
+                               "part of one"));
+        world_close(&world);
+    }
+}
+
 /* A pool that must be named, and whose default this cluster lacks. */
 static void a_default_that_names_no_pool_is_refused(void **state)
 {
@@ -271,6 +299,7 @@ int main(void)
         cmocka_unit_test(every_policy_runs_every_recipe_or_it_is_refused),
         cmocka_unit_test(every_recipe_is_among_them),
         cmocka_unit_test(what_a_policy_cannot_do_is_told_before_it_runs),
+        cmocka_unit_test(who_deals_whole_gpus_refuses_parts_of_them),
         cmocka_unit_test(a_default_that_names_no_pool_is_refused),
     };
 

@@ -35,13 +35,14 @@ static void a_limit_that_cuts_is_counted(void **state)
         const char *policy, *tight, *wide;
         size_t world;
     } row[] = {
-        { "allox", "depth_max: 2", "depth_max: 200", 0 },
+        { "allox", "depth_max: 2", "depth_max: 200", 3 },
         { "easy", "depth_max: 1", "", 1 },
         { "learned", "depth_max: 1", "depth_max: 300", 2 },
         { "advised", "depth: 1, " ADVISED, "depth: 300, " ADVISED, 2 },
         { "pollux", "depth: 1, population: 8, generations: 5",
           "depth: 90, population: 8, generations: 5", 1 },
         { "sia", "depth: 1", "depth: 90", 1 },
+        { "themis", "sizes_max: 2", "sizes_max: 12", 1 },   /* of 1 to 12 GPUs */
         { "elasticflow", "slots_max: 20", "slots_max: 100000", 1 },
     };
 

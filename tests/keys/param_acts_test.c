@@ -69,6 +69,7 @@ static const struct {
     { "static", "share_max: 10%", "" },
     { "synergy", "loss: 50%", "" },
     { "themis", "lease: 60s", "" }, { "themis", "f: 10%", "" },
+    { "themis", "sizes_max: 1", "" },
     { "time-slice", "quantum: 600s", "" }, { "time-slice", "packing: true", "" },
     { "unicef", "wait: unset", "" }, { "wfp3", "wait: unset", "" },
 };

@@ -19,7 +19,6 @@ extern const struct cs_policy plain_themis_policy;
 
 #define APPS_MAX 256u
 #define GPUS_MAX 256u
-#define BIDS_MAX 16u
 
 struct app {
     struct job_id job;
@@ -31,6 +30,7 @@ struct app {
 
 struct plain_themis {
     int64_t lease_ns, last_ns;  /* the parameters stand as in themis.c */
+    int64_t bids_max;
     double f;
     struct app *app;
     double (*best)[GPUS_MAX + 1];       /* of so many apps, on so many GPUs */
@@ -115,7 +115,8 @@ static void bid(const struct plain_themis *t, struct cs_host *host,
     for (uint32_t g = 0; g <= room; g++)
         app->bid[g] = (double)NAN;
     app->bid[0] = -log(rho_on(t, host, app, 0));
-    uint32_t step = sizes > 0 ? (sizes + BIDS_MAX - 1) / BIDS_MAX : 1;
+    uint32_t most = (uint32_t)t->bids_max;
+    uint32_t step = sizes > 0 ? (sizes + most - 1) / most : 1;
     for (uint32_t s = 0; s < sizes; s += step)
         if (cs_best_speedup(host, app->job, size[s]) > 0)
             app->bid[size[s]] = -log(rho_on(t, host, app, size[s]));

@@ -200,6 +200,84 @@ static void every_elastic_policy_ends_all_jobs(void **state)
     }
 }
 
+/* Four halves of a GPU fit on two GPUs at once, also by the plan: each job of 100 s ends
+ * after 100 s.  Counted as whole ones, two of them would wait for a round, an interval or an
+ * end, and be late. */
+static void parts_of_gpus_are_planned_as_parts(void **state)
+{
+    static const char *const policy[] = {
+        "optimus", "afs", "elasticflow", "gavel", "gavel, objective: finish-time", "shockwave",
+        "lucid"
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof policy / sizeof policy[0]; i++) {
+        struct world_job job[4];
+
+        run(policy[i], "0,0,100,0.5,110\n1,0,100,0.5,110\n2,0,100,0.5,110\n"
+            "3,0,100,0.5,110\n", 2, "", job);
+        for (uint32_t j = 0; j < 4; j++)
+            if (!about(job[j].end_s, 100))
+                fail_msg("%s: job %u", policy[i], j);
+    }
+}
+
+/* A quarter of a GPU for 200 s is 50 GPU-seconds, less than 100 of a whole one: it goes
+ * first when the GPU is free after 50 s. */
+static void lucid_orders_by_the_part_of_a_gpu(void **state)
+{
+    struct world_job job[3];
+
+    (void)state;
+    run("lucid, packs: never", "0,0,50,1,\n1,1,100,1,\n2,2,200,0.25,\n", 1, "", job);
+    assert_true(about(job[2].end_s, 250) && about(job[1].end_s, 350));
+}
+
+/* Plans are due at 60, 120, ... s.  Rounds of 25 s begin at 50 and 75, so that the plan of 60 is
+ * made at 75; of 100 s, at 100.  Common multiples of both would be 300 s apart.  In turns of 60 s
+ * the second job of 100 s runs from 75 on, and not when the first ends at 100. */
+static void what_is_due_between_two_rounds_is_done_in_the_next(void **state)
+{
+    static const char *const policy[] = {
+        "optimus, interval: 60s", "sia, interval: 60s", "pollux, interval: 60s",
+        "shockwave, round: 60s"
+    };
+    static const char *const rounds[] = { "rounds: {length: 25s}", "tick: 25s",
+                                          "rounds: {length: 100s}" };
+    static const double start_s[] = { 75, 75, 100 };
+    static const char *const turns[] = { "las", "gittins" };
+    struct world_job job[2];
+    char text[100];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof policy / sizeof policy[0]; i++)
+        for (size_t r = 0; r < 3; r++) {
+            snprintf(text, sizeof text, "%s, %s", policy[i], rounds[r]);
+            run(text, "0,1,100,1,\n1,30,100,1,\n", 4, "", job);
+            if (!about(job[0].start_s, start_s[r]) || !about(job[1].start_s, start_s[r]))
+                fail_msg("%s", text);
+        }
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(text, sizeof text, "%s, quantum: 60s, rounds: {length: 25s}", turns[i]);
+        run(text, "0,0,100,1,\n1,0,100,1,\n", 1, "", job);
+        if (!about(job[1].start_s, 75))
+            fail_msg("%s", text);
+    }
+}
+
+/* Three GPUs.  Halves end at 100 and 300 s on the first, 200 s on the second, so that all three
+ * are free at 300: the job of three, which comes at 1 s, is promised that, and one of 250 s that
+ * comes at 2 keeps the promise on the third.  If the first half freed a GPU, all would be free
+ * at 200 s, and it would have to wait. */
+static void a_gpu_is_promised_when_its_last_part_ends(void **state)
+{
+    struct world_job job[5];
+
+    (void)state;
+    run("easy", "0,0,100,0.5,\n1,0,300,0.5,\n2,0,200,1,\n3,1,10,3,\n4,2,250,1,\n", 3, "", job);
+    assert_true(about(job[4].start_s, 2) && about(job[3].start_s, 300));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +291,10 @@ int main(void)
         cmocka_unit_test(themis_leases_to_the_job_that_is_worst_off),
         cmocka_unit_test(themis_leaves_no_gpu_idle_that_a_job_could_use),
         cmocka_unit_test(every_elastic_policy_ends_all_jobs),
+        cmocka_unit_test(what_is_due_between_two_rounds_is_done_in_the_next),
+        cmocka_unit_test(a_gpu_is_promised_when_its_last_part_ends),
+        cmocka_unit_test(parts_of_gpus_are_planned_as_parts),
+        cmocka_unit_test(lucid_orders_by_the_part_of_a_gpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -248,8 +248,6 @@ static void gavel_cost_sends_each_job_where_it_is_worth_its_price(void **state)
     assert_true(about(b, 1000, 11));
 }
 
-/* On the slow GPU a takes 1667 s, less than behind b; with 2500 s it is better
- * off waiting for the fast one, though the slow one is idle. */
 /* Solved at 360 s, when both wait; not again before 2,280 s.  Rounds go on: they
  * take turns, and c, of which the solution knows nothing, waits. */
 static void gavel_deals_rounds_between_two_solutions(void **state)
@@ -295,6 +293,55 @@ static void gavel_keeps_the_rounds_that_it_is_given(void **state)
     world_close(&world);
 }
 
+/* Job 0 needs two GPUs, which are rented from the fifth hour on; 1 (3600 s) and 2
+ * (1800 s) share the one GPU that there is till then. */
+static void run_beside_a_job_without_room(const char *objective, struct world_job *job)
+{
+    struct world world = { 0 };
+    char text[1500];
+
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "job,submit,duration,gpus,due\n0,0,3600,2,9000\n"
+                                    "1,0,3600,1,\n2,0,1800,1,4500\n");
+    snprintf(text, sizeof text,
+             "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: n, count: 1, "
+             "gpus: {type: generic, count: 1}, price: 1USD/h}, {name: r, count: 1, gpus: {type: "
+             "generic, count: 2}, price: 1USD/h, rent: {start: 0s, available: {unit: nodes, "
+             "points: [[0h, 0], [5h, 1], [100h, 1]]}}}]}\nworkload: {trace: {file: jobs.csv, "
+             "format: csv, origin: file, columns: {job: job, submit: submit, duration: "
+             "duration, gpus: gpus, deadline: due}}}\npolicies: [{policy: gavel, objective: "
+             "%s, round: 360s}]\n", objective);
+    if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s: %s", objective, world_error(&world));
+    assert_true(job[0].start_s >= 18000);
+    world_close(&world);
+}
+
+/* max-min: 1 and 2 take turns of 360 s, so that 2 has its fifth turn in the ninth or tenth
+ * round and ends at 3240 or 3600 s; 1 ends at 5400 s, when all is done.
+ * finish-time: each would have a third of the GPU alone, so both need the same share, 1/2.
+ * makespan: 2/3 and 1/3 of the time, so that both end at 5400 s, but for the rounds.
+ * cost: 2 needs 1800 / 4500 of the time to be on time.
+ * Each of them must not depend on job 0, which nothing can help now. */
+static void gavel_lets_no_job_without_room_spoil_the_shares(void **state)
+{
+    static const char *const even[] = { "max-min", "finish-time" };
+    struct world_job job[3];
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        run_beside_a_job_without_room(even[i], job);
+        assert_true(about(job[2].end_s, 3420, 180) && about(job[1].end_s, 5400, 1));
+    }
+    run_beside_a_job_without_room("makespan", job);
+    assert_true(about(job[1].end_s, 5400, 720) && about(job[2].end_s, 5400, 720));
+    run_beside_a_job_without_room("cost", job);
+    assert_true(about(job[2].end_s, 4500, 360) && about(job[1].end_s, 5400, 1));
+}
+
+/* On the slow GPU a takes 1667 s, less than behind b; with 2500 s it is better
+ * off waiting for the fast one, though the slow one is idle. */
 static void allox_waits_where_waiting_is_shorter(void **state)
 {
     double a, b;
@@ -520,6 +567,32 @@ static void sia_starts_a_gang_of_any_number_of_whole_nodes(void **state)
     world_close(&world);
 }
 
+/* Four pools of 160 GPUs, four jobs that scale linearly.  A job has 1 GPU at first and
+ * twice as many at each deal: 128, the most that it may have, from the eighth at 420 s on.  By
+ * then it did 60 x (1 + 2 + ... + 64) = 7620 GPU-seconds; the other 128,000 of 135,620 take
+ * 1000 s.  A pool holds one such job, so each must have its own: of 1, 2, 4 and 8, 16, ... 128
+ * GPUs that are 19 configurations in each of four pools, more than 64. */
+static void sia_looks_at_all_configurations_of_a_job(void **state)
+{
+    struct world world = { 0 };
+    struct world_job job[4];
+
+    (void)state;
+    if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: 1d\ncluster: {nodes: ["
+                    "{name: a, count: 20, gpus: {type: generic, count: 8}}, "
+                    "{name: b, count: 20, gpus: {type: generic, count: 8}}, "
+                    "{name: c, count: 20, gpus: {type: generic, count: 8}}, "
+                    "{name: d, count: 20, gpus: {type: generic, count: 8}}]}\n"
+                    "workload: {arrival: {process: all_at_once}, jobs: 4, mix: [{recipe: trace, "
+                    "gpus: 1, duration: 135620s, elastic: {min: 1, max: 128, scaling: "
+                    "linear}}]}\npolicies: [sia]\n") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    for (int j = 0; j < 4; j++)
+        assert_true(about(job[j].end_s, 1420, 1e-3));
+    world_close(&world);
+}
+
 /* Jobs and rates as Gavel's artifact has them, on two nodes of each type. */
 static void gavels_own_trace_runs_under_every_policy(void **state)
 {
@@ -577,6 +650,7 @@ int main(void)
             gavel_cost_sends_each_job_where_it_is_worth_its_price),
         cmocka_unit_test(gavel_deals_rounds_between_two_solutions),
         cmocka_unit_test(gavel_keeps_the_rounds_that_it_is_given),
+        cmocka_unit_test(gavel_lets_no_job_without_room_spoil_the_shares),
         cmocka_unit_test(allox_waits_where_waiting_is_shorter),
         cmocka_unit_test(synergy_gives_cores_to_who_needs_them),
         cmocka_unit_test(synergy_brings_back_who_holds_more_than_its_part),
@@ -586,6 +660,7 @@ int main(void)
         cmocka_unit_test(every_policy_ends_all_jobs_of_a_mixed_cluster),
         cmocka_unit_test(a_pool_without_the_type_of_a_job_is_none_for_it),
         cmocka_unit_test(sia_starts_a_gang_of_any_number_of_whole_nodes),
+        cmocka_unit_test(sia_looks_at_all_configurations_of_a_job),
         cmocka_unit_test(gavels_own_trace_runs_under_every_policy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,6 +56,7 @@ static const struct range {
     { "allox", "depth_max", TO_1000 },
     { "themis", "lease", SLOT },
     { "themis", "f", SHARE },
+    { "themis", "sizes_max", "1", "255", "0", "256" },
     { "optimus", "interval", SLOT },
     { "afs", "interval", "0s", "1000000s", "-0.000000001s", "1000000.000000001s" },
     { "elasticflow", "slot", SLOT },

@@ -164,6 +164,40 @@ static void drf_evens_out_dominant_shares(void **state)
     world_close(&world);
 }
 
+/* Of 8 GPUs and 136 cores, a's jobs take 28 cores and no GPU, four of which fill the node
+ * without GPUs; b's take 2 GPUs.  Shares rise as a 0.21, b 0.25, a 0.41, b 0.5, a 0.62,
+ * b 0.75, a 0.82, b 1.  If a's jobs counted as ones on GPUs (0.125 each), a would take two
+ * GPUs, and b have three jobs. */
+static void drf_counts_no_gpu_of_a_job_on_cores(void **state)
+{
+    struct cs_policy table = *registry_find("drf");
+    struct world world = { 0 };
+
+    (void)state;
+    first = (struct watched) { 0, 0 };
+    drf_itself = table.decide;
+    table.decide = watch_drf;
+    struct host_policy policy = world_policy(&table);
+    policy.rules.blocking = HOST_SKIP;
+    policy.params = NULL;
+    if (!world_open(&world,
+                    "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: g, "
+                    "count: 1, gpus: {type: t4, count: 8}, cpu: {type: xeon-silver-4310, "
+                    "sockets: 2}, memory: 256GB}, {name: c, count: 1, cpu: {type: "
+                    "xeon-platinum-8480+, sockets: 2}, memory: 512GB}], storage: {bandwidth: "
+                    "10GB/s}}\nworkload: {arrival: {process: all_at_once}, jobs: 40, mix: ["
+                    "{recipe: batch-infer, name: a, tenant: a, model: bert-base, precision: "
+                    "fp32, prompts: 20000, prompt_tokens: 128, steps: 1, infer: {gpus: 1, "
+                    "types: [cpu, t4], cpu: {cores: 28, memory: 20GB}}}, {recipe: trace, name: "
+                    "b, tenant: b, gpus: 2, duration: 10s, role: {cores: 1}}]}\n"
+                    "policies: [drf]\n") ||
+        !world_run(&world, 0, &policy, NULL, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_int_equal(first.of_a, 4);
+    assert_int_equal(first.of_b, 4);
+    world_close(&world);
+}
+
 /* One GPU is owned, 4 can be had by the hour.  Of five jobs that come while the
  * first runs for 100 s: one may wait 50 s, a quarter of its run time, and
  * bursts; one of 800 s may wait 200 s and has the owned GPU at 100; one of 2 GPUs
@@ -302,6 +336,7 @@ int main(void)
         cmocka_unit_test(time_slice_stops_nobody_while_there_is_room),
         cmocka_unit_test(qssf_predicts_from_what_the_tenant_ran_before),
         cmocka_unit_test(drf_evens_out_dominant_shares),
+        cmocka_unit_test(drf_counts_no_gpu_of_a_job_on_cores),
         cmocka_unit_test(starburst_waits_for_what_the_cloud_would_cost),
         cmocka_unit_test(starburst_waits_by_the_rule_that_is_named),
         cmocka_unit_test(starburst_bursts_though_a_gpu_comes_free_just_then),
