@@ -75,8 +75,8 @@ const char *calibrate_core_forward(const struct calibrate_row *row,
     if (cpu == NULL)
         return "the CPU is not in the catalogue";
     *measured = row_number(row, "value", 0.0);
-    *predicted = 1.0 / compute_cpu_forward_s(llm, PRECISION_FP32, cpu,
-                           row_number(row, "cores_used", 1.0),
+    *predicted = 1.0 / compute_cpu_encoder_s(llm, PRECISION_FP32, cpu,
+                           row_number(row, "cores_used", 1.0), 1.0,
                            row_number(row, "seq_or_size", 0.0));
     return NULL;
 }

@@ -54,7 +54,8 @@ struct capacity_book *capacity_book_new(struct arena *arena,
 static bool same_unit(const struct capacity_unit *a, const struct capacity_unit *b)
 {
     return a->gpu == b->gpu && a->cores == b->cores &&
-           a->memory_bytes == b->memory_bytes;
+           a->memory_bytes == b->memory_bytes &&
+           a->memory_rest == b->memory_rest && a->memory_parts == b->memory_parts;
 }
 
 /* Makes the index of a unit; all its nodes are stale.  The list of changes

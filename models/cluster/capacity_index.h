@@ -33,6 +33,7 @@ struct capacity_unit {
     bool gpu;                   /* else a core */
     uint32_t cores;             /* per unit */
     int64_t memory_bytes;
+    uint32_t memory_rest, memory_parts; /* rest / parts of a byte more */
 };
 
 /* Returns a book in the arena that notes no changes until an index is made. */

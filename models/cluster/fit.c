@@ -84,7 +84,7 @@ static void finish_placement(struct fit_hunt *hunt, struct placement *out)
             share->memory_bytes = mine * hunt->unit_memory;
             continue;
         }
-        int64_t memory = mine * hunt->unit_memory;
+        int64_t memory = fit_memory_of(hunt, mine);
         share->memory_bytes = memory < memory_left ? memory : memory_left;
         memory_left -= share->memory_bytes;
     }
@@ -390,15 +390,43 @@ static bool fit_whole(struct fit_hunt *hunt)
     return node != UINT32_MAX && fit_give_units(hunt, node, hunt->units);
 }
 
+/* The greatest common divisor, so that equal parts look alike. */
+static uint32_t find_divisor(uint32_t a, uint32_t b)
+{
+    while (b > 0) {
+        uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The cores of a node have their part of the memory, to the byte. */
+static void share_memory(struct fit_hunt *hunt)
+{
+    const struct fit_want *want = hunt->want;
+    uint32_t rest = (uint32_t)(want->memory_bytes % want->cores);
+    uint32_t divisor = find_divisor(want->cores, rest);
+    hunt->unit_memory = want->memory_bytes / want->cores;
+    hunt->memory_rest = rest / divisor;
+    hunt->memory_parts = want->cores / divisor;
+}
+
+uint32_t fit_cores_max(const struct fit_want *want, uint32_t cores, int64_t memory_bytes)
+{
+    assert(want != NULL && want->gpus == 0 && want->cores > 0);
+    struct fit_hunt hunt = { .want = want };
+    share_memory(&hunt);
+    return fit_count_memory(&hunt, cores, memory_bytes);
+}
+
 /* Cores: first on nodes without GPUs, so that GPUs do not lose their cores. */
 static bool fit_cores(struct fit_hunt *hunt, enum fit_rule rule)
 {
     const struct fit_want *want = hunt->want;
     hunt->units = want->cores;
     hunt->unit_cores = 1;
-    /* Rounded up, so that no node is given more memory than it has. */
-    hunt->unit_memory =
-        (want->memory_bytes + want->cores - 1) / (int64_t)want->cores;
+    share_memory(hunt);
     for (int pass = 0; pass < 2; pass++) {
         hunt->bare_nodes = pass == 0;
         if (want->computes ? fit_whole(hunt) : fit_type(hunt, rule))
@@ -418,6 +446,7 @@ static bool fit_any(struct fit_hunt *hunt, enum fit_rule rule)
     hunt->units = want->gpus;
     hunt->unit_cores = want->cores;
     hunt->unit_memory = want->memory_bytes;
+    hunt->memory_parts = 1;
     return fit_gpus(hunt, rule);
 }
 

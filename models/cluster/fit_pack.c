@@ -113,7 +113,8 @@ static struct survey survey_seats(const struct fit_hunt *hunt,
 static struct capacity_index *find_index(const struct fit_hunt *hunt)
 {
     struct capacity_unit unit = { hunt->type != NULL, hunt->unit_cores,
-                              hunt->unit_memory };
+                              hunt->unit_memory, hunt->memory_rest,
+                              hunt->memory_parts };
     struct capacity_index *caps;
     struct fit_seat seat;
 

@@ -36,7 +36,9 @@ struct fit_hunt {
     bool cores_indexed;             /* cores by index->cores */
     uint32_t units;
     uint32_t unit_cores;
-    int64_t unit_memory;
+    int64_t unit_memory;            /* whole bytes of a unit, and ... */
+    uint32_t memory_rest, memory_parts; /* ... rest / parts of a byte: of cores
+                                   that share what is asked for all of them */
     struct share *share;            /* NULL: only whether it fits */
     uint32_t share_max, share_count;
 };
@@ -64,6 +66,17 @@ static inline bool fit_group_matches(const struct fit_hunt *hunt,
     return !hunt->bare_nodes || group->gpus == 0;
 }
 
+/* Returns the bytes of so many units, rounded up once for all of them. */
+static inline int64_t fit_memory_of(const struct fit_hunt *hunt, uint32_t units)
+{
+    uint64_t parts = hunt->memory_parts;
+
+    return units * hunt->unit_memory +
+           (int64_t)(((uint64_t)units * hunt->memory_rest + parts - 1) / parts);
+}
+
+/* Returns for how many units, at most `units`, that memory suffices. */
+uint32_t fit_count_memory(const struct fit_hunt *hunt, uint32_t units, int64_t have);
 /* Fills in what the node seat->at has: what is free now, with `extra`, or all of it. */
 void fit_seat_fill(const struct fit_hunt *hunt, const struct node_group *group,
                    struct fit_seat *seat);

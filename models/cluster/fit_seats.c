@@ -28,6 +28,14 @@ static uint32_t count_units(uint32_t units, int64_t have, int64_t per_unit)
     return have <= 0 ? 0 : (uint32_t)(have / per_unit);
 }
 
+uint32_t fit_count_memory(const struct fit_hunt *hunt, uint32_t units, int64_t have)
+{
+    units = count_units(units, have, hunt->unit_memory);
+    while (units > 0 && fit_memory_of(hunt, units) > have)
+        units--;            /* parts of bytes: mostly of one unit */
+    return units;
+}
+
 void fit_seat_fill(const struct fit_hunt *hunt, const struct node_group *group,
                    struct fit_seat *seat)
 {
@@ -45,7 +53,7 @@ void fit_seat_fill(const struct fit_hunt *hunt, const struct node_group *group,
                                     : (uint32_t)cores;
     assert(seat->free <= seat->size);
     seat->cap = count_units(seat->free, cores, hunt->unit_cores);
-    seat->cap = count_units(seat->cap, memory, hunt->unit_memory);
+    seat->cap = fit_count_memory(hunt, seat->cap, memory);
 }
 
 /* The next node of a group from seat->node on; an index passes over those

@@ -93,6 +93,13 @@ double compute_roofline_s(double flops, double flops_rate, double bytes,
 #define ENCODER_ELEMENTS 8.0
 #define ENCODER_OVERLAP 1.46
 
+/* Parameters of the table of words, in which an encoder only looks up. */
+static double count_words(const struct llm *llm)
+{
+    assert(llm != NULL);
+    return (double)llm->hidden * llm->vocab;
+}
+
 /* Per layer: matrices and attention against traffic of weights and
  * activations; they overlap, neither fully nor not at all. */
 double compute_encoder_s(const struct llm *llm, enum precision precision,
@@ -108,7 +115,7 @@ double compute_encoder_s(const struct llm *llm, enum precision precision,
                                       : half * ENCODER_SHARE_16;
     double rows = sequences * tokens;
     double h = llm->hidden;
-    double weights = (llm->params - h * llm->vocab) / llm->layers;
+    double weights = (llm->params - count_words(llm)) / llm->layers;
     double bytes = small ? 1.0 : 2.0;
     double work_s = 2.0 * rows * weights / rate +
                     4.0 * rows * tokens * h / (half * ENCODER_ATTENTION);
@@ -147,12 +154,25 @@ double compute_cpu_bps(const struct cpu_type *cpu, double cores)
 
 double compute_cpu_forward_s(const struct llm *llm, enum precision precision,
                              const struct cpu_type *cpu, double cores,
-                             double tokens)
+                             double tokens, double attended_tokens)
 {
     assert(llm && cpu && cpu->cores > 0 && cores > 0.0);
     double bytes = llm->params_active * precision_weight_bytes(precision);
-    double flops = compute_forward_flops(llm, tokens, tokens / 2.0);
+    double flops = compute_forward_flops(llm, tokens, attended_tokens);
 
     return compute_roofline_s(flops, compute_cpu_flops(cpu, precision, cores),
                               bytes, compute_cpu_bps(cpu, cores));
+}
+
+/* What the socket's rates were worked out from: the weights of the layers. */
+double compute_cpu_encoder_s(const struct llm *llm, enum precision precision,
+                             const struct cpu_type *cpu, double cores,
+                             double sequences, double tokens)
+{
+    assert(llm && sequences > 0.0 && tokens > 0.0);
+    struct llm layers = *llm;
+
+    layers.params_active -= count_words(llm);
+    return compute_cpu_forward_s(&layers, precision, cpu, cores,
+                                 sequences * tokens, tokens);
 }

@@ -47,10 +47,17 @@ double compute_encoder_s(const struct llm *llm, enum precision precision,
 double compute_cpu_flops(const struct cpu_type *cpu, enum precision precision,
                          double cores);
 double compute_cpu_bps(const struct cpu_type *cpu, double cores);
-/* Returns the seconds of a forward pass over `tokens` tokens on `cores` cores
- * of one CPU type. */
+/* Returns the seconds of a forward pass over the `tokens` tokens of a batch, each
+ * of which attends to `attended_tokens` of its own sequence, on `cores` cores of
+ * one CPU type. */
 double compute_cpu_forward_s(const struct llm *llm, enum precision precision,
                              const struct cpu_type *cpu, double cores,
-                             double tokens);
+                             double tokens, double attended_tokens);
+/* Returns the seconds of a batch of `sequences`, `tokens` long each, through an
+ * encoder there: as compute_encoder_s(), every token attends to its whole
+ * sequence, and words are looked up, not computed. */
+double compute_cpu_encoder_s(const struct llm *llm, enum precision precision,
+                             const struct cpu_type *cpu, double cores,
+                             double sequences, double tokens);
 
 #endif

@@ -4,8 +4,8 @@
  * compute.h and net.h.
  *
  * On cores, a step of generation reads all weights or computes its tokens,
- * whichever takes longer; the KV cache is small beside the weights there and
- * not counted.
+ * whichever takes longer; the reading of the KV cache is small beside that of
+ * the weights there and not counted.
  */
 #include "models/serving/serve.h"
 
@@ -19,13 +19,14 @@
 #include "models/laws/net.h"
 #include "models/types/gang.h"
 
-/* One forward pass of so many tokens on the cores of the gang. */
+/* One forward pass on the cores of the gang over the tokens of a batch, each of
+ * which attends to so many of its own request. */
 static double time_on_cores(const struct serve_law *law, const struct gang *gang,
-                            double tokens)
+                            double tokens, double attended_tokens)
 {
     assert(gang->cpu != NULL && gang->cores > 0);
     return compute_cpu_forward_s(law->llm, law->precision, gang->cpu,
-                                 gang->cores, tokens);
+                                 gang->cores, tokens, attended_tokens);
 }
 
 double serve_batch_s(const struct serve_law *law, const struct gang *gang,
@@ -43,7 +44,8 @@ double serve_batch_s(const struct serve_law *law, const struct gang *gang,
     if (gang->gpu != NULL)
         return compute_encoder_s(law->llm, law->precision, gang->gpu,
                                  requests, law->prompt_tokens);
-    return time_on_cores(law, gang, requests * law->prompt_tokens);
+    return compute_cpu_encoder_s(law->llm, law->precision, gang->cpu,
+                                 gang->cores, requests, law->prompt_tokens);
 }
 
 static struct decode_replica replica_of(const struct serve_law *law,
@@ -59,7 +61,8 @@ double serve_prefill_s(const struct serve_law *law, const struct gang *gang,
 {
     assert(law->kind == SERVE_GENERATE);
     if (gang->gpu == NULL)
-        return time_on_cores(law, gang, prompts * prompt_tokens);
+        return time_on_cores(law, gang, prompts * prompt_tokens,
+                             prompt_tokens / 2.0);
     struct decode_replica replica = replica_of(law, gang);
     return decode_first_token_s(&replica, prompts, prompt_tokens);
 }
@@ -73,7 +76,8 @@ static double time_prompts_beside(const struct serve_law *law,
     assert(prompts >= 0.0);
     assert(prompt_tokens > 0.0);
     if (gang->gpu == NULL)
-        return time_on_cores(law, gang, prompts * prompt_tokens);
+        return time_on_cores(law, gang, prompts * prompt_tokens,
+                             prompt_tokens / 2.0);
     struct decode_replica replica = replica_of(law, gang);
     return decode_prefill_s(&replica, prompts, prompt_tokens);
 }
@@ -83,7 +87,7 @@ double serve_step_s(const struct serve_law *law, const struct gang *gang,
 {
     assert(law->kind == SERVE_GENERATE);
     if (gang->gpu == NULL)
-        return time_on_cores(law, gang, batch);
+        return time_on_cores(law, gang, batch, context_tokens);
     struct decode_replica replica = replica_of(law, gang);
     return decode_step_s(&replica, batch, context_tokens);
 }

@@ -159,6 +159,14 @@ double rng_gamma(struct rng *rng, double shape, double scale)
     return gsl_ran_gamma(&wrapped, shape, scale);
 }
 
+double rng_beta(struct rng *rng, double a, double b)
+{
+    gsl_rng wrapped;
+    assert(a > 0 && b > 0);
+    rng_gsl_wrap(rng, &wrapped);
+    return gsl_ran_beta(&wrapped, a, b);
+}
+
 /* An index with probability weight[i] / sum; never one of weight 0. */
 size_t rng_pick(struct rng *rng, const double *weight, size_t count)
 {

@@ -43,6 +43,7 @@ double rng_lognormal(struct rng *rng, double log_mean, double log_sd);
 double rng_weibull(struct rng *rng, double scale, double shape);
 double rng_pareto(struct rng *rng, double scale, double shape);
 double rng_gamma(struct rng *rng, double shape, double scale);  /* GSL's */
+double rng_beta(struct rng *rng, double a, double b);           /* GSL's */
 
 /* Returns an index below count with probability weight[i] / sum, never one of
  * weight 0. At least one weight must be above 0 and none below. */

@@ -153,10 +153,8 @@ static uint32_t list_rooms(const struct world *w, const struct fit_want *want,
         struct room r = { .node = n };
         r.size = type ? group->gpus : group->cores;
         r.free = type ? (uint32_t)__builtin_popcountll(mask) : cores;
-        int64_t each = type ? want->memory_bytes
-                            : (want->memory_bytes + want->cores - 1) /
-                                  want->cores;
-        while (r.cap < r.free && (r.cap + 1) * each <= memory &&
+        int64_t of = type ? 1 : want->cores;
+        while (r.cap < r.free && (r.cap + 1) * want->memory_bytes <= memory * of &&
                (!type || (r.cap + 1) * want->cores <= cores))
             r.cap++;
         room[count++] = r;
@@ -547,6 +545,48 @@ static void cores_go_to_nodes_without_gpus_first(void **state)
     world_close(&w);
 }
 
+/* Two tasks of 24 cores and 128 GB share a node of 48 and 256 GB: a core's part is 5333333333 1/3
+ * bytes, and 24 of them are 128 GB to the byte; 24 x 5333333334 would be 16 bytes more, and only
+ * 23 cores of the second would have room.  48 cores with 256 GB then lie on two nodes that are
+ * half free, 128 GB each, and a byte more lies nowhere: half of it, rounded up, is too much. */
+static void cores_share_memory_to_the_byte(void **state)
+{
+    static const enum fit_rule rule[] = { FIT_FIRST, FIT_BEST, FIT_COUNT, FIT_PACK, FIT_SPREAD };
+    const int64_t half = INT64_C(128000000000);
+
+    (void)state;
+    for (size_t k = 0; k < sizeof rule / sizeof rule[0]; k++) {
+        struct world w;
+        world_plain(&w, 2, 0);
+        w.group[0].gpu = NULL;
+        w.group[0].cores = 48;
+        w.group[0].memory_bytes = 2 * half;
+        w.cluster = cluster_new(w.arena, &w.spec);
+        struct fit_want want = { .cores = 24, .memory_bytes = half, .node_end = 1 };
+        for (int i = 0; i < 2; i++) {
+            assert_true(fit_find(w.cluster, rule[k], &want, w.share, 4, &w.place));
+            assert_int_equal(w.place.share_count, 1);
+            assert_int_equal(w.share[0].node, 0);
+            assert_int_equal(w.share[0].memory_bytes, half);
+            if (i == 0)
+                cluster_take(w.cluster, &w.place);
+        }
+        want.node_first = 1, want.node_end = 2;
+        assert_true(fit_find(w.cluster, rule[k], &want, w.share, 4, &w.place));
+        cluster_take(w.cluster, &w.place);
+        want = (struct fit_want){ .cores = 48, .memory_bytes = 2 * half };
+        if (k >= 2) {           /* the others take one node, or whole ones */
+            assert_true(fit_find(w.cluster, rule[k], &want, w.share, 4, &w.place));
+            assert_int_equal(w.place.share_count, 2);
+            assert_int_equal(w.share[0].memory_bytes, half);
+            assert_int_equal(w.share[1].memory_bytes, half);
+        }
+        want.memory_bytes++;
+        assert_false(fit_find(w.cluster, rule[k], &want, w.share, 4, &w.place));
+        world_close(&w);
+    }
+}
+
 /* ---- strict FIFO on 8 nodes of 8 GPUs, one second at a time ---- */
 
 #define JOBS 480
@@ -662,6 +702,7 @@ int main(void)
         cmocka_unit_test(free_gpus_go_before_those_of_idle_leases),
         cmocka_unit_test(best_fit_takes_the_fullest_node_that_holds_the_gang),
         cmocka_unit_test(cores_go_to_nodes_without_gpus_first),
+        cmocka_unit_test(cores_share_memory_to_the_byte),
         cmocka_unit_test(strict_fifo_meets_published_simulators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,8 +184,8 @@ static void cores_compute_or_read_whichever_is_longer(void **state)
         law_same("forward", i, forward_step(llm, w.shape.precision, &w.gang, n, tokens).step_s,
              law_most(flops / c.flops, llm->params * each / read));
         law_same("alone", i, compute_cpu_forward_s(llm, w.shape.precision, &w.cpu, w.gang.cores,
-                                               tokens),
-             law_most(flops / n / c.flops, llm->params_active * each / c.bps));
+                                               n * tokens, tokens / 2),
+             law_most(flops / c.flops, llm->params_active * each / c.bps));
         struct decode_replica r = { llm, w.shape.precision, &w.gang, 1, DECODE_GRAPHS };
         law_same("step", i, decode_step_s(&r, n, tokens),
              law_most(n * (2 * llm->params_active + pairs * tokens) / c.flops,

@@ -331,6 +331,32 @@ static void learned_scores_where_there_are_no_gpus(void **state)
     assert_true(ahead > 0);
 }
 
+/* A training on 28 cores that reads from nvme may run on `cpu`, which has drives; `gpu` and
+ * `few`, which have none, have GPUs, which it does not ask for, and 12 cores.  With 12 cores it
+ * may run on all three, and is refused. */
+static void drives_are_asked_of_nodes_whose_cores_suffice(void **state)
+{
+    static const char form[] =
+        "experiment: t\nseeds: 1\nuntil: drained\ncluster:\n  nodes:\n"
+        "    - {name: gpu, count: 1, gpus: {type: t4, count: 1}, cpu: {type: xeon-silver-4310, "
+        "sockets: 1}, memory: 64GB}\n"
+        "    - {name: few, count: 1, cpu: {type: xeon-silver-4310, sockets: 1}, memory: 64GB}\n"
+        "    - {name: cpu, count: 1, cpu: {type: xeon-platinum-8480+, sockets: 2}, memory: 512GB, "
+        "nvme: 4x1TB}\n  storage: {bandwidth: 10GB/s}\nworkload:\n  arrival: {process: fixed, "
+        "times: [0s]}\n  mix:\n    - {recipe: lora, name: l, model: qwen2.5-0.5b, batch: 8, "
+        "sequence: 512, steps: 3, loader: {kind: image, from: nvme, size: 1e6, per_sequence: 1}, "
+        "train: {types: [cpu], cpu: {cores: %d}}}\npolicies: [fcfs]\n";
+    char text[1400];
+    struct seen seen;
+
+    (void)state;
+    snprintf(text, sizeof text, form, 28);
+    assert_true(meet(text, &seen));
+    assert_true(seen.job[0].end_s > seen.job[0].start_s);
+    snprintf(text, sizeof text, form, 12);
+    assert_false(meet(text, &seen));
+}
+
 /* Two pods that are half of a node in cores or in memory run at once; of two that are a core or a
  * MiB more the second waits for the first, and one of more than the node is never placed. */
 static void pods_fill_a_node_to_its_last_core_and_byte(void **state)
@@ -378,6 +404,7 @@ int main(void)
         cmocka_unit_test(bounds_know_the_cores),
         cmocka_unit_test(backfill_on_cores_delays_no_promise),
         cmocka_unit_test(learned_scores_where_there_are_no_gpus),
+        cmocka_unit_test(drives_are_asked_of_nodes_whose_cores_suffice),
         cmocka_unit_test(pods_fill_a_node_to_its_last_core_and_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -324,6 +324,16 @@ static double law_gamma(double x)
     return gsl_cdf_gamma_P(x, 2.5, 4);
 }
 
+static double draw_beta(struct rng *rng)
+{
+    return rng_beta(rng, 0.11, 0.33);
+}
+
+static double law_beta(double x)
+{
+    return gsl_cdf_beta_P(x, 0.11, 0.33);
+}
+
 static double law_uniform(double x)
 {
     return x;
@@ -351,6 +361,7 @@ static void draws_follow_their_laws(void **state)
     assert_true(ks_distance(draw_weibull, law_weibull, "weibull") < 1.63);
     assert_true(ks_distance(draw_pareto, law_pareto, "pareto") < 1.63);
     assert_true(ks_distance(draw_gamma, law_gamma, "gamma") < 1.63);
+    assert_true(ks_distance(draw_beta, law_beta, "beta") < 1.63);
     assert_true(ks_distance(draw_wrapped, law_exponential, "gsl") < 1.63);
 }
 

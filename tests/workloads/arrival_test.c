@@ -195,6 +195,41 @@ static void counts_are_spread_as_arrivals_one_by_one(void **state)
     }
 }
 
+/* Gamma gaps, counted by the second.  By renewal theory, from the first gap on, the mean of the
+ * count is rate x time + (cv^2 - 1) / 2, its variance about cv^2 x rate x time:
+ * 5/s, cv 3, 400 s: 2000 + 4 and 9 x 2000 = 18000; a second has 5 with a deviation of 6.7, so
+ * that normal counts, of which those below 0 are 0, have a mean of 5.9: 2360;
+ * 0.2/s, cv 0.5, 400 s: 80 - 0.375 and 80 / 4 = 20; rounded normal counts of 0.2 with a deviation
+ * of 0.22 have a mean of 0.09: 36.  A window of all 400 s is alike: 5/s hold.
+ * 400 clocks: five standard errors, sqrt(variance / 400), of the mean; a ratio of variances of
+ * 400 values has a deviation of sqrt(2 / 400) = 7%. */
+static void gamma_counts_of_short_windows_add_up(void **state)
+{
+    static const struct { double rate, cv, mean, variance; int ticks; } row[] = {
+        { 5, 3, 2004, 18000, 400 }, { 5, 3, 2004, 18000, 1 },
+        { 0.2, 0.5, 79.625, 20, 400 }, { 0.2, 0.5, 79.625, 20, 1 },
+    };
+
+    (void)state;
+    for (size_t k = 0; k < sizeof row / sizeof row[0]; k++) {
+        struct arrival gamma = { .process = ARRIVAL_GAMMA, .rate_per_s = row[k].rate,
+                                 .cv = row[k].cv };
+        double sum = 0, square = 0;
+
+        for (uint64_t seed = 1; seed <= 400; seed++) {
+            struct arrival_clock clock;
+            double count = 0;
+            arrival_start(&clock, &gamma, seed, 0);
+            for (int t = 1; t <= row[k].ticks; t++)
+                count += (double)arrival_count(&clock, t * 400 / row[k].ticks * CLOCK_NS_PER_S);
+            sum += count / 400;
+            square += count * count / 400;
+        }
+        assert_near(sum, row[k].mean, 5 * sqrt(row[k].variance / 400));
+        assert_near(square - sum * sum, row[k].variance, 0.35 * row[k].variance);
+    }
+}
+
 static void a_higher_rate_draws_the_same_gaps_closer(void **state)
 {
     struct arena *arena = arena_new(0);
@@ -321,6 +356,7 @@ int main(void)
         cmocka_unit_test(bursty_counts_have_the_dispersion_of_an_mmpp),
         cmocka_unit_test(diurnal_arrivals_follow_the_cosine),
         cmocka_unit_test(counts_are_spread_as_arrivals_one_by_one),
+        cmocka_unit_test(gamma_counts_of_short_windows_add_up),
         cmocka_unit_test(a_higher_rate_draws_the_same_gaps_closer),
         cmocka_unit_test(seeds_and_replicas_give_other_arrivals),
         cmocka_unit_test(fixed_and_all_at_once_are_exact),

@@ -15,6 +15,7 @@
 
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
+#include "models/cluster/fit.h"
 #include "models/jobs/job.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
@@ -390,13 +391,15 @@ static bool place_gpus(const struct world *world, const struct demand *demand,
     return err_hint(world->err, "Ask for fewer cores or less memory.");
 }
 
-/* Cores and memory of a CPU role: in all, over all nodes of its pool. */
+/* Cores of a CPU role: those of its pool that have their part of its memory on
+ * their own nodes. */
 static bool place_cores(const struct world *world,
                         const struct demand *demand,
                         const struct role_spec *role)
 {
     const struct cluster_spec *cluster = world->cluster;
-    uint64_t cores = 0;
+    struct fit_want want = { .cores = role->cores, .memory_bytes = role->memory_bytes };
+    uint64_t cores = 0, with_memory = 0;
     double memory_bytes = 0.0;  /* a sum of unlimited ones fits no integer */
 
     if (!check_pools(world, demand, role))
@@ -408,16 +411,31 @@ static bool place_cores(const struct world *world,
             continue;
         cores += (uint64_t)group->node_count * group->cores;
         memory_bytes += (double)group->memory_bytes * group->node_count;
+        with_memory += (uint64_t)group->node_count *
+                       fit_cores_max(&want, group->cores, group->memory_bytes);
     }
-    if (cores >= role->cores && memory_bytes >= (double)role->memory_bytes)
+    if (with_memory >= role->cores)
         return true;
-    return err_set(world->err, ERR_RANGE, demand->pos,
-                   "role %s of %s can never run: it needs %u cores and %.1f "
-                   "GB of memory, %s has %llu cores and %.1f GB",
-                   role->name, demand->form, role->cores,
-                   (double)role->memory_bytes / GB,
-                   role->pool == NULL ? "the cluster" : role->pool,
-                   (unsigned long long)cores, memory_bytes / GB);
+    err_set(world->err, ERR_RANGE, demand->pos,
+            "role %s of %s can never run: it needs %u cores and %.1f GB of memory, "
+            "%s has %llu cores and %.1f GB", role->name, demand->form, role->cores,
+            (double)role->memory_bytes / GB,
+            role->pool == NULL ? "the cluster" : role->pool,
+            (unsigned long long)cores, memory_bytes / GB);
+    if (cores >= role->cores && memory_bytes >= (double)role->memory_bytes)
+        err_hint(world->err, "Of these cores %llu have %.1f GB each on their nodes.",
+                 (unsigned long long)with_memory,
+                 (double)role->memory_bytes / role->cores / GB);
+    return false;
+}
+
+/* May the role compute on the cores of a node of that group? */
+static bool may_compute_on(const struct role_spec *role, const struct node_group *group)
+{
+    const struct role_cores *need = &role->on_cores;
+
+    return need->cores > 0 && cluster_computes(group) &&
+           group->cores >= need->cores && group->memory_bytes >= need->memory_bytes;
 }
 
 /* Cores that compute: of one node, of a CPU whose rates are known. */
@@ -437,8 +455,7 @@ static bool place_computing(const struct world *world,
 
         if (!in_pool(cluster, group, role->pool) || !cluster_computes(group))
             continue;
-        if (group->cores >= need->cores &&
-            group->memory_bytes >= need->memory_bytes)
+        if (may_compute_on(role, group))
             return true;
         cores = group->cores > cores ? group->cores : cores;
         bytes = fmax(bytes, (double)group->memory_bytes);
@@ -509,9 +526,10 @@ static bool may_run_on(const struct world *world,
 {
     if (!in_pool(world->cluster, group, role->pool))
         return false;
-    if (role->gpus == 0 || (role->on_cores.cores > 0 && group->cpu != NULL &&
-                            group->cores >= role->on_cores.cores))
+    if (may_compute_on(role, group))
         return true;
+    if (role->gpus == 0)
+        return role->on_cores.cores == 0 && group->cores > 0;
     for (uint32_t i = 0; group->gpu != NULL && i < role->gpu_type_count; i++)
         if (role->gpu_types[i] == group->gpu->index)
             return true;

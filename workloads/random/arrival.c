@@ -159,12 +159,20 @@ static int64_t next_fixed(const struct arrival_clock *clock)
     return clock_after(clock->now_ns, a->every_ns);
 }
 
+/* The time of `count` gaps of a renewal process with gamma gaps: one gamma. */
+static double draw_gaps(struct arrival_clock *clock, double count)
+{
+    const struct arrival *a = clock->arrival;
+    double square = a->cv * a->cv;
+
+    return rng_gamma(&clock->gaps, count / square, square) / a->rate_per_s;
+}
+
 /* Once it returned CLOCK_NEVER_NS it does so for ever. */
 int64_t arrival_next(struct arrival_clock *clock)
 {
     const struct arrival *a = clock->arrival;
     int64_t next = CLOCK_NEVER_NS;
-    double square = a->cv * a->cv;
 
     if (clock->now_ns == CLOCK_NEVER_NS)
         return CLOCK_NEVER_NS;
@@ -175,8 +183,7 @@ int64_t arrival_next(struct arrival_clock *clock)
         break;
     case ARRIVAL_GAMMA:
         next = add_seconds(clock->now_ns,
-                           rng_gamma(&clock->gaps, 1.0 / square, square) /
-                               a->rate_per_s);
+                           draw_gaps(clock, 1.0));
         break;
     case ARRIVAL_BURSTY:
         next = next_bursty(clock);
@@ -204,24 +211,56 @@ int64_t arrival_next(struct arrival_clock *clock)
 
 /* ---- many at once ------------------------------------------------------- */
 
-/* A whole number around a mean, of that variance. */
-static uint64_t draw_normal_count(struct rng *rng, double mean, double variance)
-{
-    double n = round(mean + sqrt(variance) * rng_normal(rng, 0.0, 1.0));
-
-    return n > 0.0 ? (uint64_t)n : 0;
-}
-
 /* Counts unit exponentials up to the mean; above 100 a normal count. */
 static uint64_t draw_poisson(struct rng *rng, double mean)
 {
     uint64_t n = 0;
 
     if (mean > 100.0)
-        return draw_normal_count(rng, mean, mean);
+        return (uint64_t)fmax(0.0, round(rng_normal(rng, mean, sqrt(mean))));
     for (double sum = rng_exponential(rng, 1.0); sum < mean;
          sum += rng_exponential(rng, 1.0))
         n++;
+    return n;
+}
+
+/* Draws the sum of as many gaps as are likely in the rest of the span.  If it
+ * leads beyond the end, the arrival that is last within it is searched by
+ * halves: the middle of a sum of gamma gaps is a beta of it.  Moves wait_s on to
+ * a later arrival; returns how many lie before that one. */
+static uint64_t skip_gaps(struct arrival_clock *clock, double span_s)
+{
+    double cv = clock->arrival->cv, each = 1.0 / (cv * cv);
+    double many = fmax(1.0, floor((span_s - clock->wait_s) *
+                                  clock->arrival->rate_per_s));
+    double from_s = clock->wait_s, to_s = from_s + draw_gaps(clock, many);
+    uint64_t low = 0, high = (uint64_t)many;
+
+    while (to_s > span_s && high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        double at_s = from_s + (to_s - from_s) *
+                                   rng_beta(&clock->gaps, each * (double)(middle - low),
+                                            each * (double)(high - middle));
+        if (at_s <= span_s)
+            low = middle, from_s = at_s;
+        else
+            high = middle, to_s = at_s;
+    }
+    clock->wait_s = to_s;
+    return high - 1;
+}
+
+/* The renewal process itself: what is left of a gap at the end of a span is
+ * waited for in the next. */
+static uint64_t count_gamma(struct arrival_clock *clock, double span_s)
+{
+    uint64_t n = 0;
+
+    if (clock->wait_s <= 0.0)
+        clock->wait_s = draw_gaps(clock, 1.0);
+    while (clock->wait_s <= span_s)
+        n += 1 + skip_gaps(clock, span_s);
+    clock->wait_s -= span_s;
     return n;
 }
 
@@ -271,7 +310,7 @@ static double integrate_series(const struct arrival *a, int64_t from_ns,
 }
 
 /* Draws how many arrive by then, without drawing each: for the aggregate of
- * services.  Gamma gaps are counted by the normal law of a renewal process. */
+ * services. */
 uint64_t arrival_count(struct arrival_clock *clock, int64_t until_ns)
 {
     const struct arrival *a = clock->arrival;
@@ -284,8 +323,7 @@ uint64_t arrival_count(struct arrival_clock *clock, int64_t until_ns)
         n = draw_poisson(&clock->gaps, a->rate_per_s * span_s);
         break;
     case ARRIVAL_GAMMA:
-        n = draw_normal_count(&clock->gaps, a->rate_per_s * span_s,
-                              a->rate_per_s * span_s * a->cv * a->cv);
+        n = count_gamma(clock, span_s);
         break;
     case ARRIVAL_DIURNAL:
         n = draw_poisson(&clock->gaps, integrate_diurnal(a, clock->now_ns, until_ns));

@@ -50,6 +50,7 @@ struct arrival_clock {
     int64_t now_ns;             /* time of the last arrival or candidate */
     int64_t state_end_ns;       /* bursty */
     bool high;
+    double wait_s;              /* gamma, counted: until the next arrival */
     uint64_t count;             /* arrivals so far */
 };
 
@@ -60,9 +61,9 @@ void arrival_start(struct arrival_clock *clock, const struct arrival *arrival,
  * CLOCK_NEVER_NS: there is none. */
 int64_t arrival_next(struct arrival_clock *clock);
 /* Returns how many arrive from the last call until until_ns, without generating
- * each.  Exact for independent arrivals, except that a normal distribution
- * stands for counts above a hundred; for gamma gaps it uses the central limit
- * theorem. Not for fixed times, and not together with arrival_next(). */
+ * each.  Exact, except that a normal distribution stands for counts above a
+ * hundred of independent arrivals.  Not for fixed times, and not together with
+ * arrival_next(). */
 uint64_t arrival_count(struct arrival_clock *clock, int64_t until_ns);
 /* Returns the rate per second of a bursty process in a state, scaled so that
  * the mean is rate_per_s. */
