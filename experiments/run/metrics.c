@@ -53,7 +53,6 @@ struct metrics {
     int64_t last_fact_ns;
     struct gauge memory;
     struct idle *idle;
-    double lost_s;              /* GPU-seconds, by failures */
     struct costs *costs;
     struct job_rows *rows;
     struct bounds_book *bounds;
@@ -149,7 +148,6 @@ void metrics_begin(struct metrics *m)
     m->decided = counts->decisions;
     m->refused = counts->refused;
     m->interrupted = counts->interruptions;
-    m->lost_s = 0;
     m->from_ns = now;
 }
 
@@ -305,12 +303,6 @@ static void hear_end(void *self, const struct fact *fact)
     costs_job_ended(m->costs, fact->time_ns);
 }
 
-/* A failure cost so many GPU-seconds. */
-static void hear_interrupt(void *self, const struct fact *fact)
-{
-    hears(self, fact)->lost_s += fact->amount;
-}
-
 static void hear_take(void *self, const struct fact *fact)
 {
     struct metrics *m = hears(self, fact);
@@ -362,7 +354,7 @@ static void listen(struct metrics *m, struct journal *journal)
         journal_fn *hear;
     } ear[] = {
         { FACT_JOB_SUBMIT, hear_submit }, { FACT_JOB_STOP, hear_other },
-        { FACT_JOB_END, hear_end }, { FACT_JOB_INTERRUPT, hear_interrupt },
+        { FACT_JOB_END, hear_end }, { FACT_JOB_INTERRUPT, hear_other },
         { FACT_LEASE_TAKE, hear_take }, { FACT_LEASE_LEAVE, hear_other },
         { FACT_LEASE_DROP, hear_drop }, { FACT_PHASE_END, hear_phase_end },
         { FACT_DECIDE, hear_decide },
@@ -471,7 +463,7 @@ static void gpu_time(struct metrics *m, double *value)
     value[METRIC_GPU_TAIL] = m->tail_s / all;
     value[METRIC_GPU_SWITCH] = loads / all;
     value[METRIC_GPU_BUBBLE] = fmax(0, bubble) / all;
-    value[METRIC_GPU_LOST] = m->lost_s / all;
+    value[METRIC_GPU_LOST] = useful_lost_s(m->useful) / all;
     value[METRIC_GPU_BURSTS] = m->bursts_s / all;
     idle_result(idle, value);
 }
