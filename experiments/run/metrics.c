@@ -65,7 +65,7 @@ struct metrics {
     double bursts_s;            /* of it, beside other bursts */
     double last_end_usd;
     struct job_times *times;
-    uint64_t preempted, decided, refused, interrupted, resized;
+    uint64_t preempted, decided, limited, refused, interrupted, resized;
     bool begun;                 /* a job has come */
 };
 
@@ -146,6 +146,7 @@ void metrics_begin(struct metrics *m)
     m->preempted = counts->preemptions;
     m->resized = counts->resizes + counts->moves;
     m->decided = counts->decisions;
+    m->limited = counts->limited;
     m->refused = counts->refused;
     m->interrupted = counts->interruptions;
     m->from_ns = now;
@@ -508,7 +509,7 @@ void metrics_result(struct metrics *m, struct trial_result *result)
     value[METRIC_RESIZES] =
         (double)(counts->resizes + counts->moves - m->resized);
     value[METRIC_DECISIONS] = (double)(counts->decisions - m->decided);
-    value[METRIC_LIMITED] = (double)counts->limited;
+    value[METRIC_LIMITED] = (double)(counts->limited - m->limited);
     value[METRIC_INTERRUPTIONS] =
         (double)(counts->interruptions - m->interrupted);
     value[METRIC_RENT_FORECAST] =
