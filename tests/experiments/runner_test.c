@@ -354,6 +354,28 @@ static void paths_are_relative_to_the_file_that_names_them(void **state)
 }
 
 /* Test vectors of FNV-1a 64 from its authors' page. */
+/* 777 octal less a umask of 2, and 700; a folder that is there keeps its mode. */
+static void a_folder_is_made_for_all_or_for_its_owner(void **state)
+{
+    static const struct { const char *path; bool own; mode_t mode; } made[] = {
+        { "all", false, 0775 }, { "all/own", true, 0700 }, { "up/own", true, 0700 },
+        { "up", false, 0700 },
+    };
+    struct world *w = *state;
+    mode_t before = umask(2);
+
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
+        const char *path = scratch_path(&w->scratch, made[i].path);
+        struct stat found;
+
+        assert_true(made[i].own ? path_make_own_folder(path, &w->err)
+                                : path_make_folder(path, &w->err));
+        assert_int_equal(stat(path, &found), 0);
+        assert_int_equal(found.st_mode & 0777, made[i].mode);
+    }
+    umask(before);
+}
+
 static void hash_is_fnv_1a(void **state)
 {
     (void)state;
@@ -468,6 +490,7 @@ int main(void)
         TEST(json_text_is_escaped),
         TEST(csv_fields_come_back_unquoted),
         TEST(paths_are_relative_to_the_file_that_names_them),
+        TEST(a_folder_is_made_for_all_or_for_its_owner),
         TEST(hash_is_fnv_1a),
         TEST(hash_of_a_file_is_xxh64),
         TEST(training_twice_gives_the_same_bytes),
