@@ -301,6 +301,9 @@ static bool draw_chart(struct chart *chart, const char *path, struct err *err)
 {
     struct err_pos pos = { path, 0, 0 };
 
+    if (strchr(chart->stem, '\'') != NULL)      /* gnuplot's own quotation mark */
+        return err_set(err, ERR_USAGE, pos, "name of a chart must have no apostrophe, and is "
+                       "'%.80s'", chart->stem);
     if (chart->places == 0)
         return err_set(err, ERR_RANGE, pos,
                        "cannot be drawn: no row has a price");

@@ -142,8 +142,9 @@ static void write_run(struct out *out, const struct fitting *fitting, size_t i)
         return;
     }
     if (entry->empirical) {
-        out_printf(out, "{empirical: {file: \"%s\", column: run_s}}\n",
-                   slash == NULL ? path : slash + 1);
+        out_text(out, "{empirical: {file: ");
+        import_quoted(out, slash == NULL ? path : slash + 1);
+        out_text(out, ", column: run_s}}\n");
         return;
     }
     out_printf(out, "{%s: {", likelihood_name(fit->family));

@@ -101,6 +101,10 @@ bool shard_read(struct arena *arena, const char *dir, struct shard *shard,
         take(arena, shard, word, text_format(arena, "%.*s", (int)bytes, at + begin));
         at += (size_t)begin + bytes;
     }
+    if (at != NULL && at[strspn(at, "\n")] != '\0') {
+        err_set(err, ERR_IO, pos, "is a shard whose .trials/clustersim-trials.txt is not whole");
+        return err_hint(err, "Run the shard again: what is done of it is kept.");
+    }
     if (shard->file != NULL && shard->count > 0 && shard->index < shard->count)
         return true;
     err_set(err, ERR_IO, pos, "is no shard: no run with --shard wrote it");

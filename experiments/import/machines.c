@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "experiments/import/report.h"
 #include "models/catalogue/catalogue.h"
 #include "models/types/placement.h"
 #include "sim/base/arena.h"
@@ -209,8 +210,9 @@ bool machines_write(struct machines *machines, const char *path, FILE *report,
         return false;
     out_printf(out, "# From a node list by clustersim import %s.  NICs, "
                "drives and links between\n# racks are not in it: without them "
-               "the network never limits.\nname: %s\nnodes:\n",
-               machines->format->name, path_stem(machines->arena, path));
+               "the network never limits.\nname: ", machines->format->name);
+    import_quoted(out, path_stem(machines->arena, path));
+    out_text(out, "\nnodes:\n");
     groups = write_groups(machines, out, catalogue);
     notes_file(&machines->notes, "NICs, drives and racks are not said: the "
                "network never limits");

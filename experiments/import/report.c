@@ -128,11 +128,13 @@ void import_counts(FILE *file, const struct imported *imported)
     put_notes(file, NULL, imported->result->notes);
 }
 
-/* Prints the share of the GPUs that the jobs would keep busy over the span from
- * the first to the last submission; above 1 they cannot be served. */
-static void print_load(FILE *file, const struct imported *imported,
-                       double hours, double span_s)
+/* Prints the share of the GPUs that the jobs would keep busy while they come, as
+ * `validate` does; above 1 they cannot be served. */
+static void print_load(FILE *file, const struct imported *imported, double hours)
 {
+    const struct import_result *result = imported->result;
+    double span_s = trace_work_span_s(result->job[0].submit_ns,
+                                      result->job[result->count - 1].submit_ns, result->count);
     uint32_t gpus = imported->cluster_gpus;
     int64_t most = 0;
 
@@ -203,7 +205,7 @@ void import_report(FILE *file, const struct imported *imported)
         value[i] = result->job[i].run_ns;
     import_quantiles(file, "run time s", value, result->count, 1e9);
     print_notes(file, result, value);
-    print_load(file, imported, hours, span_s);
+    print_load(file, imported, hours);
 }
 
 void import_quoted(struct out *out, const char *text)

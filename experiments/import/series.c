@@ -103,9 +103,10 @@ static bool write_yaml(const struct series_import *import, const char *path,
     out_printf(out, "# %zu series, %" PRIu64 " points:\n", import->set.count,
                import->counts.points);
     print_counts(NULL, out, &import->counts);
-    out_printf(out, "series:\n  kind: %s\n  unit: %s\n  file: \"%s\"\n",
-               import->set.kind, import->set.unit,
-               slash == NULL ? csv : slash + 1);
+    out_printf(out, "series:\n  kind: %s\n  unit: %s\n  file: ", import->set.kind,
+               import->set.unit);
+    import_quoted(out, slash == NULL ? csv : slash + 1);
+    out_text(out, "\n");
     return out_close(out, err);
 }
 

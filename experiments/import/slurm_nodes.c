@@ -10,6 +10,7 @@
  * slurm.conf), and what NodeName=DEFAULT has is taken by the nodes behind it.
  * A CPU of Slurm may be a thread; so it is in the jobs that ask for it.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "experiments/import/machines.h"
@@ -47,7 +48,7 @@ struct reading {
     struct entry now, base;     /* base: of NodeName=DEFAULT */
     bool table;                 /* of sinfo */
     size_t at[COLUMNS];         /* which word of its lines; SIZE_MAX: none */
-    struct string_set names;    /* of its nodes */
+    struct string_set names;    /* of nodes so far */
 };
 
 /* Returns the place of a column of the line that was read last. */
@@ -72,45 +73,92 @@ static bool read_count(const struct reading *r, const char *key,
                    "%s must be at most %d, found '%.40s'", key, COUNT_MAX, value);
 }
 
-/* "gpu[01-04,07]": how many names, and the first one, "gpu01". */
+/* Notes the name of a node.  False: it stands above, or in the same list, already. */
+static bool note_name(struct reading *r, const char *name, uint32_t col, struct err *err)
+{
+    bool is_new;
+
+    string_set_keep(&r->names, r->machines->arena, name, &is_new);
+    return is_new || err_set(err, ERR_RANGE, place_of(r, col), "node %.80s stands above already",
+                             name);
+}
+
+/* A part of a list, "7" or "01-04". */
+struct span {
+    int64_t from, to;
+    size_t digits, bytes;       /* of the first number; of all */
+};
+
+static bool read_span(const struct reading *r, const char *part, struct span *span,
+                      uint32_t col, struct err *err)
+{
+    span->bytes = strcspn(part, ",");
+    span->digits = strcspn(part, ",-");
+    if (scan_i64(part, span->digits, &span->from) && span->from >= 0 &&
+        span->from <= COUNT_MAX) {
+        span->to = span->from;
+        if (span->digits == span->bytes ||
+            (scan_i64(part + span->digits + 1, span->bytes - span->digits - 1, &span->to) &&
+             span->to >= span->from && span->to <= COUNT_MAX))
+            return true;
+    }
+    return err_set(err, ERR_SYNTAX, place_of(r, col), "key NodeName must list numbers, as "
+                   "gpu[01-04], found '%.40s'", part);
+}
+
+/* Notes all names of a list.  Numbers have as many digits as the first of their span. */
+static bool note_list(struct reading *r, const char *prefix, const char *list, uint32_t col,
+                      struct err *err)
+{
+    char name[128];
+    struct span span;
+
+    for (const char *part = list; *part != '\0'; part += *part == ',') {
+        if (!read_span(r, part, &span, col, err))
+            return false;
+        for (int64_t n = span.from; n <= span.to; n++) {
+            snprintf(name, sizeof name, "%.100s%0*lld", prefix,
+                     (int)(span.digits < 20 ? span.digits : 20), (long long)n);
+            if (!note_name(r, name, col, err))
+                return false;
+        }
+        part += span.bytes;
+    }
+    return true;
+}
+
+/* "gpu[01-04,07]": how many names, and the first one, "gpu01".  Lines of a table are noted
+ * by read_row(). */
 static bool read_names(struct reading *r, char *value, uint32_t col,
                        struct err *err)
 {
-    char *open = strchr(value, '['), *shut, *part;
-    int64_t from, to, count = 0;
+    char *open = strchr(value, '['), *shut;
+    int64_t count = 0;
+    struct span span;
 
     r->now.node.count = 1;
     r->now.node.name = arena_text(r->machines->arena, value);
     if (open == NULL)
-        return true;
+        return r->table || strcmp(value, "DEFAULT") == 0 || note_name(r, value, col, err);
     shut = strchr(open, ']');
     if (shut == NULL || shut[1] != '\0')
         return err_set(err, ERR_SYNTAX, place_of(r, col),
                        "key NodeName must be a name, or a list such as gpu[01-04], "
                        "found '%.40s'", value);
-    *shut = '\0';
-    for (part = open + 1; *part != '\0'; part += *part == ',') {
-        size_t bytes = strcspn(part, ","), first = strcspn(part, ",-");
-
-        if (!scan_i64(part, first, &from) || from < 0 || from > COUNT_MAX ||
-            (first < bytes &&
-             (!scan_i64(part + first + 1, bytes - first - 1, &to) ||
-              to < from || to > COUNT_MAX)))
-            return err_set(err, ERR_SYNTAX, place_of(r, col),
-                           "key NodeName must list numbers, as gpu[01-04], found "
-                           "'%.40s'", part);
-        count += first < bytes ? to - from + 1 : 1;
-        if (count > COUNT_MAX)
-            break;
-        part += bytes;
+    *shut = *open++ = '\0';
+    for (const char *part = open; *part != '\0' && count <= COUNT_MAX; part += *part == ',') {
+        if (!read_span(r, part, &span, col, err))
+            return false;
+        count += span.to - span.from + 1;
+        part += span.bytes;
     }
-    *open = '\0';
     r->now.node.count = count;
     r->now.node.name = text_format(r->machines->arena, "%s%.*s", value,
-                               (int)strcspn(open + 1, ",-"), open + 1);
-    return count > 0 && count <= NODES_MAX ? true
-           : err_set(err, ERR_RANGE, place_of(r, col), "key NodeName must list 1 to %d "
-                     "nodes, and lists %lld", NODES_MAX, (long long)count);
+                               (int)strcspn(open, ",-"), open);
+    if (count < 1 || count > NODES_MAX)
+        return err_set(err, ERR_RANGE, place_of(r, col), "key NodeName must list 1 to %d "
+                       "nodes, and lists %lld", NODES_MAX, (long long)count);
+    return note_list(r, value, open, col, err);
 }
 
 /* Takes in one resource, "gpu:a100:4", "gpu:4" or "gpu", of which Slurm counts one; others

@@ -74,11 +74,7 @@ static bool is_own(const char *folder)
  * can put a file there can have this program load it. */
 static bool make_cache(struct build *b)
 {
-    mode_t before = umask(S_IRWXG | S_IRWXO);
-    bool made = path_make_folder(b->cache, b->err);
-
-    (void)umask(before);
-    if (!made)
+    if (!path_make_own_folder(b->cache, b->err))
         return err_hint(b->err, "Compiled policies lie there; XDG_CACHE_HOME names "
                         "another folder.");
     if (is_own(b->cache))

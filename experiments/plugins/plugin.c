@@ -104,15 +104,19 @@ static const struct cs_policy *load_table(struct arena *arena, const char *path,
     struct isolate *isolate = isolate_new(sizeof loading, 0);
     struct loading *tried = isolate_page(isolate);
     struct isolate_end end;
+    bool reading;
 
     *tried = loading;
     end = isolate_run(isolate, try_load, tried);
-    loading = *tried;
+    /* Its code may have written anywhere: of the rest, nothing is read. */
+    memcpy(loading.why, tried->why, sizeof loading.why - 1);
+    loading.policy = tried->policy;
+    reading = *(volatile unsigned char *)&tried->reading != 0;
     isolate_free(isolate);
     if (!end.done)
         err_set(err, ERR_POLICY, pos, "%.100s cannot be loaded: its code %s as %s",
                 path, isolate_why(arena, &end),
-                loading.reading ? "its table was read" : "it starts");
+                reading ? "its table was read" : "it starts");
     else if (loading.policy == NULL)
         err_set(err, ERR_POLICY, pos, "%.100s cannot be loaded: %s", path, loading.why);
     if (!end.done || loading.policy == NULL)

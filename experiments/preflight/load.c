@@ -238,6 +238,14 @@ static void add_phases(struct reckoning *r, const struct job_request *request,
     }
 }
 
+/* Returns the speed of a job of known length in a pool where it can be, over that at which
+ * its length was measured. */
+static double speed_in(const struct job_request *request, uint32_t pool)
+{
+    return request->rates == NULL ? 1
+                                  : speedup_of(request, pool, job_role_gpus(request, 0));
+}
+
 /* Adds jobs of known length: `gpus` GPU-seconds that come in a second, at a speed
  * of 1. */
 static void add_whole(struct reckoning *r, const struct job_request *request,
@@ -248,10 +256,10 @@ static void add_whole(struct reckoning *r, const struct job_request *request,
                             role->gpus == 0);
 
     for (uint32_t k = 0; k < r->point->cluster->pool_count; k++) {
-        double speedup = request->rates == NULL ? 1
-                      : speedup_of(request, k, job_role_gpus(request, 0));
-        if (can_be(r, request, 0, k) && speedup > 0)
-            work[k] = gpus / speedup;
+        double speed = speed_in(request, k);
+
+        if (can_be(r, request, 0, k) && speed > 0)
+            work[k] = gpus / speed;
     }
 }
 
@@ -276,11 +284,68 @@ static void add_mix(struct reckoning *r)
 /* ---- of a trace --------------------------------------------------------- */
 
 struct heap {                   /* jobs of one form and of the same rates */
-    struct job_request request;
-    double gpu_s;
+    struct job_request request; /* of the first of them */
+    bool cores;
+    uint32_t pool_mask;         /* where it can be */
+    double work[LOAD_POOLS];    /* in each pool, as in add_part() */
 };
 
-#define HEAPS_MAX 64u           /* what comes later goes with the last */
+#define HEAPS_MAX 64u           /* what comes later goes with others: find_heap() */
+
+/* Returns the pools in which a job can be. */
+static uint32_t find_pools(const struct reckoning *r, const struct job_request *request)
+{
+    uint32_t mask = 0;
+
+    for (uint32_t k = 0; k < r->point->cluster->pool_count; k++)
+        mask |= (uint32_t)can_be(r, request, 0, k) << k;
+    return mask;
+}
+
+/* Returns the heap of a job: that of its form and rates, or a new one; once there are
+ * many, the last one of its form, else the last one that takes the same, GPUs or cores. */
+static struct heap *find_heap(const struct reckoning *r, struct heap *heap, uint32_t *heaps,
+                              const struct job_request *request)
+{
+    bool cores = request->form->role[0].gpus == 0;
+    struct heap *other = NULL;
+
+    for (uint32_t i = *heaps; i-- > 0;) {
+        bool same = heap[i].request.form == request->form;
+
+        if (same && heap[i].request.rates == request->rates)
+            return &heap[i];
+        if (other == NULL ? heap[i].cores == cores
+                          : same && other->request.form != request->form)
+            other = &heap[i];
+    }
+    /* One is kept for the first job that takes what no other does. */
+    if (*heaps + (other != NULL) >= HEAPS_MAX)
+        return other;
+    heap[*heaps] = (struct heap) { *request, cores, find_pools(r, request), { 0 } };
+    return &heap[(*heaps)++];
+}
+
+/* Adds a job to its heap, in each pool at its own speed.  Where jobs like the first of the
+ * heap can run and it cannot, it counts as in its best pool. */
+static void add_to_heap(const struct reckoning *r, struct heap *heap,
+                        const struct job_request *request, double units_s)
+{
+    double work[LOAD_POOLS], least = INFINITY;
+    uint32_t pools = r->point->cluster->pool_count;
+    bool form = request->form == heap->request.form;
+    bool like = form && request->rates == heap->request.rates;
+    uint32_t mask = form ? heap->pool_mask : find_pools(r, request);
+
+    for (uint32_t k = 0; k < pools; k++) {
+        double speed = mask >> k & 1 ? speed_in(request, k) : 0;
+
+        work[k] = speed > 0 ? units_s / speed : INFINITY;
+        least = fmin(least, work[k]);
+    }
+    for (uint32_t k = 0; k < pools && (like || isfinite(least)); k++)
+        heap->work[k] += like || isfinite(work[k]) ? work[k] : least;
+}
 
 /* The whole trace is read once.  Jobs of one form and rates are one heap: their
  * work adds up. */
@@ -297,29 +362,24 @@ static void add_trace(struct reckoning *r)
 
     while (source_next(source, &birth, &ignored) == SOURCE_JOB) {
         const struct job_request *request = &birth.request;
-        uint32_t i = 0;
-        while (i < heaps && (heap[i].request.form != request->form ||
-                             heap[i].request.rates != request->rates))
-            i++;
-        if (i == heaps && heaps < HEAPS_MAX)
-            heap[heaps++] = (struct heap) { *request, 0 };
-        i = i < heaps ? i : heaps - 1;
-        heap[i].gpu_s += clock_s_from_ns(birth.truth.duration_ns) *
-                         (request->form->role[0].gpus > 0
-                              ? job_role_amount(request, 0)
-                              : request->form->role[0].cores);
+
+        add_to_heap(r, find_heap(r, heap, &heaps, request), request,
+                    clock_s_from_ns(birth.truth.duration_ns) *
+                        (request->form->role[0].gpus > 0 ? job_role_amount(request, 0)
+                                                         : request->form->role[0].cores));
         first_ns = jobs == 0 ? request->submit_ns : first_ns;
         last_ns = request->submit_ns;
         jobs++;
     }
-    r->load.known = last_ns > first_ns;
-    if (!r->load.known)
-        return;
-    /* n jobs span n - 1 gaps. */
-    double span_s = clock_s_from_ns(last_ns - first_ns) * (double)jobs /
-                    (double)(jobs - 1);
-    for (uint32_t i = 0; i < heaps; i++)
-        add_whole(r, &heap[i].request, heap[i].gpu_s / span_s);
+    double span_s = trace_work_span_s(first_ns, last_ns, jobs);
+    r->load.known = span_s > 0;
+    for (uint32_t i = 0; r->load.known && i < heaps; i++) {
+        const struct job_form *form = heap[i].request.form;
+        double *work = add_part(r, form->name, form->role[0].name, heap[i].cores);
+
+        for (uint32_t k = 0; k < r->point->cluster->pool_count; k++)
+            work[k] = heap[i].work[k] / span_s;
+    }
 }
 
 /* ---- divided ------------------------------------------------------------ */

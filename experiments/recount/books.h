@@ -11,6 +11,7 @@
 
 struct cs_host;
 struct held;
+struct lost;
 struct nodes;
 struct rows;
 
@@ -36,6 +37,7 @@ struct recount_books {
     const struct cs_host *host; /* NULL: the trial has none (trial_count.h) */
     struct rows *rows;
     struct held *held;
+    struct lost *lost;          /* or NULL */
     struct nodes *nodes;
     struct recount_told told;
     struct recount_link *carried;

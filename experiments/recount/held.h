@@ -48,7 +48,7 @@ struct held {
     __int128_t *pool;           /* GPUs, by pool */
     double *pool_busy;          /* GPUs x busy fraction x s, by pool */
     double memory_s;            /* bytes x s */
-    double busy_s, tail_s, phase_s, bursts_s, lost_s;   /* GPU-seconds */
+    double busy_s, tail_s, phase_s, bursts_s;   /* GPU-seconds */
     double *group_j;            /* above idle, by group; without PUE */
     double usd;
     /* Over all time, beside what rows say. */

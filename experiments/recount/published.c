@@ -10,6 +10,7 @@
 #include "experiments/recount/books.h"
 #include "experiments/recount/held.h"
 #include "experiments/recount/judge.h"
+#include "experiments/recount/lost.h"
 #include "experiments/recount/money.h"
 #include "experiments/recount/nodes.h"
 #include "experiments/recount/recount.h"
@@ -30,6 +31,17 @@ static double gpu_s(__int128_t milli_ns)
     return (double)((long double)milli_ns / 1e12L);
 }
 
+/* What lost.c does not know, with laws by which a job's speed changes as it goes, is not
+ * compared. */
+static void judge_lost(const struct asked *a, double all)
+{
+    double rounding_s, again_s = lost_s(a->books->lost, &rounding_s);
+
+    if (!isnan(again_s))
+        judge_metric(a->judge, METRIC_GPU_LOST, again_s / all,
+                     1 + rounding_s / all / JUDGE_NEAR);
+}
+
 /* Fractions of all GPU time; nothing is said where no GPU was there. */
 static void judge_gpus(const struct asked *a)
 {
@@ -48,7 +60,7 @@ static void judge_gpus(const struct asked *a)
     judge_metric(a->judge, METRIC_GPU_TAIL, held->tail_s / all, 0);
     judge_metric(a->judge, METRIC_GPU_SWITCH, loads / all, 0);
     judge_metric(a->judge, METRIC_GPU_BUBBLE, fmax(0, bubble) / all, 1);
-    judge_metric(a->judge, METRIC_GPU_LOST, held->lost_s / all, 0);
+    judge_lost(a, all);
     judge_metric(a->judge, METRIC_GPU_BURSTS, held->bursts_s / all, 0);
     judge_metric(a->judge, METRIC_GPU_DOWN, down / all, 1);
     judge_metric(a->judge, METRIC_GPU_RENT, starting / all, 1);

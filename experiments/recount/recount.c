@@ -12,6 +12,7 @@
 #include "experiments/recount/events.h"
 #include "experiments/recount/held.h"
 #include "experiments/recount/judge.h"
+#include "experiments/recount/lost.h"
 #include "experiments/recount/nodes.h"
 #include "experiments/recount/published.h"
 #include "experiments/recount/rows.h"
@@ -150,11 +151,21 @@ static void nodes_of(struct recount *r, const struct fact *fact, int change)
         nodes_lease(r->books.nodes, place->share[s].node, fact->time_ns, change);
 }
 
+/* Tells lost.c of a lease that begins (+1) or ends (-1). */
+static void lease_of(struct recount *r, const struct fact *fact, int change)
+{
+    const struct held_lease *lease = &r->books.held->lease[fact->subject];
+
+    lost_lease(r->books.lost, lease->job, lease->milli, lease->take_ns, fact->time_ns,
+               r->books.held->from_ns, change);
+}
+
 static void hear_take(void *self, const struct fact *fact)
 {
     struct recount *r = self;
 
     held_take(moves(r, fact)->held, fact);
+    lease_of(r, fact, +1);
     nodes_of(r, fact, +1);
 }
 
@@ -163,6 +174,7 @@ static void hear_drop(void *self, const struct fact *fact)
     struct recount *r = self;
 
     held_drop(moves(r, fact)->held, fact);
+    lease_of(r, fact, -1);
     nodes_of(r, fact, -1);
 }
 
@@ -183,9 +195,17 @@ static void hear_phase(void *self, const struct fact *fact)
 
 static void hear_phase_end(void *self, const struct fact *fact)
 {
-    struct held *held = moves(self, fact)->held;
+    struct recount_books *b = moves(self, fact);
+    struct held *held = b->held;
 
     held_phase(held, fact);
+    if (b->lost != NULL) {
+        const struct host_phase_run *run =
+            host_phase_run(b->host, (struct lease_id){ fact->subject });
+
+        lost_phase(b->lost, host_job(b->host, run->job), run,
+                   held->lease[fact->subject].milli, fact->time_ns, fact->amount > 0);
+    }
     held_does(held, fact, HELD_WAITS);
 }
 
@@ -213,16 +233,18 @@ static void hear_other(void *self, const struct fact *fact)
 }
 
 /* Rows of jobs count failures of the warm-up, too: all_interrupts is what they are
- * compared with. */
+ * compared with.  The fact says whether a job was set back, or went on from its state. */
 static void hear_interrupt(void *self, const struct fact *fact)
 {
     struct recount *r = self;
 
     moves(r, fact)->told.all_interrupts++;
+    if (fact->amount > 0)
+        lost_back(r->books.lost, host_job(r->host, (struct job_id){ fact->subject }),
+                  fact->time_ns);
     if (!counts(r, fact->time_ns))
         return;
     r->books.told.interrupts++;
-    r->books.held->lost_s += fact->amount;
 }
 
 /* While no job is in the system, decisions are not of the run.  Rates of links are due
@@ -391,6 +413,7 @@ struct recount *recount_new(const struct recount_parts *parts)
     if (r->full && parts->timeline != NULL)
         b->held->events = events_new(parts->arena);
     r->arrivals = arrivals_new(parts->arena, parts->spec);
+    b->lost = lost_new(parts->arena, parts->spec);
     b->nodes = nodes_new(parts->arena, cluster);
     r->services = workload_service_count(parts->spec->workload) > 0;
     b->alone = workload_is_trace_alone(parts->spec->workload);

@@ -199,17 +199,18 @@ const char *results_shard(struct arena *arena, const char *dir)
     struct err ignored = { 0 };
     struct folder *folder = trials_of(arena, dir, &ignored);
     FILE *file = folder == NULL ? NULL : folder_read(folder, mark);
-    char text[16384];
-    size_t bytes = 0, head = sizeof mark_text - 1;
+    size_t bytes = 0, room = 0, got = 0, head = sizeof mark_text - 1;
+    char *text = NULL;
 
-    if (file != NULL) {
-        bytes = fread(text, 1, sizeof text - 1, file);
+    do {
+        ARENA_REACH(arena, text, room, bytes + 4096);
+        bytes += got = file == NULL ? 0 : fread(text + bytes, 1, 4096, file);
+    } while (got > 0);
+    if (file != NULL)
         fclose(file);
-    }
     folder_close(folder);
     text[bytes] = '\0';
-    return bytes <= head || memcmp(text, mark_text, head) != 0
-        ? NULL : arena_text(arena, text + head);
+    return bytes <= head || memcmp(text, mark_text, head) != 0 ? NULL : text + head;
 }
 
 bool results_take_logs(struct arena *arena, const struct results *results,

@@ -53,7 +53,6 @@ struct metrics {
     int64_t last_fact_ns;
     struct gauge memory;
     struct idle *idle;
-    double lost_s;              /* GPU-seconds, by failures */
     struct costs *costs;
     struct job_rows *rows;
     struct bounds_book *bounds;
@@ -66,7 +65,7 @@ struct metrics {
     double bursts_s;            /* of it, beside other bursts */
     double last_end_usd;
     struct job_times *times;
-    uint64_t preempted, decided, refused, interrupted, resized;
+    uint64_t preempted, decided, limited, refused, interrupted, resized;
     bool begun;                 /* a job has come */
 };
 
@@ -147,9 +146,9 @@ void metrics_begin(struct metrics *m)
     m->preempted = counts->preemptions;
     m->resized = counts->resizes + counts->moves;
     m->decided = counts->decisions;
+    m->limited = counts->limited;
     m->refused = counts->refused;
     m->interrupted = counts->interruptions;
-    m->lost_s = 0;
     m->from_ns = now;
 }
 
@@ -305,12 +304,6 @@ static void hear_end(void *self, const struct fact *fact)
     costs_job_ended(m->costs, fact->time_ns);
 }
 
-/* A failure cost so many GPU-seconds. */
-static void hear_interrupt(void *self, const struct fact *fact)
-{
-    hears(self, fact)->lost_s += fact->amount;
-}
-
 static void hear_take(void *self, const struct fact *fact)
 {
     struct metrics *m = hears(self, fact);
@@ -362,7 +355,7 @@ static void listen(struct metrics *m, struct journal *journal)
         journal_fn *hear;
     } ear[] = {
         { FACT_JOB_SUBMIT, hear_submit }, { FACT_JOB_STOP, hear_other },
-        { FACT_JOB_END, hear_end }, { FACT_JOB_INTERRUPT, hear_interrupt },
+        { FACT_JOB_END, hear_end }, { FACT_JOB_INTERRUPT, hear_other },
         { FACT_LEASE_TAKE, hear_take }, { FACT_LEASE_LEAVE, hear_other },
         { FACT_LEASE_DROP, hear_drop }, { FACT_PHASE_END, hear_phase_end },
         { FACT_DECIDE, hear_decide },
@@ -471,7 +464,7 @@ static void gpu_time(struct metrics *m, double *value)
     value[METRIC_GPU_TAIL] = m->tail_s / all;
     value[METRIC_GPU_SWITCH] = loads / all;
     value[METRIC_GPU_BUBBLE] = fmax(0, bubble) / all;
-    value[METRIC_GPU_LOST] = m->lost_s / all;
+    value[METRIC_GPU_LOST] = useful_lost_s(m->useful) / all;
     value[METRIC_GPU_BURSTS] = m->bursts_s / all;
     idle_result(idle, value);
 }
@@ -516,7 +509,7 @@ void metrics_result(struct metrics *m, struct trial_result *result)
     value[METRIC_RESIZES] =
         (double)(counts->resizes + counts->moves - m->resized);
     value[METRIC_DECISIONS] = (double)(counts->decisions - m->decided);
-    value[METRIC_LIMITED] = (double)counts->limited;
+    value[METRIC_LIMITED] = (double)(counts->limited - m->limited);
     value[METRIC_INTERRUPTIONS] =
         (double)(counts->interruptions - m->interrupted);
     value[METRIC_RENT_FORECAST] =

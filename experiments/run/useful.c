@@ -36,6 +36,10 @@ struct useful {
     double held_s[WORK_COUNT];      /* GPU-seconds, by what is known */
     double peak_flops;              /* of those of WORK_FLOPS */
     bool on_cores;                  /* cores computed, whose peak nobody knows */
+    double lost_s;                  /* GPU-seconds */
+    struct arena *arena;
+    double *before_s;               /* GPU-seconds that jobs had held by then, of */
+    uint32_t before;                /* ... so many; the others: none */
 };
 
 /* A phase that holds GPUs for a time that the file states may do anything on
@@ -98,11 +102,38 @@ static void hear_drop(void *self, const struct fact *fact)
     }
 }
 
+/* A job lost what it held last, of which what it held in the warm-up does not count. */
+static void hear_interrupt(void *self, const struct fact *fact)
+{
+    struct useful *useful = self;
+    struct job_id job = { fact->subject };
+    double since_s = host_job_gpu_s(useful->host, job) -
+                     (job.i < useful->before ? useful->before_s[job.i] : 0);
+
+    useful->lost_s += fmin(fact->amount, since_s);
+}
+
+/* Notes what jobs have held so far, where a failure can make them lose it. */
+static void note_held(struct useful *useful)
+{
+    const struct cs_host *host = useful->host;
+    const struct cluster_spec *cluster = useful->spec->cluster;
+
+    useful->before = host != NULL && (cluster->failures != NULL || cluster->rents)
+                         ? host_job_count(host) : 0;
+    useful->before_s = arena_alloc(useful->arena, useful->before, sizeof *useful->before_s);
+    for (uint32_t j = 0; j < useful->before; j++)
+        useful->before_s[j] = host_job_gpu_s(host, (struct job_id) { j });
+}
+
 struct useful *useful_new(const struct metrics_parts *parts)
 {
     struct useful *useful = arena_alloc(parts->arena, 1, sizeof *useful);
 
     useful->spec = parts->spec;
+    useful->arena = parts->arena;
+    journal_listen(parts->journal, UINT64_C(1) << FACT_JOB_INTERRUPT, hear_interrupt,
+                   useful);
     journal_listen(parts->journal, UINT64_C(1) << FACT_LEASE_DROP, hear_drop,
                    useful);
     return useful;
@@ -121,8 +152,14 @@ void useful_begin(struct useful *useful, int64_t now_ns)
         host_work_now(useful->host, &flops, &gpu_s);
     *useful = (struct useful) {
         .spec = useful->spec, .host = useful->host, .from_ns = now_ns,
-        .flops = 0 - flops, .gpu_s = 0 - gpu_s,
+        .flops = 0 - flops, .gpu_s = 0 - gpu_s, .arena = useful->arena,
     };
+    note_held(useful);
+}
+
+double useful_lost_s(const struct useful *useful)
+{
+    return useful->lost_s;
 }
 
 void useful_job(struct useful *useful, const struct host_job *job, double gpu_s)

@@ -10,6 +10,8 @@
  * measurement, over those that it held.  Under both, what failures and
  * preemption made jobs do again counts once; loading, saving, checkpoints and
  * waiting count nothing.  Replicas of services are left out.
+ *
+ * What failures cost is GPU time of any use, not work: see useful_lost_s().
  */
 #ifndef EXPERIMENTS_RUN_USEFUL_H
 #define EXPERIMENTS_RUN_USEFUL_H
@@ -31,6 +33,9 @@ void useful_begin(struct useful *useful, int64_t now_ns);
  * nothing is kept.  By hand, without a host: it held so many GPU-seconds, all
  * of them work; with one, gpu_s is 0. */
 void useful_job(struct useful *useful, const struct host_job *job, double gpu_s);
+/* Returns the GPU-seconds since the warm-up that interrupted jobs held for nothing: from
+ * their last save, or an interruption that came later, to the interruption. */
+double useful_lost_s(const struct useful *useful);
 /* Stores the metrics; METRIC_HELD_COST is there already. */
 void useful_result(const struct useful *useful, double *value);
 

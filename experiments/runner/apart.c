@@ -9,6 +9,7 @@
 
 #include "experiments/exec/stand.h"
 #include "experiments/process/isolate.h"
+#include "experiments/runner/page.h"
 #include "experiments/runner/pool.h"
 #include "experiments/spec/experiment.h"
 #include "policies/host/host.h"
@@ -18,17 +19,6 @@
 #include "sim/text/paths.h"
 
 #define BEGIN_S 21              /* for the first event, beside event_limit */
-
-/* What a trial in a process of its own shares with this one. */
-struct guest_page {
-    int stop;
-    bool kept;
-    bool returned;              /* the rest is whole */
-    enum runner_state state;
-    struct trial_watch watch;
-    struct trial_result result;
-    struct err err, keep_err;
-};
 
 /* The child process: runs the trial and writes what became of it to the page that
  * both processes see.  The lock of the pool is initialised anew, since the copy may
@@ -46,12 +36,9 @@ static void run_guest(void *self)
     spec.watch = &page->watch;
     pthread_mutex_init(&pool->lock, NULL);      /* of this copy of the pool */
     pool->failed = false;
-    page->state = pool_run_trial(guest, guest->index, &spec, mask, &page->stop, &trial);
-    page->kept = !pool->failed;
-    page->keep_err = pool->err;
-    page->result = trial.result;
-    page->err = trial.err;
-    page->returned = true;
+    enum runner_state state = pool_run_trial(guest, guest->index, &spec, mask, &page->stop,
+                                             &trial);
+    page_put(page, state, &trial, pool->failed ? &pool->err : NULL);
 }
 
 /* Is it the program's own fault?  Not of a policy that is not built in, nor where a limit
@@ -73,16 +60,15 @@ static enum err_kind fault_of(const struct guest *guest, const struct trial_spec
 static void tell_end(const struct guest *guest, const struct trial_spec *spec,
                      const struct isolate_end *end, struct err *err)
 {
-    const struct trial_watch *watch =
-        &((const struct guest_page *)isolate_page(guest->isolate))->watch;
+    const struct trial_watch watch = page_watch(isolate_page(guest->isolate));
     enum err_kind kind = fault_of(guest, spec, end);
     struct err_pos nowhere = { NULL, 0, 0 };
     struct arena *arena = arena_new(4096);
     const char *last = "", *policy = spec->policy->name;
-    uint64_t first = watch->requests < TRIAL_LAST ? 0 : watch->requests - TRIAL_LAST;
+    uint64_t first = watch.requests < TRIAL_LAST ? 0 : watch.requests - TRIAL_LAST;
     char when[32];
 
-    clock_format_s(watch->pulse.now_ns, when, sizeof when);
+    clock_format_s(watch.pulse.now_ns, when, sizeof when);
     if (kind == ERR_LIMIT && !guest->slow && !guest->late)
         err_set(err, kind, nowhere, "policy %.40s needs more than %.4g MB of memory, at %s s of "
                 "simulated time", policy, spec->guest.memory_bytes / 1e6, when);
@@ -94,10 +80,10 @@ static void tell_end(const struct guest *guest, const struct trial_spec *spec,
     else
         err_set(err, kind, nowhere, "policy %.40s %s at %s s of simulated time",
                 policy, isolate_why(arena, end), when);
-    for (uint64_t i = first; i < watch->requests; i++)
+    for (uint64_t i = first; i < watch.requests; i++)
         last = text_format(arena, "%s%s%s", last, i == first ? "" : "; ",
-                           watch->last[i % TRIAL_LAST]);
-    err_hint(err, "%s%s.", watch->requests == 0 ? "It had asked for nothing yet"
+                           watch.last[i % TRIAL_LAST]);
+    err_hint(err, "%s%s.", watch.requests == 0 ? "It had asked for nothing yet"
                                                : "It asked for last: ", last);
     arena_free(arena);
 }
@@ -136,12 +122,27 @@ static void set_isolate(struct guest *guest, const struct trial_spec *spec)
                  clock_s_from_ns(spec->guest.event_limit_ns));
 }
 
+/* Copies an error of that process; the arena of the plan is shared by threads. */
+static struct err take_err(struct pool *pool, const struct page_err *from)
+{
+    struct err err;
+
+    pthread_mutex_lock(&pool->lock);
+    err = page_err(pool->plan->arena, from);
+    pthread_mutex_unlock(&pool->lock);
+    if (err.kind == ERR_NONE)       /* its memory was written over */
+        err_set(&err, ERR_BUG, (struct err_pos){ 0 }, "a trial failed without a reason");
+    return err;
+}
+
 enum runner_state apart_run(struct guest *guest, uint32_t index, const struct trial_spec *spec,
                             struct outcome *trial, bool *lost)
 {
     struct pool *pool = guest->pool;
     struct guest_page *page;
     struct isolate_end end;
+    struct err keep_err;
+    bool whole;
 
     set_isolate(guest, spec);
     guest->stand = exec_stand_lend(pool->stands, (uint32_t)(guest - pool->guest),
@@ -152,24 +153,27 @@ enum runner_state apart_run(struct guest *guest, uint32_t index, const struct tr
     set_runs(guest, true);
     end = isolate_run(guest->isolate, run_guest, guest);
     set_runs(guest, false);
-    exec_stand_return(pool->stands, guest->stand,
-                      end.done && page->returned && page->state == RUNNER_DONE);
-    trial->result = page->result;
-    if (!end.done || !page->returned) {
+    whole = end.done && page_whole(page);
+    exec_stand_return(pool->stands, guest->stand, whole && page->state == RUNNER_DONE);
+    if (!whole) {
         if (end.killed && !guest->slow && !guest->late)     /* called off */
             return RUNNER_WAITING;
         tell_end(guest, spec, &end, &trial->err);
         *lost = true;
         return RUNNER_FAILED;
     }
-    trial->err = page->err;
-    if (!page->kept && page->keep_err.kind == ERR_POLICY) {
-        trial->err = page->keep_err;
+    trial->result = page_result(page);
+    if (page->state == RUNNER_FAILED)
+        trial->err = take_err(pool, &page->err);
+    if (page->kept != 0)
+        return (enum runner_state)page->state;
+    keep_err = take_err(pool, &page->keep_err);
+    if (keep_err.kind == ERR_POLICY) {
+        trial->err = keep_err;
         return RUNNER_FAILED;
     }
-    if (!page->kept)
-        pool_fail(pool, &page->keep_err);
-    return page->state;
+    pool_fail(pool, &keep_err);
+    return (enum runner_state)page->state;
 }
 
 /* Looks after one child: tells it when the run is called off, kills it at the next

@@ -404,7 +404,8 @@ static bool read_root(void *self, const struct conf_node *root,
     if (!r->set) {
         r->file_seeds = read_file_seeds(root);
         r->written = conf_kind(root) == CONF_MAP ? conf_get(root, "policies") : NULL;
-        r->root = guests_load(r->arena, root, &r->guests, err);
+        if (chosen || !tree_replaced(r->options->set, r->options->set_count, "policies"))
+            r->root = guests_load(r->arena, root, &r->guests, err);
         if (r->root != NULL && chosen)  /* among options, where there are any */
             r->root = choices_open(r->arena, r->root, err);
         if (r->root != NULL)

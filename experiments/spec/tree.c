@@ -204,6 +204,16 @@ const struct conf_node *tree_sets(struct experiment_inputs *inputs,
     return tree_graft(inputs, root, err);
 }
 
+bool tree_replaced(const char *const *set, size_t count, const char *key)
+{
+    size_t bytes = strlen(key);
+
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(set[i], key, bytes) == 0 && (set[i][bytes] == '=' || set[i][bytes] == '.'))
+            return set[i][bytes] == '=';
+    return false;
+}
+
 /* Have two trees the same keys and values, in the same order? */
 static bool is_same(const struct conf_node *a, const struct conf_node *b)
 {

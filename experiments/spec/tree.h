@@ -51,6 +51,8 @@ const struct conf_node *tree_sets(struct experiment_inputs *inputs,
                                   const struct conf_node *root,
                                   const char *const *set, size_t count,
                                   struct err *err);
+/* Does the first --set of a key, or of a part of it, set all of it? */
+bool tree_replaced(const char *const *set, size_t count, const char *key);
 /* Does `key`, set after `other`, replace all that it set?  Both are dotted paths, which
  * may call one item by its name, by its number, or all of them `*`. */
 bool tree_replaces(struct experiment_inputs *inputs, const struct conf_node *root,

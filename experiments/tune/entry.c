@@ -65,7 +65,7 @@ static const char *write_value(struct arena *arena, const struct conf_node *valu
         const char *path = path_beside(arena, conf_pos(value).file, conf_text(value));
 
         if (path_is_file(path))
-            return text_format(arena, "\"%s\"", path);
+            return conf_flow(arena, conf_scalar_at(arena, value, path));
     }
     return conf_flow(arena, value);
 }

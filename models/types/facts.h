@@ -24,7 +24,7 @@ enum fact_kind {
     FACT_DECIDE,        /* -        -         tasks pending                   */
     FACT_DECISION,      /* task/lease action  verdict                        */
     FACT_LEASE_BUSY,    /* lease    -         busy fraction of its GPUs now  */
-    FACT_JOB_INTERRUPT, /* job      -         GPU-seconds of work lost       */
+    FACT_JOB_INTERRUPT, /* job      -         GPU-seconds held for nothing   */
     FACT_NODE_DOWN,     /* node     -         its GPUs                       */
     FACT_NODE_UP,       /* node     -         its GPUs                       */
     FACT_RENT_ORDER,    /* node     -         its GPUs; billing starts       */

@@ -96,6 +96,8 @@ uint32_t host_job_count(const struct cs_host *host);    /* submitted */
 /* Returns what the jobs that have not ended owe for all that they have held up to
  * now, in USD. */
 double host_held_usd(const struct cs_host *host);
+/* Returns the GPU-seconds that a job has held up to now; 0 if it has ended. */
+double host_job_gpu_s(const struct cs_host *host, struct job_id id);
 /* Stores what these jobs have done up to now and not lost: *flops, model FLOPs of
  * whole phases, and *gpu_s, of jobs of known length GPU-seconds at the speed of
  * their measurement. */

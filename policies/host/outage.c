@@ -151,8 +151,9 @@ void host_outage_begin(struct cs_host *host)
         o->next_ns = CLOCK_NEVER_NS;
 }
 
-/* Sets a job back to what it saved; returns the GPU-seconds that it lost.  The
- * cluster may have no `failures`: then its rented nodes were taken away. */
+/* Sets a job back to what it saved; returns the GPU-seconds that it held since then, or
+ * since an interruption that came later: they were for nothing.  The cluster may have no
+ * `failures`: then its rented nodes were taken away. */
 static double roll_back_job(struct cs_host *host, uint32_t j)
 {
     struct host_job_slot *job = host_job_slot(host, j);
@@ -165,9 +166,8 @@ static double roll_back_job(struct cs_host *host, uint32_t j)
     if (host_job_fixed(host, j)) {
         if (every > 0)
             kept = job->done_ns / every * every;
-        double s = clock_s_from_ns(job->done_ns - kept);
-        lost = s * job_role_amount(&job->pub.request, 0);
-        job->pub.work_lost_s += lost;
+        job->pub.work_lost_s += clock_s_from_ns(job->done_ns - kept) *
+                                job_role_amount(&job->pub.request, 0);
         job->done_ns = kept;
     } else {
         job->pub.work_lost_s += job->pub.work_done_s - job->pub.work_lost_s -

@@ -17,8 +17,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "models/cluster/cluster.h"
 #include "models/cluster/fabric.h"
 #include "models/jobs/job.h"
+#include "models/laws/outage.h"
 #include "models/laws/phase_cache.h"
 #include "models/laws/rollout.h"
 #include "models/serving/rollout_steps.h"
@@ -405,6 +407,23 @@ static void known_done(struct host_job_slot *job, int64_t known_ns)
                             job_role_amount(&job->pub.request, 0);
 }
 
+/* What a lease ran brings a job of known length from done_ns to known_ns more.  If it
+ * saves between, notes what it had held when it saved last: a failure costs what it holds
+ * from then on. */
+static void note_save(const struct cs_host *host, struct host_job_slot *job,
+                      const struct host_lease_slot *lease, int64_t known_ns)
+{
+    int64_t every = host->spec->failures ? host->spec->failures->checkpoint_ns : 0;
+    int64_t saved = every > 0 ? clock_after(job->done_ns, known_ns) / every * every : 0;
+
+    if (saved <= job->done_ns)
+        return;
+    int64_t ran = host_ran_ns(host, job, lease, job->done_ns, saved - job->done_ns);
+    assert(lease->phase_start_ns >= lease->pub.since_ns);
+    job->saved_gpu_s = job->pub.gpu_seconds + host_lease_amount(&lease->pub) *
+        clock_s_from_ns(clock_after(lease->phase_start_ns - lease->pub.since_ns, ran));
+}
+
 /* Of a job of known length, what ran counts as done.  Of any other phase nothing
  * does: host_phase_pause() and host_phase_cut_keep() keep a part first. */
 void host_phase_cut(struct cs_host *host, uint32_t i)
@@ -421,7 +440,10 @@ void host_phase_cut(struct cs_host *host, uint32_t i)
         int64_t known = host_known_ns(host, job, lease, ran);
         int64_t left = known_left_ns(job);
         assert(known >= 0 && left >= 0);
-        known_done(job, known < left ? known : left);
+        if (known > left)
+            known = left;
+        note_save(host, job, lease, known);
+        known_done(job, known);
         if (known > 0)
             host->decision->vain_stops = 0;
     }

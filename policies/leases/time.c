@@ -30,6 +30,7 @@
 #include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
 #include "policies/state/nodes.h"
+#include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
 #include "policies/state/terms.h"
@@ -512,6 +513,28 @@ double host_attained_gpu_s(const struct cs_host *host,
                  host_lease_amount(lease);
     }
     assert(gpu_s >= 0);
+    return gpu_s;
+}
+
+/* A lease that saves its state belongs to no role any more. */
+double host_held_gpu_s(const struct cs_host *host, const struct host_job_slot *job)
+{
+    double gpu_s = host_attained_gpu_s(host, job);
+    uint32_t leaving = job->leases;
+
+    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
+        leaving -= job->lease[r] != ID_NONE;
+    for (uint32_t k = host_held(host)->count; k-- > 0 && leaving > 0;) {
+        const struct host_lease_slot *lease =
+            &host->leases->slot[host_held(host)->item[k]];
+
+        if (lease->owner != job || job->lease[lease->pub.role] == host_held(host)->item[k])
+            continue;
+        gpu_s += clock_s_from_ns(host_now(host) - lease->pub.since_ns) *
+                 host_lease_amount(&lease->pub);
+        leaving--;
+    }
+    assert(leaving == 0);
     return gpu_s;
 }
 

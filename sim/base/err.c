@@ -20,6 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/base/utf8.h"
+
 #define LINE_BYTES_MAX  4096    /* of a source line that are looked at */
 #define WINDOW_WIDTH    96      /* columns of it that are shown */
 #define TAB_WIDTH       4
@@ -45,8 +47,8 @@ static void trim_cut_character(char *text)
 static void print_safely(char *out, size_t out_bytes, const char *fmt,
                          va_list args) __attribute__((format(printf, 3, 0)));
 
-/* Formats into out, cut at the end of a whole character; control characters
- * become '?', so that a name from a file cannot move the terminal's cursor. */
+/* Formats into out, cut at the end of a whole character.  What a conversion such as
+ * %.40s cuts, and what is no text, becomes '?'. */
 static void print_safely(char *out, size_t out_bytes, const char *fmt,
                          va_list args)
 {
@@ -56,10 +58,7 @@ static void print_safely(char *out, size_t out_bytes, const char *fmt,
     assert(wanted >= 0);
     if ((size_t)wanted >= out_bytes)
         trim_cut_character(out);
-    for (char *c = out; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7F)
-            *c = '?';
-    }
+    utf8_mend(out);
 }
 
 /* The first error wins: later ones are mostly its consequences. */

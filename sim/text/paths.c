@@ -102,13 +102,13 @@ bool path_same(const char *a, const char *b)
 }
 
 /* Makes one folder of a path; true also if it is there. */
-static bool make_one(const char *path, const char *whole, struct err *err)
+static bool make_one(const char *path, const char *whole, mode_t mode, struct err *err)
 {
     assert(path[0] != '\0');
     struct err_pos pos = { NULL, 0, 0 };
     int why;
 
-    if (mkdir(path, 0777) == 0)
+    if (mkdir(path, mode) == 0)
         return true;
     why = errno == EEXIST ? ENOTDIR : errno;    /* before a look changes it */
     if (path_is_folder(path))
@@ -118,7 +118,7 @@ static bool make_one(const char *path, const char *whole, struct err *err)
 }
 
 /* Makes all folders on the way, as mkdir -p does. */
-bool path_make_folder(const char *path, struct err *err)
+static bool make_all(const char *path, mode_t mode, struct err *err)
 {
     struct err_pos pos = { NULL, 0, 0 };
     char part[4096];
@@ -133,10 +133,20 @@ bool path_make_folder(const char *path, struct err *err)
         if (part[i] != '/')
             continue;
         part[i] = '\0';
-        if (!make_one(part, path, err))
+        if (!make_one(part, path, mode, err))
             return false;
         part[i] = '/';
     }
     assert(part[bytes] == '\0');
-    return make_one(part, path, err);
+    return make_one(part, path, mode, err);
+}
+
+bool path_make_folder(const char *path, struct err *err)
+{
+    return make_all(path, 0777, err);
+}
+
+bool path_make_own_folder(const char *path, struct err *err)
+{
+    return make_all(path, 0700, err);
 }

@@ -19,6 +19,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/decimal.h"
+#include "sim/base/utf8.h"
 #include "sim/text/foreign.h"
 #include "sim/text/scan_gzip.h"
 #include "sim/text/scan_zstd.h"
@@ -199,36 +200,6 @@ static bool read_block(struct scan *scan, struct err *err)
     return true;
 }
 
-/* Length of the UTF-8 character at text, 0 when it is none, SIZE_MAX when it
- * is cut off by the end (RFC 3629: no overlong forms, no surrogates). */
-static size_t character_bytes(const unsigned char *text, size_t bytes)
-{
-    assert(bytes > 0);
-    if (text[0] < 0x80)
-        return 1;
-    if (text[0] < 0xC2 || text[0] > 0xF4)
-        return 0;
-    size_t wanted = text[0] >= 0xF0 ? 4 : text[0] >= 0xE0 ? 3 : 2;
-    unsigned char low = 0x80, high = 0xBF;
-    if (text[0] == 0xE0)
-        low = 0xA0;
-    if (text[0] == 0xED)
-        high = 0x9F;
-    if (text[0] == 0xF0)
-        low = 0x90;
-    if (text[0] == 0xF4)
-        high = 0x8F;
-    for (size_t i = 1; i < wanted; i++) {
-        if (i == bytes)
-            return SIZE_MAX;
-        if (text[i] < low || text[i] > high)
-            return 0;
-        low = 0x80;
-        high = 0xBF;
-    }
-    return wanted;
-}
-
 /* Half of the bytes of plain text in UTF-16 are 0. */
 static bool is_utf16(const struct scan *scan)
 {
@@ -281,7 +252,7 @@ static bool check_first_block(struct scan *scan, struct err *err)
     if (scan->end >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         scan->start = 3;                /* a byte order mark says nothing */
     for (size_t i = scan->start; i < scan->end;) {
-        size_t bytes = character_bytes(text + i, scan->end - i);
+        size_t bytes = utf8_character(scan->buffer + i, scan->end - i);
         if (bytes == SIZE_MAX && !scan->all_read)
             break;
         if (bytes == 0 || bytes == SIZE_MAX || text[i] == '\0')

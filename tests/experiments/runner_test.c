@@ -16,10 +16,13 @@
 #include <cmocka.h>
 
 #include "experiments/columns/columns.h"
+#include "experiments/runner/page.h"
 #include "experiments/runner/runner.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/train/train.h"
 #include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/expr/expr.h"
 #include "sim/text/csv.h"
 #include "sim/text/folder.h"
 #include "sim/text/hash.h"
@@ -154,6 +157,71 @@ static void failure_to_keep_ends_the_run(void **state)
     assert_int_equal(trial[0].state, RUNNER_WAITING);
 }
 
+/* The path of this error lies in memory of the process that says it. */
+static bool keep_none_by_copy(void *begun, const struct trial_result *result, struct err *err)
+{
+    (void)begun;
+    (void)result;
+    return err_set(err, ERR_IO, (struct err_pos){ strdup("jobs.csv"), 7, 3 },
+                   "the disk is full");
+}
+
+static struct trial_spec spec_apart(void *self, uint32_t index, uint32_t *tables)
+{
+    struct trial_spec spec = good_spec(self, index, tables);
+
+    spec.alone = true;
+    spec.guest = (struct trial_guest){ .apart = true, .event_limit_ns = CLOCK_NEVER_NS,
+                                       .time_limit_ns = CLOCK_NEVER_NS };
+    return spec;
+}
+
+static void the_place_of_an_error_comes_out_of_its_process(void **state)
+{
+    struct world *w = *state;
+    struct runner_trial *trial = runner_trials(w->arena, 6, false);
+    struct runner_plan plan = plan_of(w, 1);
+
+    plan.spec = spec_apart;
+    plan.begin = begin_any;
+    plan.keep = keep_none_by_copy;
+    assert_false(runner_run(&plan, trial, &w->err));
+    assert_string_equal(w->err.text, "the disk is full");
+    assert_string_equal(w->err.pos.file, "jobs.csv");
+    assert_int_equal(w->err.pos.line, 7);
+    assert_int_equal(w->err.pos.col, 3);
+}
+
+/* 0xC8 begins a character of two bytes, and is none alone: each becomes a question mark,
+ * and a text ends within its room.  Kinds and states are none that there are. */
+static void a_page_full_of_garbage_is_read_without_harm(void **state)
+{
+    struct world *w = *state;
+    static const char torn[] = "at 1\xC3 s: start job 17";
+    struct guest_page *page = malloc(sizeof *page);
+    struct trial_watch watch;
+    struct err err;
+
+    memset(page, 0xC8, sizeof *page);
+    assert_false(page_whole(page));
+    err = page_err(w->arena, &page->err);
+    assert_int_equal(err.kind, ERR_BUG);
+    assert_int_equal(strlen(err.text), sizeof err.text - 1);
+    assert_int_equal(strspn(err.text, "?"), sizeof err.text - 1);
+    assert_int_equal(strspn(err.hint, "?"), sizeof err.hint - 1);
+    assert_int_equal(strspn(err.pos.file, "?"), sizeof page->err.file - 1);
+    assert_true(err.next == NULL && err.key == NULL && err.more == 0);
+    watch = page_watch(page);
+    for (size_t i = 0; i < TRIAL_LAST; i++)
+        assert_int_equal(strspn(watch.last[i], "?"), sizeof watch.last[i] - 1);
+    for (size_t m = 0; m < METRIC_OWN_MAX; m++)
+        assert_true(page_result(page).own_gap[m] < EXPR_GAP_COUNT);
+    /* What a kill leaves of "at 1 s" over an older line. */
+    memcpy(page->watch.last[0], torn, sizeof torn);
+    assert_string_equal(page_watch(page).last[0], "at 1? s: start job 17");
+    free(page);
+}
+
 static void trials_that_are_done_are_not_run_again(void **state)
 {
     struct world *w = *state;
@@ -286,6 +354,28 @@ static void paths_are_relative_to_the_file_that_names_them(void **state)
 }
 
 /* Test vectors of FNV-1a 64 from its authors' page. */
+/* 777 octal less a umask of 2, and 700; a folder that is there keeps its mode. */
+static void a_folder_is_made_for_all_or_for_its_owner(void **state)
+{
+    static const struct { const char *path; bool own; mode_t mode; } made[] = {
+        { "all", false, 0775 }, { "all/own", true, 0700 }, { "up/own", true, 0700 },
+        { "up", false, 0700 },
+    };
+    struct world *w = *state;
+    mode_t before = umask(2);
+
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
+        const char *path = scratch_path(&w->scratch, made[i].path);
+        struct stat found;
+
+        assert_true(made[i].own ? path_make_own_folder(path, &w->err)
+                                : path_make_folder(path, &w->err));
+        assert_int_equal(stat(path, &found), 0);
+        assert_int_equal(found.st_mode & 0777, made[i].mode);
+    }
+    umask(before);
+}
+
 static void hash_is_fnv_1a(void **state)
 {
     (void)state;
@@ -391,6 +481,8 @@ int main(void)
         TEST(results_do_not_depend_on_threads),
         TEST(failed_trial_does_not_stop_the_others),
         TEST(failure_to_keep_ends_the_run),
+        TEST(the_place_of_an_error_comes_out_of_its_process),
+        TEST(a_page_full_of_garbage_is_read_without_harm),
         TEST(trials_that_are_done_are_not_run_again),
         TEST(file_is_there_only_after_close),
         TEST(write_that_fails_is_reported_with_the_name),
@@ -398,6 +490,7 @@ int main(void)
         TEST(json_text_is_escaped),
         TEST(csv_fields_come_back_unquoted),
         TEST(paths_are_relative_to_the_file_that_names_them),
+        TEST(a_folder_is_made_for_all_or_for_its_owner),
         TEST(hash_is_fnv_1a),
         TEST(hash_of_a_file_is_xxh64),
         TEST(training_twice_gives_the_same_bytes),

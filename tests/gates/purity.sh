@@ -4,6 +4,7 @@
 # purity.sh - outside experiments/ nothing prints, ends the process, reads the
 # environment, a wall clock or the locale, or draws from C's own generator;
 # models/ open no file.  (Out of memory ends the process in sim/base/arena.c.)
+# Nothing changes the umask, which is one for all threads.
 
 PRINT='stdout|stderr|v?printf|__v?printf_chk|puts|putchar|perror'
 END='exit|_exit|_Exit|quick_exit|abort|atexit|signal|sigaction|system|popen'
@@ -15,6 +16,9 @@ WRITE='fopen|fdopen|freopen|open|creat|tmpfile|mkstemp|gzopen|fwrite|fputs'
 WRITE="$WRITE|v?fprintf|__fprintf_chk"
 
 check() {
+    for object in $(objects); do
+        nm -u "$object" | awk '{ print $NF }' | grep -x umask | sed "s|^|$object: uses |"
+    done
     for object in $(objects | grep -v "^$build/experiments/"); do
         never="$WORLD|$CLOCK|$CHANCE"
         case $object in
@@ -34,6 +38,9 @@ bad_4() { object sim/a.c '#include <time.h>' 'long a(void) { return time(0); }';
 bad_5() {
     object models/a.c '#include <stdio.h>' \
         'FILE *a(void) { return fopen("x", "w"); }'
+}
+bad_6() {
+    object experiments/a.c '#include <sys/stat.h>' 'unsigned a(void) { return umask(0); }'
 }
 good() {
     object sim/a.c '#include <stdio.h>' \

@@ -302,6 +302,27 @@ static void the_load_of_a_trace_is_over_its_own_span(void **state)
     free(text);
 }
 
+/* 200 jobs of 1000 s on 1 GPU, one each 100 s, in turns as they are and ten times as fast on
+ * these GPUs: (100 x 1000 + 100 x 100) GPU-seconds in 200 x 100 s of 8 GPUs.  Each change of
+ * the speed is another kind of job, so there are more kinds than are told apart. */
+static void the_load_of_a_trace_has_each_job_at_its_speed(void **state)
+{
+    char csv[8000] = "job,submit,run,gpus,fast\n";
+
+    (void)state;
+    for (int i = 0; i < 200; i++)
+        snprintf(csv + strlen(csv), sizeof csv - strlen(csv), "%d,%d,1000,1,%d\n", i, 100 * i,
+                 i % 2 == 0 ? 100 : 1000);
+    program_write(&program, "t.csv", csv);
+    write_experiment("cluster: {nodes: [{name: a, count: 1, gpus: {type: generic, "
+                     "count: 8}}]}\n", "workload: {trace: {file: t.csv, format: csv, "
+                     "run_times: {generic: fast}, columns: {job: job, submit: submit, "
+                     "duration: run, gpus: gpus}}}\n", "[fcfs]");
+    char *text = say("validate", 0);
+    has(text, "8 GPUs   0.688");        /* 110,000 of 160,000 */
+    free(text);
+}
+
 /* 10 jobs an hour: 40 GPUs of 32. */
 static void a_mix_far_above_capacity_is_told_everywhere(void **state)
 {
@@ -407,6 +428,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_load_is_work_over_what_a_pool_can_do),
         cmocka_unit_test(cores_beside_gpus_are_a_load_of_their_own),
         cmocka_unit_test(the_load_of_a_trace_is_over_its_own_span),
+        cmocka_unit_test(the_load_of_a_trace_has_each_job_at_its_speed),
         cmocka_unit_test(a_mix_far_above_capacity_is_told_everywhere),
         cmocka_unit_test(what_comes_at_no_rate_has_no_load),
         cmocka_unit_test(defaults_that_decide_stand_beside_the_semantics),

@@ -248,6 +248,61 @@ static void a_fault_sets_a_job_back_to_its_checkpoint(void **state)
     hand_near(job("a", "interruptions"), 2);
 }
 
+/* One node of 8 GPUs that is out of service from 130 to 200 s and from 220 to 240 s, and a
+ * warm-up. */
+static void fail_twice(const char *warmup, const char *failures, const char *workload,
+                       const char *jobs)
+{
+    char yaml[1200];
+
+    snprintf(yaml, sizeof yaml,
+             "experiment: e\nseeds: 1\nwarmup: %s\ncluster:\n  nodes:\n"
+             "    - {name: a, count: 1, gpus: {type: a100-80, count: 8},\n"
+             "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB}\n"
+             "  failures: {trace: {file: f.csv, servers: 1}%s}\n"
+             "workload:\n  %s\npolicies: [fcfs]\noutput: {plots: []}\n",
+             warmup, failures, workload);
+    program_write(&program, "f.csv", "series,time_s,value\ns,0,0\ns,130,1\ns,200,0\n"
+                  "s,220,1\ns,240,0\n");
+    hand_run(&program, yaml, jobs);
+}
+
+#define TWICE_AS_FAST "trace: {file: jobs.csv, format: csv, run_times: {a100-80: fast},\n" \
+    "    columns: {job: job, submit: t, duration: d, gpus: g}}"
+
+/* A job of 600 s on 4 GPUs runs at twice its speed, and saves every 100 s of its length.
+ * At 130 s it has done 260 s and goes back to 200 s, which it had done at 100 s: 30 s of 4
+ * GPUs are lost, not 60 s.  It restarts for 60 s from 200 s on, of which 20 s are lost at
+ * 220 s; from 240 s on it restarts again, and runs 400 s / 2: it ends at 500 s.  If the
+ * warm-up ends at 110 s, 20 s of the first 30 s count; at 210 s, 10 s of the second 20 s
+ * alone.
+ *
+ * Training that saves nothing holds 8 GPUs from 0 to 130 s and from 200 to 220 s. */
+static void time_lost_is_what_was_held_since_the_last_save(void **state)
+{
+    static const char saves[] = ", checkpoint: 100s, restart: 60s",
+        job_600[] = "job,t,d,g,fast\na,0,600,4,300\n",
+        sft[] = "arrival: {process: fixed, times: [0s]}\n  mix:\n"
+                "    - {recipe: sft, model: qwen2.5-7b, zero: 3, batch: 64, sequence: 2048,\n"
+                "       recompute: full, steps: 40, checkpoint_every: 1000,\n"
+                "       train: {gpus: 8, cores: 8}}";
+    double end_s;
+
+    (void)state;
+    fail_twice("0s", saves, TWICE_AS_FAST, job_600);
+    hand_near(job("a", "end_s"), 500);
+    hand_near(of("gpu_lost_fraction"), (30 + 20) * 4.0 / (500 * 8));
+    fail_twice("110s", saves, TWICE_AS_FAST, job_600);
+    hand_near(of("gpu_lost_fraction"), (20 + 20) * 4.0 / ((500 - 110) * 8));
+    fail_twice("210s", saves, TWICE_AS_FAST, job_600);
+    hand_near(of("gpu_lost_fraction"), 10 * 4.0 / ((500 - 210) * 8));
+    fail_twice("0s", "", sft, NULL);
+    end_s = job(NULL, "end_s");
+    hand_near(of("gpu_lost_fraction"), (130 + 20) / end_s);
+    fail_twice("110s", "", sft, NULL);
+    hand_near(of("gpu_lost_fraction"), (20 + 20) / (end_s - 110));
+}
+
 /* Nodes of 10 GPUs.  2, 4, 3 and 1 tenths of a node, which floating point adds up to a
  * little more than 1, take one of two nodes.  3, 6 and 1, a little less than 1, fill the only
  * node of a group, so that a job of 10 GPUs takes that of the next one.  All run from 240 to
@@ -380,6 +435,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_can_be_rented_changes_while_there_are_no_jobs),
         cmocka_unit_test(a_critic_is_saved_and_loaded_again),
         cmocka_unit_test(a_fault_sets_a_job_back_to_its_checkpoint),
+        cmocka_unit_test(time_lost_is_what_was_held_since_the_last_save),
     };
 
     (void)argc;

@@ -178,6 +178,36 @@ static void a_replica_that_fails_loses_no_answers(void **state)
     hand_near(cell("summary.csv", "fcfs", NULL, "gpu_lost_fraction"), 0);
 }
 
+/* Twice, at 0 s and at 1000 s: 6 of 8 GPUs are taken for 100 s, the next job waits for all 8,
+ * and of two small ones behind it the first is the only one that depth_max lets be looked
+ * at.  At 10 s it is done, and the other one is looked at.  So a decision is limited at each
+ * of the two times, of which one is in the warm-up. */
+static void decisions_of_the_warmup_are_not_counted_as_limited(void **state)
+{
+    static const char *const policy[] = { "counted", "placed" };
+
+    (void)state;
+    for (int warmup = 0; warmup < 2; warmup++) {
+        char yaml[700];
+
+        snprintf(yaml, sizeof yaml,
+                 "experiment: e\nseeds: 1\nwarmup: %s\ncluster:\n  nodes:\n"
+                 "    - {name: a, count: 1, gpus: {type: generic, count: 8}, cores: 64,\n"
+                 "       memory: 256GB}\n"
+                 "workload:\n  trace: {file: jobs.csv, format: csv,\n"
+                 "    columns: {job: job, submit: t, duration: d, gpus: g}}\n"
+                 "policies:\n"
+                 "  - {policy: easy, name: counted, placement: count, depth_max: 1}\n"
+                 "  - {policy: easy, name: placed, placement: first_fit, depth_max: 1}\n"
+                 "output: {plots: []}\n", warmup ? "500s" : "0s");
+        run(yaml, "job,t,d,g\na,0,100,6\nb,0,100,8\nc,0,10,1\nd,0,10,1\n"
+                  "e,1000,100,6\nf,1000,100,8\ng,1000,10,1\nh,1000,10,1\n");
+        for (int p = 0; p < 2; p++)
+            hand_near(cell("summary.csv", policy[p], NULL, "decisions_limited"),
+                      warmup ? 1 : 2);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +215,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_notice_saves_whole_steps_if_it_is_long_enough),
         cmocka_unit_test(a_replica_that_fails_loses_no_answers),
         cmocka_unit_test(a_deadline_after_the_end_of_the_run_is_neither_kept_nor_missed),
+        cmocka_unit_test(decisions_of_the_warmup_are_not_counted_as_limited),
         cmocka_unit_test(a_deadline_before_the_replay_begins_is_missed),
     };
 

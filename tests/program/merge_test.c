@@ -86,6 +86,22 @@ static void options_of_the_shards_are_kept(void **state)
     assert_same(w, "all");
 }
 
+/* 700 lines "set 22 policies.0.noise=0.3" are 20 KB, and the last setting is another one.
+ * Of a text that was cut, the merge must not make a shorter list. */
+static void all_options_of_a_shard_are_kept_and_a_cut_list_is_refused(void **state)
+{
+    struct shell *w = *state;
+
+    run_line(w, "S=\"$(yes -- '--set policies.0.noise=0.3' | head -n 700) --seeds 1 "
+             "--set policies.1.noise=0.5\"; $C run e.yaml -q -o one $S && "
+             "$C run e.yaml -q -o s1 --shard 1/2 $S && $C run e.yaml -q -o s2 --shard 2/2 $S",
+             0, NULL);
+    run_line(w, "$C merge s1 s2 -o all -q", 0, NULL);
+    assert_same(w, "all");
+    run_line(w, "f=s1/.trials/clustersim-trials.txt; head -c 16383 $f >cut && cp cut $f && "
+             "$C merge s1 s2 -o other -q", 4, "clustersim-trials.txt is not whole");
+}
+
 static void what_is_missing_is_said_and_can_be_run(void **state)
 {
     struct shell *w = *state;
@@ -128,6 +144,7 @@ int main(int argc, char **argv)
     static const struct CMUnitTest tests[] = {
         TEST(shards_put_together_are_one_run),
         TEST(options_of_the_shards_are_kept),
+        TEST(all_options_of_a_shard_are_kept_and_a_cut_list_is_refused),
         TEST(what_is_missing_is_said_and_can_be_run),
         TEST(other_experiments_are_refused),
     };

@@ -473,6 +473,26 @@ static void a_path_that_is_no_policy_is_refused(void **state)
     }
 }
 
+/* What the file names is not there, so that loading it would fail; a setting of one of its
+ * entries, before the others take their place, still asks for it. */
+static void policies_that_are_replaced_are_not_loaded(void **state)
+{
+    const struct program *program = *state;
+    const char *file = program_write(program, "e.yaml", HEAD "policies: [./gone.c]\n");
+    const char *whole[] = { "run", file, "-q", "--seeds", "1", "--set", "policies=[fcfs]",
+                            "--set", "policies.fcfs.placement=count", "-o",
+                            program_path(program, "out"), NULL };
+    const char *part[] = { "run", file, "-q", "--set", "policies.0.name=x", "--set",
+                           "policies=[fcfs]", NULL };
+    char *said = NULL;
+
+    assert_int_equal(program_say(program, whole, &said), 0);
+    free(said);
+    assert_int_equal(program_say(program, part, &said), 4);
+    assert_part(said, "gone.c', which is not there");
+    free(said);
+}
+
 /* An entry of an ELF head, and what it is changed to. */
 struct elf_fault {
     size_t at;
@@ -707,6 +727,7 @@ int main(int argc, char **argv)
         TEST(a_table_that_is_not_sound_is_refused),
         TEST(a_fault_before_any_trial_is_told),
         TEST(a_path_that_is_no_policy_is_refused),
+        TEST(policies_that_are_replaced_are_not_loaded),
         TEST(a_library_of_another_machine_is_refused),
         TEST(a_library_of_another_release),
         TEST(a_key_that_no_table_has_is_refused),

@@ -217,6 +217,16 @@ static void long_text_is_not_cut_within_a_character(void **state)
     }
 }
 
+/* Two of three bytes of the euro sign, and a byte that begins a character that never comes. */
+static void a_word_that_is_cut_within_a_character_stays_text(void **state)
+{
+    struct err err = {.kind = ERR_NONE};
+
+    (void)state;
+    err_set(&err, ERR_IO, (struct err_pos){0}, "%.4s, %s", "ab\xE2\x82\xAC", "\xC8");
+    assert_string_equal(err.text, "ab??, ?");
+}
+
 static void short_buffer_reports_the_bytes_it_wanted(void **state)
 {
     (void)state;
@@ -262,6 +272,7 @@ int main(void)
         cmocka_unit_test(first_failure_wins),
         IN_FOLDER(quoted_input_cannot_move_the_cursor),
         cmocka_unit_test(long_text_is_not_cut_within_a_character),
+        cmocka_unit_test(a_word_that_is_cut_within_a_character_stays_text),
         cmocka_unit_test(short_buffer_reports_the_bytes_it_wanted),
         cmocka_unit_test(every_kind_has_its_exit_status),
     };

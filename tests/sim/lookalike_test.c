@@ -281,7 +281,7 @@ static void what_nothing_fits_is_drawn_from_the_trace(void **state)
     fitted = round_trip(program, "from", "one");
     assert_non_null(strstr(fitted, "gpus: 1\n    duration: 60s\n"));
     assert_non_null(strstr(fitted, "process: poisson"));
-    assert_non_null(strstr(fitted, "{empirical: {file: \"one_2.csv\""));
+    assert_non_null(strstr(fitted, "{empirical: {file: 'one_2.csv'"));
     free(fitted);
     snprintf(path, sizeof path, "%s/one_2.csv", program->folder);
     samples = program_read(path);

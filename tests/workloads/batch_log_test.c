@@ -282,6 +282,15 @@ static const struct { const char *format, *text, *said; } wrong[] = {
     { "slurm-nodes", "NodeName=n CPUs=4 RealMemory=10\n"
       "NodeName=n CPUs=4 RealMemory=10\n",
       "in:2:1: range error: node n stands above already" },
+    /* 1 to 9, 05 to 12, and 5 to 12: of these 5 is there, and 05 is another one. */
+    { "slurm-nodes", "NodeName=n[1-9] CPUs=4 RealMemory=10\n"
+      "NodeName=n[05-12] CPUs=4 RealMemory=10\nNodeName=n[5-12] CPUs=4 RealMemory=10\n",
+      "in:3:1: range error: node n5 stands above already" },
+    { "slurm-nodes", "NodeName=n[1-9] CPUs=4 RealMemory=10\n"
+      "NodeName=n5 CPUs=4 RealMemory=10\n",
+      "in:2:1: range error: node n5 stands above already" },
+    { "slurm-nodes", "NodeName=n[1-3,2] CPUs=4 RealMemory=10\n",
+      "in:1:1: range error: node n2 stands above already" },
     { "slurm-nodes", "NodeName=n[1-9,5-3] CPUs=4 RealMemory=10\n",
       "in:1:1: syntax error: key NodeName must list numbers" },
     { "slurm-nodes", "NodeName=n[1-9223372036854775807] CPUs=4 RealMemory=1\n",

@@ -40,7 +40,8 @@ static const struct sample samples[] = {
       "interval\n0,4,0,9,vgg19,100,30\n1,1,30,9,vgg19,15,0\n", NULL,
       { "--gpus", "8", NULL },
       "job,submit_s,run_s,gpus\n0,0,100,4\n1,30,15,1\n",
-      "load         1.729 of 8 GPUs over the span; the largest job takes 4" },
+      /* 400 and 15 GPU-seconds, of which each has 30 s of 8 GPUs. */
+      "load         0.8646 of 8 GPUs over the span; the largest job takes 4" },
     { "helios", "job_id,user,vc,gpu_num,cpu_num,state,submit_time,duration\n"
       "1,u,vcA,0,4,COMPLETED,2020-04-01 00:00:00,9\n"
       "2,u,vcA,8,4,FAILED,2020-04-01 00:00:01,9\n", NULL,

@@ -42,6 +42,34 @@ static void a_matrix_becomes_a_series_for_each_result(void **state)
     free(text);
 }
 
+/* A mark of quotation in a text is doubled if it is that of the text, else it stands. */
+static void files_may_have_any_name(void **state)
+{
+    const struct program *program = the_program(state);
+    char in[160], yaml[200], cluster[200], *said, *text;
+    const char *series[] = { "import", "series", in, "-o", yaml, NULL };
+    const char *nodes[] = { "import", "slurm-nodes", in, "-o", cluster, NULL };
+    const char *check[] = { "validate", cluster, NULL };
+
+    in_folder(program, "in", in);
+    in_folder(program, "it's \"x\": #1.yaml", yaml);
+    in_folder(program, "its \"x\": #1.yaml", cluster);
+    write_file(in, "series,time_s,value\na,1,2\na,2,3\n");
+    assert_int_equal(run(program, series, &said), 0);
+    free(said);
+    text = program_read(yaml);
+    has(text, "  file: 'it''s \"x\": #1.csv'\n");
+    free(text);
+    write_file(in, "NodeName=n[1-4] CPUs=4 RealMemory=1000 Gres=gpu:2\n");
+    assert_int_equal(run(program, nodes, &said), 0);
+    free(said);
+    text = program_read(cluster);
+    has(text, "\nname: 'its \"x\": #1'\n");
+    free(text);
+    assert_int_equal(run(program, check, &said), 0);
+    free(said);
+}
+
 /* Closed brackets say that nothing was cut off; the last line of a CSV says nothing. */
 static void an_answer_of_one_line_needs_no_end_of_it(void **state)
 {
@@ -351,6 +379,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_matrix_becomes_a_series_for_each_result),
         cmocka_unit_test(an_answer_of_one_line_needs_no_end_of_it),
+        cmocka_unit_test(files_may_have_any_name),
         cmocka_unit_test(answers_that_are_no_matrix_are_refused),
         cmocka_unit_test(arrivals_follow_a_measured_rate),
         cmocka_unit_test(arrivals_use_up_many_rates),

@@ -506,6 +506,14 @@ int64_t trace_begin_ns(const struct trace_spec *spec)
     return spec->begin_ns;
 }
 
+double trace_work_span_s(int64_t first_ns, int64_t last_ns, uint64_t jobs)
+{
+    assert(last_ns >= first_ns);
+    if (jobs < 2 || last_ns == first_ns)
+        return 0;
+    return clock_s_from_ns(last_ns - first_ns) * (double)jobs / (double)(jobs - 1);
+}
+
 bool trace_fits_services(const struct trace_spec *spec, struct err *err)
 {
     const struct conf_node *origin = conf_get(spec->conf, "origin");
