@@ -21,6 +21,7 @@
 #include "policies/leases/idle.h"
 #include "policies/leases/power.h"
 #include "policies/policy.h"
+#include "policies/state/full.h"
 #include "policies/state/jobs.h"
 #include "policies/state/news.h"
 #include "policies/state/nodes.h"
@@ -201,6 +202,8 @@ static void end_rental(struct cs_host *host, uint32_t n)
     node->state = RENT_AWAY;
     host->nodes->rent->leaving[n] = false;
     host_power_node(host->nodes, host->spec, n, false);
+    if (host->spec->power_cap_w > 0)
+        host_full_forget(host);         /* power comes free, though no GPU does */
     if (n - first < group->first_away)
         group->first_away = n - first;
     host_tell(host, FACT_RENT_END, n, 0, gpus);

@@ -81,14 +81,15 @@ static uint32_t count_of_job(const struct cs_node_gpus *spot, uint32_t count)
     return n;
 }
 
-/* Does the job have exactly the GPUs of its `count` entries? */
+/* Does the job have exactly the GPUs of its `count` entries?  One of no GPUs lets it
+ * wait, whatever node it names. */
 static bool is_placed_at(const struct cs_host *host,
                          const struct cs_node_gpus *spot, uint32_t count)
 {
     struct lease_id lease = cs_role_lease(host, spot->job, 0);
 
     assert(count > 0);
-    if (lease.i == ID_NONE ||
+    if (lease.i == ID_NONE || spot->gpus == 0 ||
         cs_lease(host, lease)->placement.share_count != count)
         return false;
     for (uint32_t i = 0; i < count; i++)

@@ -380,15 +380,17 @@ static void time_slice_fill(struct time_slice *ts, struct cs_host *host)
     }
 }
 
-/* At the end of a quantum GPUs are dealt anew, with stops; within one only
- * free GPUs are. */
+/* At the end of a quantum, if somebody waits, GPUs are dealt anew, with stops; within
+ * one only free GPUs are. */
 static void time_slice_serve(struct time_slice *ts, struct cs_host *host)
 {
     int64_t now = cs_now_ns(host);
 
-    if (now >= ts->end_ns && ts->packing) {
+    bool deals = now >= ts->end_ns && cs_pending_count(host) > 0;
+
+    if (deals && ts->packing) {
         cs_reallocate(host, time_slice_key);
-    } else if (now >= ts->end_ns && cs_pending_count(host) > 0) {
+    } else if (deals) {
         time_slice_line_up(ts, host);
         cs_reallocate_moving(host, &time_slice_moving_key);
     }

@@ -6,7 +6,8 @@
  * A class are the jobs of one form.  Of a form of one role it is known for how many
  * GPUs a search failed: GPUs that fit a gang fit a smaller one of the same form, since
  * every rule would leave out some of them, so all larger gangs fail, too.  Jobs of a
- * form of several roles are equal.  Between two releases room only shrinks.
+ * form of several roles are equal.  Between two releases room only shrinks; power that a
+ * rented node gives back lets all be forgotten (policies/host/rental.c).
  */
 #include "policies/state/full.h"
 

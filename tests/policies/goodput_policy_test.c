@@ -302,6 +302,54 @@ static void jobs_change_places_and_lie_where_they_are_put(void **state)
     world_close(&world);
 }
 
+/* Two jobs of 500 s on nodes 0 and 1; at 100 s both are to wait, which entries of no GPUs
+ * on node 0 say. */
+static void wait_decide(void *self, struct cs_host *host)
+{
+    const struct cs_node_gpus start[] = { { { 0 }, 0, 1 }, { { 1 }, 1, 1 } };
+    const struct cs_node_gpus wait[] = { { { 0 }, 0, 0 }, { { 1 }, 0, 0 } };
+    struct spots_try *try = self;
+
+    switch (try->step++) {
+    case 0:
+        cs_set_node_gpus(host, start, 2);
+        cs_wake_at(host, INT64_C(100000000000));
+        return;
+    case 1:
+        cs_set_node_gpus(host, wait, 2);
+        assert_int_equal(cs_pending_count(host), 2);
+        cs_wake_at(host, INT64_C(200000000000));
+        return;
+    default:
+        while (cs_pending_count(host) > 0 &&
+               cs_start(host, cs_pending(host, 0)) == CS_DONE)
+            continue;
+    }
+}
+
+/* Both wait from 100 s to 200 s: 500 s of work end at 600 s. */
+static void an_entry_of_no_gpus_lets_a_job_of_any_node_wait(void **state)
+{
+    struct world world = { 0 };
+    struct world_job job[2];
+    struct cs_policy waits = try_policy;
+
+    (void)state;
+    waits.decide = wait_decide;
+    const struct host_policy policy = world_policy(&waits);
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "job,submit,duration,gpus\n0,0,500,1\n1,0,500,1\n");
+    if (!world_open(&world, HEAD "cluster: {nodes: [{name: n, count: 2, gpus: {type: "
+                    "generic, count: 1}}]}\nworkload: {trace: {file: jobs.csv, origin: "
+                    "file, format: csv, columns: {job: job, submit: submit, duration: "
+                    "duration, gpus: gpus}}}\npolicies: [fcfs]\n") ||
+        !world_run(&world, 0, &policy, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(job[0].end_s == 600 && job[1].end_s == 600);
+    world_close(&world);
+}
+
 /* ---- shipped ------------------------------------------------------------------- */
 
 static void workload_6_is_near_what_polluxs_simulator_prints(void **state)
@@ -397,6 +445,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(interrupted_jobs_go_on),
         cmocka_unit_test(tuned_batches_end_sooner),
         cmocka_unit_test(jobs_change_places_and_lie_where_they_are_put),
+        cmocka_unit_test(an_entry_of_no_gpus_lets_a_job_of_any_node_wait),
         WITH_PROGRAM(workload_6_is_near_what_polluxs_simulator_prints),
         WITH_PROGRAM(the_shipped_experiment_shows_what_tuning_gains),
     };

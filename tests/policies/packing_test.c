@@ -576,6 +576,19 @@ static void time_slice_tries_two_together_and_parts_those_that_lose(
     assert_about(fmax(job[0].end_s, job[1].end_s), 200);
 }
 
+/* The first is alone for 10 s; its other 990 s take 1,237.5 s at 0.8.  By then the second
+ * has done as many, and does its last 10 s alone.  Nobody waits, so nobody is stopped. */
+static void time_slice_leaves_a_good_pair_together(void **state)
+{
+    struct world_job job[2];
+
+    (void)state;
+    run_named("time-slice, packing: true, quantum: 60s, preemption: {cost: 30s}",
+              HEAD "0,0,1000,1\n1,10,1000,1\n", 1, ", packing: {trace: 0.8}", job, NULL);
+    assert_about(job[0].end_s, 1247.5);
+    assert_about(job[1].end_s, 1257.5);
+}
+
 static void policies_that_pack_beat_no_bound(void **state)
 {
     static const char *const policy[] = {
@@ -628,6 +641,7 @@ int main(void)
         cmocka_unit_test(lucid_profiles_jobs_on_nodes_of_their_own_first),
         cmocka_unit_test(
             time_slice_tries_two_together_and_parts_those_that_lose),
+        cmocka_unit_test(time_slice_leaves_a_good_pair_together),
         cmocka_unit_test(policies_that_pack_beat_no_bound),
     };
 

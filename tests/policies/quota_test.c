@@ -177,6 +177,63 @@ static void quotas_lose_no_job(void **state)
     }
 }
 
+/* As open_owned(), of rows job,submit,duration,gpus,tenant,types. */
+static void open_rows(struct world *world, const char *rows, const char *cluster,
+                      const char *policies)
+{
+    char csv[500], text[1500];
+
+    strcpy(world->folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world->folder));
+    snprintf(csv, sizeof csv, "job,submit,duration,gpus,tenant,types\n%s", rows);
+    world_write(world, "jobs.csv", csv);
+    snprintf(text, sizeof text,
+             "experiment: t\nseeds: 1\nuntil: drained\ncluster: {%s}\n"
+             "workload: {trace: {file: jobs.csv, format: csv, origin: file, "
+             "columns: {job: job, submit: submit, duration: duration, gpus: "
+             "gpus, tenant: tenant, gpu_types: types}}}\npolicies: %s\n", cluster, policies);
+    if (!world_open(world, text))
+        fail_msg("%s", world_error(world));
+}
+
+/* Runs all rows of one policy; job: has room for them. */
+static void run_rows(const char *rows, const char *cluster, const char *policies,
+                     struct world_job *job)
+{
+    struct world world = { 0 };
+
+    open_rows(&world, rows, cluster, policies);
+    if (!world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s: %s", policies, world_error(&world));
+    world_close(&world);
+}
+
+#define CPU_2 "cpu: {type: epyc-7742, sockets: 2}, memory: 500GB"
+
+/* Idle, a node of 8 V100 draws 8 x 45 W beside what one of 8 A100 draws beside its
+ * 8 x 63 W: 8 x 181.5 + 2 x (60 + 68) W = 1,708 W; together 4,280 W.  Four A100 at work add
+ * 4 x 337 W and at most half of two CPUs' 314 W: below 6 kW.  Eight V100 add 8 x 255 W:
+ * above it, until the rented node, kept for 60 s after the end at 400 s, has gone.  No GPU
+ * comes free then, but the power does. */
+static void power_of_a_node_that_goes_is_free_for_a_job(void **state)
+{
+    static const char nodes[] =
+        "nodes: [{name: a, count: 1, gpus: {type: v100-32, count: 8}, " CPU_2 "}, {name: r, "
+        "count: 1, gpus: {type: a100-80, count: 8}, " CPU_2 ", rent: {start: 300s, keep: "
+        "60s}}], pue: 1, power_cap: 6kW";
+    static const char *const policy[] = { "[{policy: fcfs, blocking: skip}]", "[sjf]",
+                                          "[las]", "[static]", "[drf]" };
+    struct world_job job[2];
+
+    (void)state;
+    for (size_t p = 0; p < sizeof policy / sizeof policy[0]; p++) {
+        run_rows("0,0,100,4,,A100\n1,350,1000,8,,V100\n", nodes, policy[p], job);
+        assert_true(job[0].start_s == 300 && job[0].end_s == 400);
+        if (job[1].start_s != 460)
+            fail_msg("%s: starts at %g s", policy[p], job[1].start_s);
+    }
+}
+
 /* Two nodes of 8 A100 at full load draw more than one may: the second job waits
  * for the first, though its GPUs are free. */
 static void a_power_cap_delays_starts(void **state)
@@ -242,6 +299,7 @@ int main(void)
         cmocka_unit_test(quotas_that_are_none_fail_the_trial),
         cmocka_unit_test(quotas_lose_no_job),
         cmocka_unit_test(a_power_cap_delays_starts),
+        cmocka_unit_test(power_of_a_node_that_goes_is_free_for_a_job),
         cmocka_unit_test(jobs_pinned_to_a_pool_that_is_not_there_are_refused),
     };
 
