@@ -245,6 +245,17 @@ static void judge_conditions(struct deciding *d)
         }
 }
 
+/* Does the item say that the condition is kept or broken?  Neither is known of one drawn
+ * seed; nor is it kept where the value is over the jobs alone that were done. */
+static bool is_known(const struct deciding *d, uint32_t point, uint32_t policy,
+                     const struct check_item *item)
+{
+    if (d->grid->seed_count == 1 && !grid_fixed(d->grid, point, policy))
+        return false;
+    return item->verdict == CHECK_FAILS ||
+           (item->verdict == CHECK_HOLDS && item->lost == NULL);
+}
+
 /* Sets the verdict to DROPPED or UNDECIDED if the option does not surely keep the
  * condition; a condition that is broken goes before one that is not decided. */
 static void judge_keep(const struct deciding *d, uint32_t point, uint32_t i, uint32_t k)
@@ -252,10 +263,11 @@ static void judge_keep(const struct deciding *d, uint32_t point, uint32_t i, uin
     struct decide_option *o = option_at(d, point, i);
     const struct check_item *item =
         &d->kept[(size_t)i * d->spec->keep_count + k][point];
+    bool known = is_known(d, point, o->policy, item);
 
-    if (item->verdict == CHECK_HOLDS || o->verdict == DECIDE_DROPPED)
+    if ((known && item->verdict == CHECK_HOLDS) || o->verdict == DECIDE_DROPPED)
         return;                             /* the first broken one is told */
-    o->verdict = item->verdict == CHECK_FAILS ? DECIDE_DROPPED : DECIDE_UNDECIDED;
+    o->verdict = known && item->verdict == CHECK_FAILS ? DECIDE_DROPPED : DECIDE_UNDECIDED;
     o->why = text_format(d->arena, "%s: %s",
                          decide_keep_text(d->arena, d->grid->metrics, d->spec, k),
                          isfinite(item->low) && item->lost == NULL
@@ -264,10 +276,28 @@ static void judge_keep(const struct deciding *d, uint32_t point, uint32_t i, uin
                              : item->reason);
 }
 
+/* Does the option leave jobs that the first one does, beyond chance?  Where the first leaves
+ * none, any job is one too many. */
+static bool does_less(const struct deciding *d, uint32_t point, uint32_t i,
+                      struct survivors *own, struct survivors *first)
+{
+    struct stats_delta delta;
+
+    if (i == 0 || !decide_work_differs(d->decision, point, i, own, first) ||
+        own->done * first->all >= first->done * own->all)
+        return false;
+    if (!survivors_lost(*first))
+        return true;
+    delta = compare_pair(d->arena, d->grid, point, option_at(d, point, i)->policy,
+                         option_at(d, point, 0)->policy, METRIC_JOBS_DONE);
+    return isnan(delta.high) ? delta.mean < 0 : delta.high < 0;
+}
+
 /* Fills an option at a point, all but its place among the others. */
 static void measure_option(const struct deciding *d, uint32_t point, uint32_t i)
 {
     struct decide_option *o = option_at(d, point, i);
+    struct survivors own, first;
     uint32_t n, failed;
     double *x;
 
@@ -297,6 +327,11 @@ static void measure_option(const struct deciding *d, uint32_t point, uint32_t i)
     } else if (is_lost(d->grid, point, o->policy, d->spec->metric)) {
         o->verdict = DECIDE_UNDECIDED;
         o->why = "the value that decides is not over all jobs, and is not compared";
+    } else if (does_less(d, point, i, &own, &first)) {
+        o->verdict = DECIDE_UNDECIDED;
+        o->why = text_format(d->arena, "it did %.0f of %.0f jobs, and %s %.0f of %.0f; "
+                             "jobs_done in `keep` says how many are enough", own.done,
+                             own.all, d->spec->choice[0].name, first.done, first.all);
     }
 }
 

@@ -15,6 +15,7 @@
 #include "experiments/decide/mean_text.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/summary_table.h"
+#include "experiments/results/survivors.h"
 #include "experiments/results/trust.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
@@ -157,6 +158,58 @@ static void add_level(struct words *w)
     add(w, any ? ": the difference may be chance." : "");
 }
 
+/* Is a low value of the metric what an option gets that does fewer jobs, as a cost is?
+ * Metrics of jobs that were done are judged as such, and a condition on jobs_done says how
+ * many are enough. */
+static bool gains_by_less(const struct experiment_decide *spec,
+                          const struct metric_info *info)
+{
+    for (uint32_t k = 0; k < spec->keep_count; k++)
+        if (spec->keep[k].metric == METRIC_JOBS_DONE)
+            return false;
+    return info->better < 0 && info->of == METRIC_OF_ALL &&
+           spec->metric != METRIC_JCT_RESTRICTED;
+}
+
+bool decide_work_differs(const struct decision *decision, uint32_t point, uint32_t i,
+                         struct survivors *own, struct survivors *first)
+{
+    const struct grid *grid = decision->grid;
+    const struct decide_option *o = decision->point[point].option;
+
+    if (o[i].policy == UINT32_MAX || o[0].policy == UINT32_MAX ||
+        !gains_by_less(decision->spec, metric_info(grid->metrics, decision->spec->metric)))
+        return false;
+    *own = survivors_of(grid, point, o[i].policy, METRIC_JCT_MEAN);
+    *first = survivors_of(grid, point, o[0].policy, METRIC_JCT_MEAN);
+    return own->done != first->done && (survivors_lost(*own) || survivors_lost(*first));
+}
+
+/* " Jobs done: lend 1990 of 2000, spot 1992 of 2000; today 1991 of 2000.": of options that
+ * are compared though they did not do the same work. */
+static void add_work(struct words *w)
+{
+    const char *before = " Jobs done: ";
+    uint32_t point = (uint32_t)(w->at - w->decision->point);
+    struct survivors own, first = { 0, 0 };
+    bool any = false;
+
+    for (uint32_t i = 1; i < w->decision->spec->choice_count; i++) {
+        enum decide_verdict verdict = w->at->option[i].verdict;
+
+        if (verdict == DECIDE_DROPPED || verdict == DECIDE_UNDECIDED ||
+            !decide_work_differs(w->decision, point, i, &own, &first))
+            continue;
+        add(w, text_format(w->arena, "%s%s %.0f of %.0f", before, name_of(w, i), own.done,
+                           own.all));
+        before = ", ";
+        any = true;
+    }
+    if (any)
+        add(w, text_format(w->arena, "; %s %.0f of %.0f.", name_of(w, 0), first.done,
+                           first.all));
+}
+
 /* " Dropped: buy, which does not keep jct_p95_s at most 3 h: figures." */
 static void add_those(struct words *w, enum decide_verdict verdict, const char *head)
 {
@@ -289,6 +342,7 @@ const char *decide_sentence(struct arena *arena, const struct decision *decision
         decision->spec->keep_count > 0)
         add(&w, text_format(arena, " It keeps %s.", conditions(&w)));
     add_level(&w);
+    add_work(&w);
     add_those(&w, DECIDE_DROPPED, " Dropped: ");
     add_those(&w, DECIDE_UNDECIDED, w.at->outcome == DECIDE_IS_OPEN
               ? " Not decided: " : " Not decided, and worse anyway: ");

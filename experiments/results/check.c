@@ -114,6 +114,9 @@ static const char *figures(struct arena *arena, const struct check_item *item)
                            "the value alone is judged" :
                            item->alike ? "all seeds are alike and count as "
                            "one: the value alone is judged"
+                           : item->seeds_run > 1 ? text_format(
+                               arena, "one seed of %u has the value, so no interval",
+                               item->seeds_run)
                            : "one seed, so no interval", lost);
     if (isinf(item->low) || isinf(item->high))
         return text_format(arena, "%.5g%s, and no end to its %.4g%% interval: "
@@ -126,9 +129,7 @@ static const char *figures(struct arena *arena, const struct check_item *item)
                        100 * e->confidence, item->low, unit, item->high, unit,
                        item->seeds, lost, item->verdict == CHECK_UNDECIDED
                            ? ": it straddles the limit" : "",
-                       *item->doubt == 0 || !(item->high > item->low) ? ""
-                           : "; not trusted: ",
-                       item->high > item->low ? item->doubt : "");
+                       *item->doubt == 0 ? "" : "; not trusted: ", item->doubt);
 }
 
 /* Is the mean over some alone, and may it be compared then? */
@@ -160,6 +161,8 @@ static enum check_verdict judge(const struct experiment_expect *e,
 
     if (item->seeds == 0 || isnan(item->value) || !item->compared)
         return CHECK_UNDECIDED;
+    if (isnan(item->low) && item->seeds_run > 1 && !item->alike && !item->fixed)
+        return CHECK_UNDECIDED;     /* one of them alone has the value */
     if (low >= e->low && high <= e->high)
         return CHECK_HOLDS;
     if (high < e->low || low > e->high)
@@ -219,6 +222,21 @@ static void note_sides(struct arena *arena, const struct grid *grid,
                                           metric) : none, item);
 }
 
+/* Returns why an interval of no width cannot be trusted: seeds were drawn, all have one
+ * count or one fraction, and what is rare may not have come up.  Of `seeds` that are alike,
+ * a share of 1 - 0.05^(1/seeds) may be otherwise (Clopper and Pearson, one-sided).  Prices
+ * and times that are the same for each seed are so by what the experiment says. */
+static const char *equal_text(struct arena *arena, const struct check_item *item)
+{
+    double rest = 1 - item->expect->confidence;
+
+    if (item->fixed || item->seeds < 2 ||
+        !(item->info->count || strcmp(item->info->unit, "fraction") == 0))
+        return "";
+    return text_format(arena, "all %u seeds are equal, and %.2g%% of others may differ",
+                       item->seeds, 100 * (1 - pow(rest, 1.0 / item->seeds)));
+}
+
 /* Sets the value of an expectation and its interval: of the mean, or of the paired
  * difference, in percent if the limit is. */
 static void measure(struct arena *arena, const struct grid *grid,
@@ -234,6 +252,7 @@ static void measure(struct arena *arena, const struct grid *grid,
     n = grid_samples(grid, at->point, at->policy, e->metric, x);
     item->alike = grid_alike(grid, at->point, at->policy);
     item->fixed = is_fixed(grid, at);
+    item->seeds_run = seeds;
     if (!at->compares) {
         struct stats_mean mean = stats_mean(x, n, sure);
 
@@ -241,8 +260,10 @@ static void measure(struct arena *arena, const struct grid *grid,
         item->low = mean.low;
         item->high = mean.high;
         item->seeds = (uint32_t)mean.count;
-        item->doubt = trust_text(arena, trust_jobs(grid, at->point, at->policy),
-                                 mean.skew, (double)mean.count);
+        item->doubt = mean.low == mean.high
+            ? equal_text(arena, item)
+            : trust_text(arena, trust_jobs(grid, at->point, at->policy), mean.skew,
+                         (double)mean.count);
         return;
     }
     m = grid_samples(grid, at->other_point, at->other, e->metric, base);
@@ -252,7 +273,7 @@ static void measure(struct arena *arena, const struct grid *grid,
     item->low = e->percent ? d.percent_low : d.low;
     item->high = e->percent ? d.percent_high : d.high;
     item->seeds = (uint32_t)d.count;
-    item->doubt = trust_pairs_text(
+    item->doubt = item->low == item->high ? equal_text(arena, item) : trust_pairs_text(
         arena, fmax(trust_jobs(grid, at->point, at->policy),
                     trust_jobs(grid, at->other_point, at->other)),
         d.skew, (double)d.count);

@@ -45,11 +45,12 @@ struct check_item {
     const char *lost;           /* "368 of 405 jobs", or NULL: of all */
     bool compared;              /* false: not, as either side lost some */
     const char *point;
-    uint32_t seeds;
+    uint32_t seeds;             /* that have the value */
+    uint32_t seeds_run;
     bool alike;                 /* seeds that are all alike: one sample, */
     bool fixed;                 /* since nothing is drawn */
     double value, low, high;
-    const char *doubt;          /* trust_text() of the interval */
+    const char *doubt;          /* why the interval cannot be trusted; "": it can */
 };
 
 struct check_list {

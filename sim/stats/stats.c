@@ -263,13 +263,13 @@ struct pairs {
 };
 
 /* Do both tests reject that the mean of x is `ratio` times that of the
- * baseline? */
+ * baseline?  Terms that are all alike reject every mean but their own. */
 static bool is_rejected(const struct pairs *pairs, double ratio)
 {
     struct sample s = sample_of(pairs->x, pairs->base, ratio, pairs->count);
 
     assert(pairs->limit > 0);
-    return s.sd > 0 && distance_of(&s, 0) > pairs->limit;
+    return s.sd > 0 ? distance_of(&s, 0) > pairs->limit : s.mean != 0;
 }
 
 /* From an end of Student's interval, outwards to where Hall's test rejects
@@ -314,6 +314,21 @@ static void widen_percent(const struct pairs *pairs, struct moments m,
     assert(delta->percent_low <= delta->percent_high);
 }
 
+/* Have both sides one value each in all pairs?  Then their ratio is known. */
+static bool are_constant(const double *x, const double *base, size_t count)
+{
+    size_t first = 0;
+
+    assert(count == 0 || (x != NULL && base != NULL));
+    while (first < count && (!isfinite(x[first]) || !isfinite(base[first])))
+        first++;
+    for (size_t i = first; i < count; i++)
+        if (isfinite(x[i]) && isfinite(base[i]) &&
+            (x[i] != x[first] || base[i] != base[first]))
+            return false;
+    return first < count;
+}
+
 /* The difference of pairs, and its ratio to the mean of the base; the ratio's
  * interval is Fieller's, widened to where Hall's test rejects too. */
 struct stats_delta stats_delta(const double *x, const double *base,
@@ -338,6 +353,8 @@ struct stats_delta stats_delta(const double *x, const double *base,
     delta.percent = 100 * m.mean / fabs(moments.b);
     if (m.count > 1 && m.low == 0 && m.high == 0) { /* all pairs are equal: */
         delta.percent_low = delta.percent_high = 0; /* so is their ratio */
+    } else if (m.count > 1 && are_constant(x, base, count)) {
+        delta.percent_low = delta.percent_high = delta.percent;
     } else if (m.count > 1) {
         pairs.limit = student_quantile(confidence, d.n) * sqrt(d.n);
         set_fieller(moments, confidence, &delta);

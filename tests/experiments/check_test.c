@@ -106,6 +106,52 @@ static void one_seed_is_judged_by_its_value(void **state)
                      CHECK_FAILS);
 }
 
+/* Of four seeds one has the value: 101 is no mean of what four would show. */
+static void one_seed_of_many_decides_nothing(void **state)
+{
+    struct scratch *w = *state;
+    struct grid *grid = make_grid(w->arena, 4);
+    struct experiment_expect e = expect("a", NULL, -INFINITY, 1000, 0);
+    struct check_list list;
+
+    grid_set(grid, 0, 0, 0, METRIC_JCT_MEAN, NAN);
+    grid_set(grid, 0, 0, 2, METRIC_JCT_MEAN, NAN);
+    grid_set(grid, 0, 0, 3, METRIC_JCT_MEAN, NAN);
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_int_equal(list.undecided, 1);
+    assert_string_equal(list.item[0].reason,
+                        "101 s; one seed of 4 has the value, so no interval");
+    e = expect("b", "a", -INFINITY, 1000, 0);
+    assert_int_equal(judge(w, grid, e), CHECK_UNDECIDED);
+}
+
+/* No failure in four drawn seeds: 0.05 = (1 - q)^4 has q = 52.7%, the share of seeds with
+ * failures that still shows none in 1 of 20 samples.  A price that is the same for each
+ * seed is known. */
+static void equal_counts_of_drawn_seeds_are_not_trusted(void **state)
+{
+    struct scratch *w = *state;
+    struct grid *grid = make_grid(w->arena, 4);
+    struct experiment_expect e = expect("a", NULL, -INFINITY, 0.001, 0);
+    struct check_list list;
+
+    e.metric = METRIC_JOBS_FAILED;
+    for (uint32_t i = 0; i < 8; i++) {
+        grid_set(grid, 0, i / 4, i % 4, METRIC_JOBS_FAILED, 0);
+        grid_set(grid, 0, i / 4, i % 4, METRIC_COST, 10);
+    }
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_int_equal(list.held, 1);
+    assert_non_null(strstr(list.item[0].reason, "4 seeds; not trusted: all 4 seeds are "
+                           "equal, and 53% of others may differ"));
+    e.versus = "b";
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_non_null(strstr(list.item[0].reason, "not trusted"));
+    e.metric = METRIC_COST;
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_null(strstr(list.item[0].reason, "not trusted"));
+}
+
 static void missing_values_are_undecided(void **state)
 {
     struct scratch *w = *state;
@@ -282,6 +328,8 @@ int main(void)
         TEST(interval_inside_holds_and_outside_does_not),
         TEST(versus_judges_the_paired_difference),
         TEST(one_seed_is_judged_by_its_value),
+        TEST(one_seed_of_many_decides_nothing),
+        TEST(equal_counts_of_drawn_seeds_are_not_trusted),
         TEST(missing_values_are_undecided),
         TEST(what_was_not_run_is_not_judged_and_does_not_pass),
         TEST(fewer_samples_than_are_needed_do_not_judge),

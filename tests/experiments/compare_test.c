@@ -83,6 +83,25 @@ static void relative_delta_of_proportional_pairs_is_certain(void **state)
     assert_true(fabs(d.percent_high + 20) < 1e-5);
 }
 
+/* 99.1 USD for 231.7 USD in each of 60 seeds: no ratio of means but that of the two is
+ * possible.  Sums of 60 such numbers are not exact, and one pair lacks a side. */
+static void relative_delta_of_constant_pairs_is_certain(void **state)
+{
+    double x[60], base[60];
+
+    (void)state;
+    for (int i = 0; i < 60; i++) {
+        x[i] = 99.1;
+        base[i] = 231.7;
+    }
+    x[7] = NAN;
+    struct stats_delta d = stats_delta(x, base, 60, 0.95);
+
+    NEAR(d.percent, 100 * (99.1 / 231.7 - 1));
+    NEAR(d.percent_low, d.percent);
+    NEAR(d.percent_high, d.percent);
+}
+
 /* At the confidence of 1 - p the interval must end at 0%. */
 static void relative_interval_agrees_with_the_p_value(void **state)
 {
@@ -292,6 +311,7 @@ int main(void)
         cmocka_unit_test(unknown_samples_do_not_count),
         cmocka_unit_test(paired_delta_is_relative_to_the_baselines_mean),
         cmocka_unit_test(relative_delta_of_proportional_pairs_is_certain),
+        cmocka_unit_test(relative_delta_of_constant_pairs_is_certain),
         cmocka_unit_test(relative_interval_agrees_with_the_p_value),
         cmocka_unit_test(baseline_that_may_be_zero_has_no_relative_interval),
         cmocka_unit_test(pairs_that_lack_a_side_do_not_count),
