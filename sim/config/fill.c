@@ -29,22 +29,28 @@ static const struct conf_field *find_field(const struct conf_schema *schema,
     return NULL;
 }
 
-/* Reports a key that the table does not have, with the nearest one or all as
- * the hint. */
-static bool fail_unknown(const struct conf_schema *schema, const char *key,
-                         struct err_pos pos, struct err *err)
+/* Reports a key of a map that the table does not have.  The hint is the nearest one, of
+ * those that the map has not got if any is near, or all. */
+static bool fail_unknown(const struct conf_schema *schema, const struct conf_node *map,
+                         const char *key, struct err_pos pos, struct err *err)
 {
-    const char *names[FIELD_COUNT_MAX + 1];
+    const char *names[FIELD_COUNT_MAX + 1], *free_names[FIELD_COUNT_MAX + 1];
     char list[130];
+    size_t count = 0;
 
     assert(schema->count <= FIELD_COUNT_MAX);
-    for (size_t i = 0; i < schema->count; i++)
+    for (size_t i = 0; i < schema->count; i++) {
         names[i] = schema->fields[i].key;
-    names[schema->count] = NULL;
+        if (conf_get(map, names[i]) == NULL)
+            free_names[count++] = names[i];
+    }
+    names[schema->count] = free_names[count] = NULL;
     err_set(err, ERR_SCHEMA, pos, "key '%.80s' is not known in '%s'", key,
             schema->name);
     err->fault = FAULT_KEY;
-    const char *nearest = conf_nearest(key, names);
+    const char *nearest = conf_nearest(key, free_names);
+    if (nearest == NULL)
+        nearest = conf_nearest(key, names);
     if (nearest != NULL)
         return err_hint(err, "Did you mean '%s'?", nearest);
     conf_join(names, list, sizeof list);
@@ -97,7 +103,7 @@ bool conf_fill(const struct conf_node *map, const struct conf_schema *schema,
         const struct conf_pair *pair = &map->pairs[i];
         const struct conf_field *field = find_field(schema, pair->key);
         if (field == NULL)
-            return fail_unknown(schema, pair->key, pair->key_pos, err);
+            return fail_unknown(schema, map, pair->key, pair->key_pos, err);
         if (!conf_read(pair->value, field, bytes + field->offset, err))
             return false;
     }

@@ -104,7 +104,8 @@ bool mend_find(const struct conf_mend *mend, const struct err *err,
         strcmp(err->pos.file, mend->root->pos.file) == 0)
         return false;
     search.file = base_name(err->pos.file);
+    if (search.file[0] == '\0')         /* a folder, or no name at all */
+        return false;
     *place = (struct mend_place){.node = {mend->root}, .count = 1};
-    assert(search.file[0] != '\0');
     return find_below(&search, place);
 }

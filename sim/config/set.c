@@ -76,18 +76,41 @@ static const char *item_name(const struct conf_node *item)
     return name != NULL && name->kind == CONF_SCALAR ? name->text : NULL;
 }
 
-/* Names win over indexes, and the first of equal names over the others. */
+/* Names win over indexes, and the first of equal names over the others.  A number in a
+ * list of values names nothing. */
 static size_t find_item(const struct conf_node *list, const char *step,
                         size_t bytes)
 {
+    size_t index = read_index(step, bytes);
+
     assert(list->kind == CONF_LIST);
     for (size_t i = 0; i < list->count; i++) {
         const char *name = item_name(list->items[i]);
+        if (list->items[i]->kind == CONF_SCALAR && index != NOT_FOUND)
+            continue;
         if (name != NULL && step_is(step, bytes, name))
             return i;
     }
-    size_t index = read_index(step, bytes);
     return index < list->count ? index : NOT_FOUND;
+}
+
+/* Returns the length of the first step of a path below a node: of the longest key or name
+ * there that the path begins with, as both may hold dots (`lora-3.1`), else up to the
+ * first dot. */
+static size_t measure_step(const struct conf_node *node, const char *path)
+{
+    size_t longest = 0;
+
+    assert(node != NULL && path != NULL);
+    for (size_t i = 0; node->kind != CONF_SCALAR && i < node->count; i++) {
+        const char *name = node->kind == CONF_MAP ? node->pairs[i].key
+                                                  : item_name(node->items[i]);
+        size_t bytes = name == NULL ? 0 : strlen(name);
+        if (bytes > longest && strncmp(path, name, bytes) == 0 &&
+            (path[bytes] == '.' || path[bytes] == '\0'))
+            longest = bytes;
+    }
+    return longest > 0 ? longest : strcspn(path, ".");
 }
 
 const struct conf_node *conf_find(const struct conf_node *root, const char *path)
@@ -96,7 +119,7 @@ const struct conf_node *conf_find(const struct conf_node *root, const char *path
 
     assert(path != NULL);
     while (node != NULL && *path != '\0') {
-        size_t bytes = strcspn(path, ".");
+        size_t bytes = measure_step(node, path);
         size_t index = node->kind == CONF_MAP ? find_pair(node, path, bytes)
                      : node->kind == CONF_LIST ? find_item(node, path, bytes)
                                                : NOT_FOUND;
@@ -151,7 +174,7 @@ static const struct conf_node *set_items(const struct setting *setting,
                                          const struct conf_node *list, size_t index,
                                          const char *path, int depth)
 {
-    size_t bytes = strcspn(path, ".");
+    size_t bytes = measure_step(list, path);
     struct conf_node *copy = arena_alloc(setting->arena, 1, sizeof *copy);
 
     assert(list->kind == CONF_LIST && depth >= 0);
@@ -178,7 +201,7 @@ static const struct conf_node *set_in_list(const struct setting *setting,
                                            const char *path, int depth)
 {
     assert(depth > 0 && depth <= STEPS_MAX);
-    size_t bytes = strcspn(path, ".");
+    size_t bytes = measure_step(list, path);
     size_t index = find_item(list, path, bytes);
     bool all = step_is(path, bytes, "*") && path[bytes] == '.' && list->count > 0;
 
@@ -197,7 +220,7 @@ static const struct conf_node *set_in_map(const struct setting *setting,
                                           const char *path, int depth)
 {
     assert(depth > 0 && depth <= STEPS_MAX);
-    size_t bytes = strcspn(path, ".");
+    size_t bytes = measure_step(map, path);
     size_t index = find_pair(map, path, bytes);
     bool last = path[bytes] == '\0';
     const struct conf_node *value = setting->value;

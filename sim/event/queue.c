@@ -273,10 +273,11 @@ static void refile_chain(struct queue *queue, struct queue_chain chain)
 }
 
 /* Everything but near, filed anew relative to base without the dead.  Equal
- * times stand in one chain before and after, so their order stays. */
+ * times stand in one chain before and after, so their order stays.  The base may
+ * go back: to a time limit that the loop stopped at. */
 static void rebuild_buckets(struct queue *queue, uint64_t base)
 {
-    assert(base >= queue->base);
+    assert(base <= queue->base);
     struct queue_chain bucket[QUEUE_BUCKET_COUNT];
     struct queue_chain fifo[LOOP_RANK_COUNT];
     memcpy(bucket, queue->bucket, sizeof bucket);

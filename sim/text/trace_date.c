@@ -148,7 +148,7 @@ bool date_read(const char *text, size_t bytes, int64_t *ns)
     }
     *ns = clock_after(days_from_date(year, month, day) * 86400 *
                       CLOCK_NS_PER_S, time_ns - offset_ns);
-    return true;
+    return *ns >= 0;            /* a zone may lead behind 1970 */
 }
 
 /* Month, day and year between slashes, as in logs from America. */

@@ -416,6 +416,31 @@ static void overlay_replaces_one_value_and_keeps_the_original(void **state)
     assert_int_equal(err.kind, ERR_NONE);
 }
 
+/* A step is the longest name that the path begins with; in a list of values a number
+ * is an index, though a value before it is the same number. */
+static void a_path_reaches_names_with_dots_and_places_of_values(void **state)
+{
+    struct arena *arena = *state;
+    struct err err = {.kind = ERR_NONE};
+    const struct conf_node *root = parse_good(arena,
+        "mix: [{name: lora-3.1, batch: 8}, {name: lora-3, batch: 4}]\n"
+        "sweep: {a: [1], a.b.c: [2, 3]}\nbetween: [1, 9]\n");
+    const struct conf_node *other =
+        conf_set_text(arena, root, "mix.lora-3.1.batch", "32", &err);
+
+    assert_string_equal(conf_text(conf_find(other, "mix.0.batch")), "32");
+    assert_string_equal(conf_text(conf_find(other, "mix.lora-3.1.batch")), "32");
+    assert_string_equal(conf_text(conf_find(other, "mix.lora-3.batch")), "4");
+    other = conf_set_text(arena, root, "sweep.a.b.c", "[5]", &err);
+    assert_int_equal(conf_count(conf_get(other, "sweep")), 2);
+    assert_string_equal(conf_text(conf_find(other, "sweep.a.b.c.0")), "5");
+    assert_string_equal(conf_text(conf_find(other, "sweep.a.0")), "1");
+    other = conf_set_text(arena, root, "between.1", "5", &err);
+    assert_string_equal(conf_text(conf_find(other, "between.0")), "1");
+    assert_string_equal(conf_text(conf_find(other, "between.1")), "5");
+    assert_int_equal(err.kind, ERR_NONE);
+}
+
 static void check_no_overlay(struct arena *arena, const char *path,
                              const char *value, enum err_kind kind,
                              const char *text)
@@ -718,6 +743,7 @@ int main(void)
         WITH_ARENA(words_and_whole_numbers_are_read),
         WITH_ARENA(values_of_other_forms_are_refused),
         WITH_ARENA(overlay_replaces_one_value_and_keeps_the_original),
+        WITH_ARENA(a_path_reaches_names_with_dots_and_places_of_values),
         WITH_ARENA(overlay_of_a_wrong_path_says_which_step),
         cmocka_unit_test(nearest_spelling_is_offered_only_when_near),
         WITH_ARENA(explain_tells_what_the_table_says),

@@ -22,7 +22,7 @@ static const struct loop_limits no_limits = {INT64_MAX, UINT64_MAX, NULL};
 
 /* What ran: args in order. */
 struct log {
-    uint64_t arg[64];
+    uint64_t arg[512];
     size_t count;
 };
 
@@ -30,7 +30,7 @@ static void note(struct loop *loop, void *self, uint64_t arg)
 {
     struct log *log = self;
     (void)loop;
-    assert_true(log->count < 64);
+    assert_true(log->count < 512);
     log->arg[log->count++] = arg;
 }
 
@@ -214,6 +214,27 @@ static void time_limit_leaves_later_events_unrun(void **state)
         loop_at(loop, 21 + i % 4, LOOP_RANK_FINISH, note, &log, 0);
     assert_int_equal(loop_run(loop), LOOP_TIME_LIMIT);
     assert_int_equal(loop_pending_count(loop), 1006);
+    loop_free(loop);
+}
+
+/* The next event, one of sixty at a time, lies behind the limit; then 200 come before
+ * them, from the last to the first. */
+static void after_a_time_limit_events_may_come_before_a_crowded_instant(void **state)
+{
+    (void)state;
+    struct loop *loop = loop_new((struct loop_limits){10, UINT64_MAX, NULL});
+    struct log log = {.count = 0};
+    for (uint64_t i = 0; i < 60; i++)
+        loop_at(loop, 1000000, LOOP_RANK_FINISH, note, &log, 1000 + i);
+    loop_at(loop, 1, LOOP_RANK_FINISH, note, &log, 0);
+    assert_int_equal(loop_run(loop), LOOP_TIME_LIMIT);
+    loop_until(loop, 2000000);
+    for (uint64_t i = 200; i > 0; i--)
+        loop_at(loop, 20 + (int64_t)i, LOOP_RANK_FINISH, note, &log, i);
+    assert_int_equal(loop_run(loop), LOOP_DRAINED);
+    assert_int_equal(log.count, 261);
+    for (uint64_t i = 0; i < 261; i++)
+        assert_int_equal(log.arg[i], i <= 200 ? i : 1000 + (i - 201));
     loop_free(loop);
 }
 
@@ -598,6 +619,7 @@ int main(void)
         cmocka_unit_test(event_cannot_cancel_itself_while_it_runs),
         cmocka_unit_test(slot_without_generations_is_not_used_again),
         cmocka_unit_test(time_limit_leaves_later_events_unrun),
+        cmocka_unit_test(after_a_time_limit_events_may_come_before_a_crowded_instant),
         cmocka_unit_test(event_limit_ends_an_endless_instant),
         cmocka_unit_test(a_flag_from_outside_ends_an_endless_run),
         cmocka_unit_test(stop_ends_the_run_after_the_callback),

@@ -102,6 +102,9 @@ static void what_is_no_day_is_refused(void **state)
     for (size_t i = 0; i < sizeof us / sizeof us[0]; i++)
         if (date_read_us(us[i], strlen(us[i]), &ns))
             fail_msg("%s was read", us[i]);
+    /* A zone may lead behind 1970: 00:00 at +08:00 is 16:00 of the day before. */
+    assert_false(date_read("1970-01-01 00:00:00+08:00", 25, &ns));
+    assert_true(date_read("1970-01-01 08:00:00+08:00", 25, &ns) && ns == 0);
     assert_true(date_read_us("01/0002/2000", 12, &ns) && ns == 10958 * DAY_NS);
 }
 
