@@ -3,7 +3,7 @@
  * abilities.c - jobs that a policy is not able to run, by flags.
  *
  * A policy's table says in flags what it needs (CS_ONE_ROLE, CS_NEEDS_GPUS,
- * CS_WHOLE_GPUS) and what it does (HOST_DEALERS: it stops, resizes or packs jobs).
+ * CS_WHOLE_GPUS) and what it does (HOST_DEALERS: it deals GPUs, or stops, resizes or packs jobs).
  * Found before any trial: such a job would wait until the run counts as stalled, or
  * end it.
  */
@@ -110,7 +110,8 @@ void abilities_warn(const struct experiment *experiment,
             continue;
         list_without(HOST_DEALERS, names, sizeof names);
         err_set(&err, ERR_RANGE, pos, "policy %.60s uses the GPUs alone of role %s of "
-                "%.60s, which may run on cores too: it stops, resizes or packs jobs",
+                "%.60s, which may run on cores too: it deals GPUs, or stops, resizes or "
+                "packs jobs",
                 experiment->policy_name[p], role, form->name);
         err_hint(&err, "Policies that use both: %s.", names);
         tell(self, &err);

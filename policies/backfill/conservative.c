@@ -11,7 +11,8 @@
  * later than it was promised on submission.  A job that outlives its
  * estimate breaks promises: all are made anew.  More predictable than easy,
  * with fewer holes to fill.  The plan counts GPUs, not nodes: where whole nodes
- * are needed it may not hold.
+ * are needed it may not hold.  A job that may go on cores in the place of GPUs starts
+ * there as soon as it can, which takes no GPUs from the plan, and gives its place back.
  *
  * What is due is found by time, and a hole in the plan by cs_plan_find(): no
  * decision looks at the whole queue or along the plan but where a job ended
@@ -36,6 +37,7 @@ struct con_job {
     int64_t run_ns;             /* what it asks for: so long, */
     uint32_t gpus;              /* so many */
     bool waits, runs;           /* it has a reservation; it has started */
+    bool chooses;               /* it may go on cores in the place of GPUs */
 };
 
 /* A planned start; it holds while the job waits for that time. */
@@ -58,6 +60,7 @@ struct con {
     struct cs_order *ends;      /* jobs that run, by the planned end */
     uint32_t fresh;             /* so many came, and have no place yet */
     bool early;                 /* something ended before its plan */
+    bool choices;               /* some job may choose */
     uint32_t total;             /* GPUs that the plan is made for, */
     bool begun;                 /* once it is; there may be none */
 };
@@ -208,10 +211,14 @@ static void con_reserve(struct con *con, struct cs_host *host, uint32_t id)
 }
 
 /* What a job asks for; it has no place. */
-static void con_task(struct con *con, const struct cs_task *task)
+static void con_task(struct con *con, const struct cs_host *host,
+                     const struct cs_task *task)
 {
     struct con_job *job = &con->job[task->job.i];
+    const struct job_form *form = cs_request(host, task->job)->form;
 
+    job->chooses = form->role_count == 1 && job_role_chooses(&form->role[0]);
+    con->choices |= job->chooses;
     job->gpus = task->gpus;
     job->run_ns = task->estimate_ns > 0 ? task->estimate_ns : 1;
     job->start_ns = job->end_ns = NEVER;
@@ -229,7 +236,7 @@ static void con_job_submitted(void *self, struct cs_host *host,
     struct task_id task = cs_job_task(host, job, CS_ALL_ROLES);
     if (task.i == ID_NONE)
         return;
-    con_task(con, cs_task(host, task));
+    con_task(con, host, cs_task(host, task));
     con->fresh++;
 }
 
@@ -280,7 +287,7 @@ static void con_replan(struct con *con, struct cs_host *host)
     }
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
         const struct cs_task *task = cs_task(host, cs_pending(host, i));
-        con_task(con, task);
+        con_task(con, host, task);
         con_line_up(con, host, task->job.i);
         con_reserve(con, host, task->job.i);
     }
@@ -347,6 +354,42 @@ static bool con_broken(struct con *con, struct cs_host *host)
            con_first_end_ns(con) <= cs_now_ns(host);
 }
 
+/* A job has started.  One that went on cores gives its place in the plan back. */
+static void con_run(struct con *con, struct cs_host *host, uint32_t id)
+{
+    struct con_job *job = &con->job[id];
+    struct lease_id lease = cs_role_lease(host, (struct job_id) { id }, 0);
+
+    con_wait_no_more(con, id);
+    job->runs = true;
+    if (job->chooses && lease.i != ID_NONE && cs_lease(host, lease)->gpus == 0) {
+        cs_plan_take(con->plan, job->start_ns, job->end_ns, -(int64_t)job->gpus);
+        job->gpus = 0;
+        job->start_ns = cs_now_ns(host);
+        job->end_ns = con_end(job->start_ns, job->run_ns);
+        con->early = true;
+    }
+    cs_order_put(con->ends, id, job->end_ns);
+}
+
+/* Starts the jobs on cores that may go there and find room, in the order of the queue. */
+static void con_start_on_cores(struct con *con, struct cs_host *host)
+{
+    const struct cs_want want = { .gpu_type = CS_ON_CORES };
+    const struct job_form *full = NULL;     /* the last that found none */
+
+    for (uint32_t i = 0; con->choices && i < con->lines; i++) {
+        struct job_id id = { con->line[i] };
+        struct con_job *job = &con->job[id.i];
+        if (!job->waits || !job->chooses || cs_request(host, id)->form == full)
+            continue;
+        if (cs_start_want(host, cs_job_task(host, id, CS_ALL_ROLES), &want) == CS_DONE)
+            con_run(con, host, id.i);
+        else
+            full = cs_request(host, id)->form;
+    }
+}
+
 /* Every reservation that is due starts.  What the host refuses waits on. */
 static void con_start_due(struct con *con, struct cs_host *host)
 {
@@ -355,13 +398,10 @@ static void con_start_due(struct con *con, struct cs_host *host)
 
     while ((first = con_first(con)) != NULL && first->start_ns <= cs_now_ns(host)) {
         struct con_start due = *first;
-        struct con_job *job = &con->job[due.id];
         struct task_id task = cs_job_task(host, (struct job_id) { due.id }, CS_ALL_ROLES);
         con_sink(con, 0, con->heap[--con->starts]);
         if (cs_start(host, task) == CS_DONE) {
-            con_wait_no_more(con, due.id);
-            job->runs = true;
-            cs_order_put(con->ends, due.id, job->end_ns);
+            con_run(con, host, due.id);
             continue;
         }
         con->refused = cs_grow(host, con->refused, &con->refused_room, refused,
@@ -390,6 +430,12 @@ static void con_decide(void *self, struct cs_host *host)
     con->early = false;
     con->fresh = 0;
     con_start_due(con, host);
+    con_start_on_cores(con, host);
+    if (con->early) {           /* others move forward */
+        con_compress(con, host);
+        con->early = false;
+        con_start_due(con, host);
+    }
     /* Nothing ends there, where what was to end has been moved forward.  A job
      * that outlives its plan ends an instant from now by it: that is no alarm. */
     int64_t start_ns = con_first_start_ns(con);

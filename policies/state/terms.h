@@ -70,8 +70,9 @@ struct host_weight {
     uint32_t count;             /* of the list */
 };
 
-/* Policies that stop, resize or pack jobs deal GPUs, and know no cores. */
-#define HOST_DEALERS (CS_PREEMPTS | CS_RESIZES | CS_PACKS)
+/* Policies that stop, resize or pack jobs deal GPUs, as others say that they do, and know
+ * no cores. */
+#define HOST_DEALERS (CS_PREEMPTS | CS_RESIZES | CS_PACKS | CS_NEEDS_GPUS)
 static inline enum host_hardware host_hardware(const struct cs_policy *policy,
                                                const struct host_rules *rules)
 {

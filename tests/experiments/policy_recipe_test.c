@@ -232,11 +232,13 @@ static void what_a_policy_cannot_do_is_told_before_it_runs(void **state)
     check_kind(BERT "{gpus: 1, cpu: {cores: 28}}", &told, &warned);
     assert_int_equal(told.count, 0);
     assert_true(is_told(&warned, "srtf") && is_told(&warned, "harvest") &&
-                is_told(&warned, "pollux") && is_told(&warned, "lucid"));
-    assert_false(is_told(&warned, "fcfs") || is_told(&warned, "dynamic"));
+                is_told(&warned, "pollux") && is_told(&warned, "lucid") &&
+                is_told(&warned, "allox") && is_told(&warned, "synergy") &&
+                is_told(&warned, "quota"));
+    assert_false(is_told(&warned, "conservative") || is_told(&warned, "fcfs") || is_told(&warned, "dynamic"));
     assert_string_equal(warned.text[0], "policy srtf uses the GPUs alone of role infer "
-                        "of j, which may run on cores too: it stops, resizes or packs "
-                        "jobs");
+                        "of j, which may run on cores too: it deals GPUs, or stops, resizes or "
+                        "packs jobs");
 }
 
 /* `validate` refuses the jobs, and a run ends with that reason. */
