@@ -4,7 +4,8 @@
  *
  * For volumes beyond what can be simulated singly.  In a tick replicas either
  * keep up, and a request waits as in the steady state of its rate, or they do
- * not, and what is left over is carried on (a fluid).  The steady state of
+ * not, or are not there yet, and what is left over is carried on (a fluid, first
+ * come, first served: backlog.c).  The steady state of
  * passes is M/D/c (Erlang's C, half the wait of M/M/c) while single passes keep
  * up, and otherwise batches that hold what came during the last one, with the
  * wait of M/D/1 on top, divided by the batch; of generation, as many requests
@@ -26,6 +27,7 @@
 #define SAMPLE_REQUESTS 100.0
 #define ROUNDS 60               /* of a fixed point: it converges by halves */
 #define DRAWS 256               /* for mean lengths */
+#define KINDS_MAX 8             /* of replicas that are told apart */
 #define SMOOTH 0.1              /* of a tick's rate, whose scatter is no load */
 
 /* ---- passes ------------------------------------------------------------- */
@@ -177,47 +179,56 @@ static double find_capacity(const struct replica *r)
 
 /* ---- a tick ------------------------------------------------------------- */
 
-/* One drawn request stands for SAMPLE_REQUESTS. */
-static void note_sample(struct service *s, double ttft, double tpot,
-                        double latency, double tokens)
+static void note_sample(struct service *s, const struct mass_sample *sample)
 {
-    assert(tokens >= 0.0);
+    assert(sample->tokens >= 0.0);
     struct service_result *result = &s->result;
 
-    tally_add(&result->latency, latency);
-    quantile_add(result->latency_q, latency);
-    if (tokens > 0.0) {
-        tally_add(&result->ttft, ttft);
-        quantile_add(result->ttft_q, ttft);
-        result->tokens += tokens * SAMPLE_REQUESTS;
+    tally_add(&result->latency, sample->latency_s);
+    quantile_add(result->latency_q, sample->latency_s);
+    if (sample->tokens > 0.0) {
+        tally_add(&result->ttft, sample->ttft_s);
+        quantile_add(result->ttft_q, sample->ttft_s);
+        s->mass.tokens += sample->tokens;
     }
-    if (tokens > 1.0) {
-        tally_add(&result->tpot, tpot);
-        quantile_add(result->tpot_q, tpot);
+    if (sample->tokens > 1.0) {
+        tally_add(&result->tpot, sample->tpot_s);
+        quantile_add(result->tpot_q, sample->tpot_s);
     }
     s->mass.samples++;
-    s->mass.kept += service_keeps(latency, s->spec->latency_ns) &&
-                    service_keeps(ttft, s->spec->ttft_ns) &&
-                    service_keeps(tpot, s->spec->tpot_ns);
+    s->mass.kept += service_keeps(sample->latency_s, s->spec->latency_ns) &&
+                    service_keeps(sample->ttft_s, s->spec->ttft_ns) &&
+                    service_keeps(sample->tpot_s, s->spec->tpot_ns);
 }
 
-/* What a tick is like for those that come in it. */
-struct state {
-    const struct replica *replica;      /* any that works */
+/* Replicas that are alike, and what a tick is like for what they serve. */
+struct kind {
+    const struct replica *replica;      /* any of them */
+    uint32_t count;
+    double able_per_s;                  /* of each */
+    double busy;
     struct steady pass;
     struct generating answer;
 };
 
+/* A tick: its kinds of replicas, and what they serve together. */
+struct tick {
+    struct kind kind[KINDS_MAX];
+    uint32_t kinds;
+    double from_s;                      /* when it began */
+    double able_per_s, served;
+};
+
 /* One request of the tick, behind `before_s` of work that waits. */
-static void sample_request(struct service *s, const struct state *state,
-                           double before_s)
+static struct mass_sample draw_request(struct service *s, const struct kind *kind,
+                                       double before_s)
 {
-    assert(state->replica != NULL);
-    const struct replica *r = state->replica;
+    assert(kind->replica != NULL);
+    const struct replica *r = kind->replica;
     struct rng *rng = &s->rng;
 
     if (r->batch == NULL) {
-        struct steady st = state->pass;
+        struct steady st = kind->pass;
         double wait_s = before_s;
 
         if (before_s > 0.0)     /* all work, in full batches */
@@ -227,12 +238,11 @@ static void sample_request(struct service *s, const struct state *state,
         else if (rng_uniform(rng) < st.waits)
             wait_s += st.even ? 2.0 * st.wait_s * rng_uniform(rng)
                               : rng_exponential(rng, st.wait_s);
-        note_sample(s, wait_s + st.service_s, 0.0, wait_s + st.service_s,
-                    0.0);
-        return;
+        return (struct mass_sample){ wait_s + st.service_s, 0.0,
+                                     wait_s + st.service_s, 0.0 };
     }
     struct request request = { 0 };
-    struct generating g = state->answer;
+    struct generating g = kind->answer;
     double others = fmax(1.0, g.at_once + sqrt(g.at_once) *
                                               rng_normal(rng, 0.0, 1.0));
     double step_s = time_token(r, fmin(others, count_at_once_max(r)));
@@ -241,73 +251,132 @@ static void sample_request(struct service *s, const struct state *state,
     double tokens = request.output_tokens;
     double first_s = before_s + step_s * rng_uniform(rng) + time_prompt(r) *
                      request.prompt_tokens / s->mass.prompt;
-    note_sample(s, first_s, step_s, first_s + (tokens - 1.0) * step_s,
-                tokens);
+    return (struct mass_sample){ first_s, step_s,
+                                 first_s + (tokens - 1.0) * step_s, tokens };
 }
 
-/* Draws requests of a tick, spread over the work that waits before and after
- * it. */
-static void take_samples(struct service *s, const struct state *state,
-                         double served, double left_before, double able)
+/* The kind that serves a request: by what each is able to serve. */
+static const struct kind *draw_kind(struct service *s, const struct tick *tick)
 {
-    assert(served >= 0.0);
-    assert(left_before >= 0.0);
-    double due = s->mass.due + served / SAMPLE_REQUESTS;
-    double from_s = left_before / able, to_s = s->mass.waiting / able;
+    assert(tick->kinds > 0);
+    double weight[KINDS_MAX];
 
-    if (service_now(s) <= s->parts.warmup_ns)
+    if (tick->kinds == 1)
+        return &tick->kind[0];
+    for (uint32_t k = 0; k < tick->kinds; k++)
+        weight[k] = tick->kind[k].count * tick->kind[k].able_per_s;
+    return &tick->kind[rng_pick(&s->rng, weight, tick->kinds)];
+}
+
+/* One of those that the tick serves, in the order in which they came: it waited from
+ * then on until those ahead of it were served.  False: it came in the warm-up. */
+static bool draw_sample(struct service *s, const struct tick *tick,
+                        struct mass_sample *sample)
+{
+    double ahead = tick->served * rng_uniform(&s->rng);
+    double came_s = service_backlog_came_s(&s->mass.backlog, ahead);
+    double waited_s = fmax(0.0, tick->from_s + ahead / tick->able_per_s - came_s);
+
+    if (s->spec->timeout_ns > 0)        /* nobody waits longer, to the tick */
+        waited_s = fmin(waited_s, clock_s_from_ns(s->spec->timeout_ns));
+    *sample = draw_request(s, draw_kind(s, tick), waited_s > 1e-9 ? waited_s : 0.0);
+    return came_s >= clock_s_from_ns(s->parts.warmup_ns);
+}
+
+/* Draws one in SAMPLE_REQUESTS of what is served.  Until there is one, keeps one
+ * drawn from all: a service with fewer requests has that. */
+static void take_samples(struct service *s, const struct tick *tick)
+{
+    assert(tick->served >= 0.0);
+    struct service_mass *mass = &s->mass;
+    struct mass_sample sample;
+
+    if (service_now(s) <= s->parts.warmup_ns || !(tick->served > 0.0))
         return;
-    for (; due >= 1.0; due -= 1.0)
-        sample_request(s, state,
-                       from_s + (to_s - from_s) * rng_uniform(&s->rng));
-    s->mass.due = due;
+    mass->due += tick->served / SAMPLE_REQUESTS;
+    for (; mass->due >= 1.0; mass->due -= 1.0)
+        if (draw_sample(s, tick, &sample))
+            note_sample(s, &sample);
+    if (mass->samples > 0)
+        return;
+    mass->measured += tick->served;
+    if (rng_uniform(&s->rng) * mass->measured < tick->served &&
+        draw_sample(s, tick, &sample))
+        mass->any = sample;
 }
 
 /* A full queue and requests that have waited too long are dropped. */
-static void drop_excess(struct service *s)
+static void drop_excess(struct service *s, double now_s)
 {
-    assert(s->mass.waiting >= 0.0);
-    double most = INFINITY;
+    struct service_mass *mass = &s->mass;
 
+    if (s->spec->timeout_ns > 0)
+        mass->dropped += service_backlog_expire(
+            &mass->backlog, now_s - clock_s_from_ns(s->spec->timeout_ns));
     if (s->spec->queue_max > 0)
-        most = (double)s->spec->queue_max * (s->opens > 0 ? s->opens : 1);
-    if (s->spec->timeout_ns > 0 && s->opens > 0)
-        most = fmin(most, clock_s_from_ns(s->spec->timeout_ns) * s->opens *
-                              find_capacity(s->replica[s->open[0]]));
-    if (s->mass.waiting <= most)
-        return;
-    s->mass.dropped += s->mass.waiting - most;
-    s->mass.waiting = most;
+        mass->dropped += service_backlog_cut(
+            &mass->backlog,
+            (double)s->spec->queue_max * (s->opens > 0 ? s->opens : 1));
+}
+
+/* The kind of a replica in this tick.  Those beyond the room for kinds count as the
+ * last. */
+static struct kind *find_kind(struct tick *tick, struct replica *r)
+{
+    if (!(r->able_per_s > 0.0))
+        r->able_per_s = find_capacity(r);
+    for (uint32_t k = 0; k < tick->kinds; k++)
+        if (tick->kind[k].able_per_s == r->able_per_s)
+            return &tick->kind[k];
+    if (tick->kinds == KINDS_MAX)
+        return &tick->kind[KINDS_MAX - 1];
+    tick->kind[tick->kinds] = (struct kind){ .replica = r, .able_per_s = r->able_per_s };
+    return &tick->kind[tick->kinds++];
+}
+
+/* The steady state of a kind, of which each has its part of the rate. */
+static void solve_kind(struct kind *kind, double each)
+{
+    assert(kind->count > 0 && each >= 0.0);
+    const struct replica *r = kind->replica;
+
+    if (r->batch == NULL) {
+        kind->pass = solve_passes(r, each * kind->count, kind->count);
+        kind->busy = fmin(1.0, each * kind->pass.service_s / kind->pass.batch);
+    } else {
+        kind->answer = solve_generation(r, each);
+        kind->busy = fmin(1.0, kind->answer.at_once);
+    }
 }
 
 /* Work of the replicas that are there for a tick. */
-static void serve_tick(struct service *s, double tick_s)
+static void serve_tick(struct service *s, double from_s, double until_s)
 {
     assert(s->opens > 0);
-    assert(tick_s > 0.0);
-    struct replica *r = s->replica[s->open[0]];
-    double able = find_capacity(r) * s->opens, before = s->mass.waiting;
-    double offered = s->mass.waiting + s->mass.arrived;
-    double served = fmin(offered, able * tick_s);
-    struct state state = { .replica = r };
-    double busy, each;
+    assert(until_s > from_s);
+    struct service_mass *mass = &s->mass;
+    struct tick tick = { .from_s = from_s };
+    double tick_s = until_s - from_s;
 
-    s->mass.per_s += (served / tick_s - s->mass.per_s) *
-                     (s->mass.per_s > 0.0 ? SMOOTH : 1.0);
-    each = fmin(s->mass.per_s / s->opens, 0.999 * find_capacity(r));
-    s->mass.waiting = offered - served;
-    drop_excess(s);
-    if (r->batch == NULL) {
-        state.pass = solve_passes(r, each * s->opens, s->opens);
-        busy = fmin(1.0, each * state.pass.service_s / state.pass.batch);
-    } else {
-        state.answer = solve_generation(r, each);
-        busy = fmin(1.0, state.answer.at_once);
-    }
     for (uint32_t i = 0; i < s->opens; i++)
-        s->replica[s->open[i]]->busy_s += busy * tick_s;
-    take_samples(s, &state, served, before, able);
-    s->mass.served += served;
+        find_kind(&tick, s->replica[s->open[i]])->count++;
+    for (uint32_t k = 0; k < tick.kinds; k++)
+        tick.able_per_s += tick.kind[k].able_per_s * tick.kind[k].count;
+    tick.served = fmin(mass->backlog.requests, tick.able_per_s * tick_s);
+    mass->per_s += (tick.served / tick_s - mass->per_s) *
+                   (mass->per_s > 0.0 ? SMOOTH : 1.0);
+    for (uint32_t k = 0; k < tick.kinds; k++) {
+        struct kind *kind = &tick.kind[k];
+        double like_this = tick.able_per_s / kind->able_per_s;
+        solve_kind(kind, fmin(mass->per_s / like_this, 0.999 * kind->able_per_s));
+    }
+    for (uint32_t i = 0; i < s->opens; i++) {
+        struct replica *r = s->replica[s->open[i]];
+        r->busy_s += find_kind(&tick, r)->busy * tick_s;
+    }
+    take_samples(s, &tick);
+    service_backlog_take(&mass->backlog, tick.served);
+    mass->served += tick.served;
 }
 
 /* Whole requests: what was served and dropped so far, rounded down. */
@@ -331,6 +400,7 @@ static void run_tick(struct loop *loop, void *self, uint64_t arg)
     assert(self != NULL);
     struct service *s = self;
     int64_t now = loop_now_ns(loop), tick_ns = s->spec->aggregate_ns;
+    double now_s = clock_s_from_ns(now), from_s = clock_s_from_ns(now - tick_ns);
     uint64_t came = s->more ? s->parts.mass->count(s->parts.source, now) : 0;
 
     (void)arg;
@@ -338,15 +408,12 @@ static void run_tick(struct loop *loop, void *self, uint64_t arg)
     if (now > s->parts.warmup_ns)
         s->result.measured += came;
     s->seen += came;
-    s->mass.arrived = (double)came;
     s->more = now < s->parts.mass->until_ns;
+    service_backlog_add(&s->mass.backlog, from_s, now_s, (double)came);
     if (s->opens > 0)
-        serve_tick(s, clock_s_from_ns(tick_ns));
-    else
-        s->mass.waiting += s->mass.arrived;
-    if (s->opens == 0)
-        drop_excess(s);
-    bool over = !s->more && s->mass.waiting < 1.0;
+        serve_tick(s, from_s, now_s);
+    drop_excess(s, now_s);
+    bool over = !s->more && s->mass.backlog.requests < 1.0;
     count_done(s, over);
     if (now <= s->parts.warmup_ns)
         s->mass.early = s->result.requests - s->result.dropped;
@@ -374,4 +441,23 @@ void service_mass_begin(struct service *s)
     s->first_ns = s->parts.warmup_ns;
     loop_at(s->parts.loop, clock_after(service_now(s), s->spec->aggregate_ns),
             LOOP_RANK_ARRIVAL, run_tick, s, 0);
+}
+
+/* Those that came first are answered first. */
+void service_mass_end(struct service *s)
+{
+    assert(s->spec->aggregate_ns > 0);
+    struct service_result *result = &s->result;
+    struct service_mass *mass = &s->mass;
+
+    result->answered = result->done > mass->early ? result->done - mass->early : 0;
+    if (result->answered > result->measured)
+        result->answered = result->measured;
+    if (mass->samples == 0 && result->answered > 0 && mass->any.latency_s > 0.0)
+        note_sample(s, &mass->any);
+    if (mass->samples == 0)
+        return;
+    result->in_slo = (uint64_t)((double)result->answered * (double)mass->kept /
+                                (double)mass->samples);
+    result->tokens = mass->tokens / (double)mass->samples * (double)result->answered;
 }

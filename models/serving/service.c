@@ -346,6 +346,7 @@ void service_free(struct service *s)
     for (uint32_t i = 0; i < s->replicas; i++)
         flight_free(&s->replica[i]->queue);
     flight_free(&s->backlog);
+    service_backlog_free(&s->mass.backlog);
 }
 
 void service_begin(struct service *s)
@@ -382,6 +383,7 @@ void service_ready(struct service *s, uint32_t number,
         return;
     r->ready = true;
     r->gang = *gang;
+    r->able_per_s = 0.0;
     r->ready_ns = r->since_ns = service_now(s);
     if (service_generates(r))
         service_generate_ready(r, host_bytes);
@@ -448,15 +450,8 @@ const struct service_result *service_close(struct service *s)
     cut_off(s, &s->backlog);
     s->closed = true;           /* leases that end now take nothing any more */
     result->unfinished = s->in_service;
-    if (s->spec->aggregate_ns > 0)      /* who came first is answered first */
-        result->answered = result->done > s->mass.early
-                               ? result->done - s->mass.early : 0;
-    if (result->answered > result->measured)
-        result->answered = result->measured;
-    if (s->mass.samples > 0)
-        result->in_slo = (uint64_t)((double)result->answered *
-                                    (double)s->mass.kept /
-                                    (double)s->mass.samples);
+    if (s->spec->aggregate_ns > 0)
+        service_mass_end(s);
     result->span_s = s->last_ns > s->first_ns
                    ? clock_s_from_ns(s->last_ns - s->first_ns) : 0;
     assert(result->requests == result->done + result->dropped +

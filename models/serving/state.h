@@ -3,10 +3,10 @@
  * state.h - the state of a service, for the files of this room only.
  *
  * The files in layers; none calls a later one: note.c (queues and counters),
- * least.c (who has the least to do), batch.c and generate.c (how a replica
- * works), route.c, deliver.c (requests to replicas), scale.c, service.c (arrivals, the
- * coming and going of replicas).  The one call in the other direction is the function
- * pointer `emptied`.
+ * backlog.c (a mass that waits), least.c (who has the least to do), batch.c and
+ * generate.c (how a replica works), mass.c, route.c, deliver.c (requests to replicas),
+ * scale.c, service.c (arrivals, the coming and going of replicas).  The one call in the
+ * other direction is the function pointer `emptied`.
  */
 #ifndef MODELS_SERVING_STATE_H
 #define MODELS_SERVING_STATE_H
@@ -65,16 +65,37 @@ struct replica {
     double step_s, step_more_s; /* time of the first; increase per step */
     int64_t start_ns, ready_ns;
     double busy_s, busy_seen_s;
+    double able_per_s;          /* requests at most, of a mass; 0: not known yet */
+};
+
+/* A mass of requests that came evenly from one time to another. */
+struct backlog_part {
+    double from_s, until_s, requests;
+};
+
+/* First come, first served: a ring of `room` parts, a power of two. */
+struct backlog {
+    struct backlog_part *part;
+    uint32_t head, count, room;
+    double requests;            /* of all parts */
+};
+
+/* What a drawn request of a mass met, in seconds; tokens 0: a pass. */
+struct mass_sample {
+    double ttft_s, tpot_s, latency_s, tokens;
 };
 
 /* Requests that are counted and not simulated one by one: mass.c. */
 struct service_mass {
     double prompt, output;      /* mean tokens */
-    double arrived, waiting;    /* in this tick; left from earlier ones */
+    struct backlog backlog;     /* not served yet */
     double served, dropped;     /* in all */
     double per_s;               /* recent rate of service */
     double due;                 /* fraction of a sample carried over; < 1 */
     uint64_t samples, kept;
+    double tokens;              /* of the samples */
+    double measured;            /* served before there is a sample ... */
+    struct mass_sample any;     /* ... and a drawn one of these */
     uint64_t early;             /* arrived, not dropped, in the warm-up */
 };
 
@@ -174,6 +195,21 @@ void service_end_deliver(struct service *service);
 
 /* mass.c: starts the ticks that replace single arrivals. */
 void service_mass_begin(struct service *service);
+/* Counts what was answered, in tokens and within the promises, once the run is over. */
+void service_mass_end(struct service *service);
+
+/* backlog.c.  Times are seconds since the start. */
+void service_backlog_add(struct backlog *backlog, double from_s, double until_s,
+                         double requests);
+/* Returns when the request came that has so many ahead of it. */
+double service_backlog_came_s(const struct backlog *backlog, double ahead);
+/* Takes those off that came first. */
+void service_backlog_take(struct backlog *backlog, double requests);
+/* Takes off those that came before a time; returns how many. */
+double service_backlog_expire(struct backlog *backlog, double before_s);
+/* Takes off the last ones, until `most` are left; returns how many. */
+double service_backlog_cut(struct backlog *backlog, double most);
+void service_backlog_free(struct backlog *backlog);
 
 /* scale.c: stores in want[] how many replicas of each side there should be. */
 void service_scale_begin(struct service *service);

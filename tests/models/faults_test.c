@@ -207,6 +207,22 @@ static void youngs_interval_grows_with_the_root_of_the_time_between(
     assert_true(interval_steps(TRACE, ", checkpoint: young") > 0);
 }
 
+/* Young's time is the same whatever is read.  Where decoding is what a step waits for by far, four
+ * times the images take four times as long, and a quarter of the steps fit into it. */
+static void youngs_interval_counts_what_a_step_waits_for(void **state)
+{
+    const char *mtbf = "failures: {node_mtbf: 8000h}";
+    double few = interval_steps(mtbf, ", checkpoint: young, loader: {kind: image, size: 1e6, "
+                                "per_sequence: 10000, from: memory}");
+    double many = interval_steps(mtbf, ", checkpoint: young, loader: {kind: image, size: 1e6, "
+                                 "per_sequence: 40000, from: memory}");
+
+    (void)state;
+    assert_true(many >= 10);
+    assert_true(fabs(few / many - 4) < 0.2);
+    assert_true(interval_steps(mtbf, ", checkpoint: young") > 2 * few);
+}
+
 /* Runs between two checkpoints of a training on 32 cores. */
 static double interval_on_cores(const char *mtbf)
 {
@@ -263,6 +279,7 @@ int main(void)
         cmocka_unit_test(traces_that_cannot_be_are_refused),
         cmocka_unit_test(
             youngs_interval_grows_with_the_root_of_the_time_between),
+        cmocka_unit_test(youngs_interval_counts_what_a_step_waits_for),
         cmocka_unit_test(youngs_interval_is_known_on_cores),
         cmocka_unit_test(an_interval_needs_something_that_fails),
     };

@@ -27,18 +27,19 @@ static double column(const struct table *table, const char *name)
     return world_column(table, &csv_services, name);
 }
 
-/* services.csv of one trial; the caller frees it. */
-static struct table *serve(const char *service, const char *more)
+/* services.csv of one trial on these nodes; the caller frees it. */
+static struct table *serve_on(const char *nodes, const char *warmup, const char *service,
+                              const char *more)
 {
     struct world world = {0};
     struct trial_result result;
     char text[4096];
 
     snprintf(text, sizeof text, "experiment: t\nseeds: 1\nuntil: drained\n"
-             "warmup: 20min\n"
-             "cluster: {nodes: [" NODES "], storage: {bandwidth: 10GB/s}}\n"
+             "warmup: %s\n"
+             "cluster: {nodes: [%s], storage: {bandwidth: 10GB/s}}\n"
              "workload: {services: [{name: s, %s%s}]}\npolicies: [fcfs]\n",
-             more, service);
+             warmup, nodes, more, service);
     if (!world_open(&world, text))
         fail_msg("%s", world_error(&world));
     struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
@@ -49,6 +50,11 @@ static struct table *serve(const char *service, const char *more)
         fail_msg("%s", world_error(&world));
     world_close(&world);
     return tables.services;
+}
+
+static struct table *serve(const char *service, const char *more)
+{
+    return serve_on(NODES, "20min", service, more);
 }
 
 #define PASSES(REPLICAS, BATCH, DELAY, RATE) \
@@ -122,6 +128,70 @@ static void what_cannot_be_served_is_carried_on(void **state)
     table_free(few);
 }
 
+/* A replica that does 200,000 a second starts for 64 s, while 10,000 a second come for 128 s.  The
+ * request that comes at t is answered at 64 + t / 20: half of all wait for 64 - 0.95 t, 33.6 s in
+ * the mean; those of the 3.37 s until none waits 1.68 s; the other 0.4737 of all for nothing.
+ * The mean is 0.5 x 33.6 + 0.0263 x 1.68 = 16.84 s, and 1% wait for more than 64 - 0.95 x 1.28 =
+ * 62.8 s.  With the work ahead as the only wait the mean were 0.9 s. */
+static void a_start_is_waited_for(void **state)
+{
+    struct table *mass = serve_on(NODES, "0s", "model: bert-base, precision: int8, gpu: {tp: 1}, "
+        "replicas: {min: 1, max: 1}, batch: 1, times: {batch: 0.004ms, request: 0.001ms}, slo: "
+        "{latency: 50ms}, requests: {arrival: {process: poisson, rate: 10000/s}, prompt: 128, "
+        "for: 128s}", "aggregate: 1s, ");
+
+    (void)state;
+    assert_true(fabs(column(mass, "latency_mean_s") / 16.84 - 1) < 0.05);
+    assert_true(fabs(column(mass, "latency_p99_s") / 62.8 - 1) < 0.03);
+    assert_true(fabs(column(mass, "slo_attained_fraction") - 0.4737) < 0.02);
+    table_free(mass);
+}
+
+/* 20 requests, and six in the warm-up, are fewer than one is drawn from; each is answered in 5 ms,
+ * and tokens are those of 20 answers of 100 tokens. */
+static void few_requests_have_an_attainment(void **state)
+{
+    struct table *few = serve_on(NODES, "65s", "model: bert-base, precision: int8, gpu: {tp: 1}, "
+        "replicas: {min: 1, max: 1}, batch: 1, times: {batch: 4ms, request: 1ms}, slo: {latency: "
+        "50ms}, requests: {arrival: {process: gamma, cv: 0.01, rate: 0.1/s}, prompt: 128, "
+        "for: 265s}", "aggregate: 1s, ");
+    struct table *answers = serve_on(NODES, "65s", "model: llama-3-8b, gpu: {tp: 1}, replicas: "
+        "{min: 1, max: 1}, batch: 64, slo: {ttft: 100s}, requests: {arrival: {process: gamma, cv: "
+        "0.01, rate: 0.1/s}, prompt: 600, output: 100, for: 265s}", "aggregate: 1s, ");
+
+    (void)state;
+    assert_true(column(few, "requests") == 26);
+    assert_true(column(few, "slo_attained_fraction") == 1);
+    assert_true(column(answers, "slo_attained_fraction") == 1);
+    double span_s = column(answers, "goodput_per_s") > 0
+                        ? 20 / column(answers, "goodput_per_s") : 0;
+    assert_true(fabs(column(answers, "tokens_per_s") * span_s - 2000) < 1);
+    table_free(few);
+    table_free(answers);
+}
+
+/* An L40S and a T4 that have more to do than they can: both work at their own speed, as they do
+ * for requests one by one. */
+static void unlike_replicas_serve_at_their_own_speed(void **state)
+{
+    static const char nodes[] = "{name: a, count: 1, gpus: {type: l40s, count: 1}, cpu: {type: "
+        "epyc-7763}, memory: 64GB}, {name: b, count: 1, gpus: {type: t4, count: 1}, cpu: {type: "
+        "epyc-7763}, memory: 64GB}";
+    static const char service[] = "model: bert-base, precision: int8, gpu: {tp: 1, types: "
+        "[l40s, t4]}, replicas: {min: 2, max: 2}, batch: 8, queue: 50, slo: {latency: 1s}, "
+        "requests: {arrival: {process: poisson, rate: 5000/s}, prompt: 512, for: 70s}";
+    double done[2];
+
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        struct table *one = serve_on(nodes, "65s", service, way ? "aggregate: 100ms, " : "");
+        done[way] = column(one, "done");
+        table_free(one);
+    }
+    if (!(fabs(done[1] / done[0] - 1) < 0.03) || done[0] > 25000)
+        fail_msg("%g done as a mass, %g one by one", done[1], done[0]);
+}
+
 /* Means and variances of counts against the process itself. */
 static void counts_are_those_of_the_process(void **state)
 {
@@ -165,6 +235,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(masses_agree_with_single_requests),
         cmocka_unit_test(what_cannot_be_served_is_carried_on),
+        cmocka_unit_test(a_start_is_waited_for),
+        cmocka_unit_test(few_requests_have_an_attainment),
+        cmocka_unit_test(unlike_replicas_serve_at_their_own_speed),
         cmocka_unit_test(counts_are_those_of_the_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

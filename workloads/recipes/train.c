@@ -160,6 +160,17 @@ static struct loader_item make_item(const struct loader_keys *keys)
     return item;
 }
 
+/* What is left of it to the train role where others prepare it: to receive and
+ * collect it. */
+static struct loader_item received_item(const struct loader_keys *keys,
+                                        struct loader_item item)
+{
+    item.core_s = keys->send == SEND_ZERO_COPY ? 0.0
+                                               : loader_receive_core_s(item.gpu_bytes);
+    item.storage_bytes = item.reads = item.handover_s = 0.0;
+    return item;
+}
+
 /* Data prepared on CPU nodes beside the training; what is left to the train
  * role (the first) is to receive and collect it, and the copy to its GPUs. */
 static bool add_preprocess(struct draft *draft,
@@ -180,19 +191,40 @@ static bool add_preprocess(struct draft *draft,
 
     if (!draft_data_role(draft, draft->keys.data, 8, role))
         return false;
-    train->item.core_s = law.zero_copy
-                             ? 0.0
-                             : loader_receive_core_s(train->item.gpu_bytes);
-    train->item.storage_bytes = train->item.reads = 0.0;
-    train->item.handover_s = 0.0;
+    train->item = received_item(loader, train->item);
     number = draft_phase(draft, PHASE_PREPROCESS, "preprocess", *role, 0,
                          &law);
     draft->form->phase[number].sync_to = 0;
     return draft_dataset(draft, loader, number, law.storage_bytes);
 }
 
+/* The loader of a step. */
+static void fill_loader(const struct loader_keys *loader, struct phase_law *law)
+{
+    law->item = make_item(loader);
+    law->pageable = !loader->pinned;
+    law->loader_workers = (uint32_t)loader->workers;
+    law->from = (enum loader_from)loader->from;
+    law->remote = loader->numa == 1;
+    if (loader->epoch == EPOCH_SPAWN)
+        law->worker_start_s = clock_s_from_ns(loader->start_ns);
+    if (loader->epoch != EPOCH_STAY)
+        law->epoch_items = loader->dataset_bytes / law->item.storage_bytes;
+}
+
+/* A step of the training on an empty cluster, as its loader lets it run. */
+static double time_step(const struct draft *draft, const struct loader_keys *loader,
+                        uint32_t role, const struct phase_law *law)
+{
+    struct phase_law step = *law;
+
+    if (draft->keys.data != NULL)
+        step.item = received_item(loader, step.item);
+    return draft_law_s(draft, role, &step);
+}
+
 /* The order matters: the role first, since the checkpoint interval depends on
- * its gang, then runs, then what is read. */
+ * its gang and on what a step reads, then runs, then the phases. */
 static bool expand_entry(const struct recipe *recipe, const struct world *world,
                          const struct conf_node *conf, struct entry *out)
 {
@@ -224,20 +256,11 @@ static bool expand_entry(const struct recipe *recipe, const struct world *world,
     law.train = shape;
     law.sequences = draft.keys.batch;
     law.repeats = 1;
-    if (!draft_interval(&draft, &shape, role,
-                        draft_law_s(&draft, role, &law)))
+    if (loads)
+        fill_loader(&loader, &law);
+    if (!draft_interval(&draft, &shape, role, time_step(&draft, &loader, role, &law)))
         return false;
     law.repeats = draft_steps_per_run(&draft);
-    if (loads)
-        law.item = make_item(&loader);
-    law.loader_workers = (uint32_t)loader.workers;
-    law.from = (enum loader_from)loader.from;
-    law.remote = loader.numa == 1;
-    law.pageable = loads && !loader.pinned;
-    if (loader.epoch == EPOCH_SPAWN)
-        law.worker_start_s = clock_s_from_ns(loader.start_ns);
-    if (loads && loader.epoch != EPOCH_STAY)
-        law.epoch_items = loader.dataset_bytes / law.item.storage_bytes;
     reader = role;
     if (draft.keys.data != NULL &&
         !add_preprocess(&draft, &loader, &law, &reader))

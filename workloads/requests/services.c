@@ -578,6 +578,8 @@ static bool check_kind(const struct service_draft *d)
                      "`aggregate`", err) &&
            conf_acts(d->conf, "route", mass, "needs single requests, without "
                      "`aggregate`", err) &&
+           conf_acts(d->conf, "route", d->keys.route == SERVE_PREFIX && !cache_said,
+                     "needs `prefix_cache` where it is prefix", err) &&
            conf_acts(d->conf, "prefix_cache", cache && passes, ONE_PASS, err) &&
            conf_acts(d->conf, "prefix_cache", cache && e->trace == NULL &&
                      e->prefix_count == 0, "needs `prefix` or a trace in "
