@@ -6,10 +6,12 @@
  * Where the rate is so high that a window has more than REQUESTS_MOST requests, the
  * rate is divided into equal slices, and one slice is simulated.  The answer is then
  * on the safe side: each slice has whole replicas of its own, which one large pool
- * would share.
+ * would share.  There are never more slices than there may be replicas; a slice is then
+ * larger.
  */
 #include "experiments/advise/fewest.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -25,6 +27,7 @@
 
 /* Some seconds of simulation. */
 #define REQUESTS_MOST 150000.0
+#define SLICE_MOST (8 * REQUESTS_MOST)  /* of a slice, where replicas are few */
 #define WINDOW_LATENCIES 100.0  /* as many promised latencies as it lasts: a
                                    queue that grows by 1% of the time of an
                                    answer in each is seen */
@@ -149,8 +152,8 @@ static double full_batch_s(const struct advise_replica *c)
 
 /* The window must be long against an answer, or a queue that slowly grows would
  * not be seen in it.  Where full batches are known to keep up (count_too_few()), none
- * grows, and one that is long against a batch will do. */
-static struct window choose_window(const struct advise_replica *c)
+ * grows, and one that is long against a batch will do.  most: replicas that there may be. */
+static struct window choose_window(const struct advise_replica *c, uint32_t most)
 {
     const struct advise_service *service = c->service;
     struct window w = { service->peak_per_s, ADVISE_REQUESTS_LEAST, 1 };
@@ -162,9 +165,9 @@ static struct window choose_window(const struct advise_replica *c)
     if (w.requests > REQUESTS_MOST && batches > 0.0)
         w.requests = fmin(w.requests, fmax(REQUESTS_MOST, batches));
     if (w.requests > REQUESTS_MOST) {
-        w.slices = (uint32_t)ceil(w.requests / REQUESTS_MOST);
+        w.slices = (uint32_t)fmin(most, ceil(w.requests / REQUESTS_MOST));
         w.per_s /= w.slices;
-        w.requests = REQUESTS_MOST;
+        w.requests = fmax(REQUESTS_MOST, fmin(w.requests / w.slices, SLICE_MOST));
     }
     return w;
 }
@@ -191,12 +194,13 @@ static uint32_t count_too_few(const struct advise_replica *c, double per_s)
 void advise_fewest(const struct advise_replica *replica, uint32_t most,
                    struct advise_service_row *row)
 {
-    struct window w = choose_window(replica);
+    struct window w = choose_window(replica, most);
     struct advise_service_row tried = *row;
     uint32_t low = count_too_few(replica, w.per_s), high;
 
     row->most = tried.most = most;
-    most = most / w.slices > 0 ? most / w.slices : 1;
+    assert(w.slices >= 1 && w.slices <= most);
+    most /= w.slices;
     low = low < most ? low : most - 1;
     high = low + 1;
     for (;; high = 2 * high < most ? 2 * high : most) {

@@ -116,7 +116,7 @@ static void try_place(struct advise_service *service,
         !(compute_sustained_flops(gpu, side->law.precision) > 0.0))
         return;
     for (uint32_t tp = 1; tp <= (divides ? TP_MAX : 1); tp *= 2)
-        if (tp <= place->node_gpus &&
+        if (tp <= place->node_gpus && tp <= place->gpus_max &&
             (tp == 1 || side->law.llm->heads % tp == 0))
             try_gpus(service, place, tp);
 }

@@ -20,6 +20,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
+#include "sim/text/paths.h"
 
 static const struct command *const commands[] = {
 #define COMMAND(name) &command_##name,
@@ -142,6 +143,33 @@ static int print_usage_error(struct cli *cli, const struct command *command,
     return status;
 }
 
+static bool takes(const struct command *command, const char *option, size_t bytes)
+{
+    for (int a = 0; a < ARG_COUNT; a++)
+        if ((command->options & ARG_BIT(a)) != 0 &&
+            strncmp(arg_info((enum arg)a)->name, option, bytes) == 0 &&
+            arg_info((enum arg)a)->name[bytes] == '\0')
+            return true;
+    return false;
+}
+
+/* Adds which commands take the option that this one has not, where no other hint is. */
+static void hint_commands(struct cli *cli, const struct command *command, char *const *word,
+                          struct err *err)
+{
+    const char *names = "";
+
+    while (*word != NULL && (strncmp(*word, "--", 2) != 0 || (*word)[2] == '\0' ||
+                             takes(command, *word, strcspn(*word, "="))))
+        word++;
+    for (size_t i = 0; *word != NULL && i < COMMANDS; i++)
+        if (takes(commands[i], *word, strcspn(*word, "=")))
+            names = text_format(cli->arena, "%s%s %s", names, names[0] == '\0' ? "" : ",",
+                                commands[i]->name);
+    if (names[0] != '\0' && err->hint[0] == '\0')
+        err_hint(err, "Commands that take it:%s.", names);
+}
+
 /* Reads the options of a command, and runs it if its operands are as many as it
  * takes. */
 static int run_command(struct cli *cli, const struct command *command,
@@ -152,8 +180,10 @@ static int run_command(struct cli *cli, const struct command *command,
     struct args args;
 
     if (!args_read(cli->arena, argc, argv, first, command->options, &args,
-                   &err))
+                   &err)) {
+        hint_commands(cli, command, argv + first, &err);
         return print_usage_error(cli, command, &err);
+    }
     if (args.given[ARG_HELP]) {
         print_command_help(cli->out, command);
         return 0;

@@ -35,6 +35,8 @@
 #include "sim/base/arena.h"
 #include "sim/text/paths.h"
 
+#define SAID_BLOCKS 256u        /* of 4 KiB: a pipe holds 64 KiB, or 1 MiB */
+
 struct isolate {
     void *page;
     size_t page_bytes;
@@ -193,7 +195,11 @@ static void read_said(int fd, struct isolate_end *end)
     size_t used = 0;
 
     (void)fcntl(fd, F_SETFL, O_NONBLOCK);
-    while ((got = read(fd, block, sizeof block)) > 0) {
+    /* What it started may live on, and write faster than this reads. */
+    for (unsigned n = 0; n < SAID_BLOCKS; n++) {
+        got = read(fd, block, sizeof block);
+        if (got <= 0)
+            break;
         (void)!write(2, block, (size_t)got);
         for (ssize_t i = 0; i < got; i++) {
             if (used > 0 && end->said[used - 1] == '\n')

@@ -33,6 +33,7 @@
 
 #define SAID_BYTES 4096u        /* of stderr that are kept */
 #define SAID_TOLD 300u          /* ... and told */
+#define SAID_BLOCKS 1024u       /* of 1 KiB, at once: a pipe holds 64, or 1 MiB */
 #define LEAVE_MS 1000           /* to leave by itself */
 #define SLACK 64u               /* bytes behind a line that may be read */
 
@@ -241,13 +242,17 @@ bool talk_is_over(const struct talk *talk, char *why, size_t why_bytes)
 
 /* ---- what it says on stderr ---- */
 
-/* Reads what stderr has now, and keeps the last SAID_BYTES of it. */
+/* Reads what stderr has now, and keeps the last SAID_BYTES of it.  At most what a pipe
+ * holds, for a program may write faster than this reads. */
 static void read_said(struct talk *talk)
 {
     char block[1024];
     ssize_t got;
 
-    while ((got = read(talk->said_fd, block, sizeof block)) > 0) {
+    for (unsigned i = 0; i < SAID_BLOCKS; i++) {
+        got = read(talk->said_fd, block, sizeof block);
+        if (got <= 0)
+            return;
         size_t bytes = (size_t)got, over = talk->said_bytes + bytes;
 
         over = over > SAID_BYTES ? over - SAID_BYTES : 0;

@@ -33,11 +33,17 @@ static void print_allowed(FILE *out, const char *text)
     fputc('\n', out);
 }
 
-/* Reads a line without its end; false: there is none. */
-static bool read_line(FILE *in, char *line, size_t bytes)
+/* Reads a line without its end; false: there is none.  *whole: it is not longer than
+ * that; if it is, the rest is passed over. */
+static bool read_line(FILE *in, char *line, size_t bytes, bool *whole)
 {
+    int c;
+
     if (fgets(line, (int)bytes, in) == NULL)
         return false;
+    *whole = strchr(line, '\n') != NULL || strlen(line) + 1 < bytes;
+    for (c = *whole ? '\n' : getc(in); c != '\n' && c != EOF; c = getc(in))
+        *whole = false;
     line[strcspn(line, "\r\n")] = '\0';
     return true;
 }
@@ -47,6 +53,7 @@ static bool ask_one(struct start *start, enum start_question question, FILE *in,
 {
     struct start_info info = start_info(start, question);
     char line[LINE_BYTES];
+    bool whole;
 
     fprintf(out, "\n%d. %s", (int)question + 1, info.ask);
     print_allowed(out, info.allowed);
@@ -55,8 +62,12 @@ static bool ask_one(struct start *start, enum start_question question, FILE *in,
 
         fprintf(out, "    [%s] ", info.usual);
         fflush(out);
-        if (!read_line(in, line, sizeof line))
+        if (!read_line(in, line, sizeof line, &whole))
             return false;
+        if (!whole) {
+            fprintf(out, "    an answer must have at most %d characters\n", LINE_BYTES - 2);
+            continue;
+        }
         if (start_set(start, question, line[0] == '\0' ? info.usual : line, &err))
             return true;
         fprintf(out, "    %s%s%s\n", err.text, err.hint[0] == '\0' ? "" : "; ", err.hint);

@@ -244,14 +244,14 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
 /* As find_all(), for what the job asks for.  A search that failed is not made again
  * until GPUs are freed: jobs of one form that ask for the same number fail alike.
  *
- * That holds only where nothing else tells such jobs apart (rates, parts of GPUs)
+ * That holds only where nothing else tells such jobs apart (rates, goodput, parts of GPUs)
  * and where a placement rule that fails for a number fails for larger ones too. */
 static bool find_as_asked(struct cs_host *host,
                           const struct host_job_slot *job, uint32_t gpus,
                           bool look, struct placement *place)
 {
     /* Of these, jobs of a form differ in what has room for them. */
-    bool alike = job->pub.request.rates == NULL &&
+    bool alike = job->pub.request.rates == NULL && job->pub.request.goodput == NULL &&
                  job_role_milli(&job->pub.request, 0) == GPU_MILLI &&
                  place_is_monotone(host->rules->placement);
 

@@ -206,6 +206,27 @@ static void a_lenient_promise_takes_no_more_replicas(void **state)
     program_close(&program);
 }
 
+/* 100 answers of 1 s at 1600 requests/s are 160,000, which two slices have; with one GPU
+ * there can be one replica, or none, and models that take two GPUs are not tried. */
+static void slices_take_no_more_gpus_than_there_may_be(void **state)
+{
+    static const char text[] =
+        "services:\n  - {name: chat, model: qwen2.5-0.5b, gpu: {tp: 1, types: [h100]},\n"
+        "     replicas: {min: 1, max: 8}, slo: {latency: 1s}, requests: {arrival: {process:\n"
+        "     poisson, rate: 1600/s}, prompt: 20, output: 2, for: 1h}}\n";
+    struct program program;
+    char *said;
+
+    (void)state;
+    program_open(&program, program_name);
+    const char *words[] = {"advise", program_write(&program, "w.yaml", text), "--csv",
+                           program_path(&program, "rows.csv"), "--gpus", "1", NULL};
+    assert_int_equal(program_say(&program, words, &said), 0);
+    free(said);
+    assert_in_range(replicas_on(&program, "\nchat,h100"), 0, 1);
+    program_close(&program);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +235,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(cores_stand_beside_gpus_and_a_promise_is_needed),
         cmocka_unit_test(fewer_replicas_than_full_batches_need_may_be_the_most),
         cmocka_unit_test(a_lenient_promise_takes_no_more_replicas),
+        cmocka_unit_test(slices_take_no_more_gpus_than_there_may_be),
     };
     (void)argc;
     program_name = argv[0];

@@ -158,6 +158,38 @@ static void a_deal_looks_at_so_many_beside_those_that_run(void **state)
 #define T4_4 "{name: t4, count: 4, gpus: {type: t4, count: 4}, " CPU "}"
 #define A100_8 "{name: a100, count: 1, gpus: {type: a100-40, count: 8}, " CPU "}"
 
+#define SPEED "{alpha_c_s: 0.1, beta_c_s: 0.01, alpha_r_s: 0, beta_r_s: 0, alpha_n_s: 0, " \
+    "beta_n_s: 0, gamma: 1, local_max: "
+
+/* A batch of 13 on one GPU would be two of 7 on a T4, which takes 12 at once, and 8 are the
+ * least: such a job needs an A100.  There is one, which the first has; the second waits for
+ * it, and the third, of 12, has the T4 at once, for 30 s and 1200 samples, 12 in 0.22 s. */
+static void a_batch_that_waits_stops_no_smaller_one(void **state)
+{
+    struct world world = { 0 };
+    struct world_job job[3];
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "cat.yaml", "applications:\n  toy: {label: toy, work: 1200, batch: 12, "
+                "batch_max: 48, local_min: 8, restart: 30s,\n    speeds: {t4: " SPEED
+                "12}, a100-40: " SPEED "48}}, noise: {until: [1], 12: [1e9], 48: [1e9]}, "
+                "source: test}\n");
+    world_write(&world, "jobs.csv", APPS_HEAD "0,0,toy,1,13\n1,0,toy,1,13\n2,0,toy,1,12\n");
+    if (!world_open(&world, HEAD "catalogue: cat.yaml\ncluster: {nodes: ["
+                    "{name: t4, count: 1, gpus: {type: t4, count: 1}, " CPU "}, "
+                    "{name: a100, count: 1, gpus: {type: a100-40, count: 1}, " CPU "}]}\n"
+                    "workload: {trace: {file: jobs.csv, origin: file, format: pollux, lengths: "
+                    "applications}}\n"
+                    "policies: [{policy: fcfs, blocking: skip, placement: first_fit}]\n") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    world_close(&world);
+    assert_true(about(job[2].end_s, 30 + 100 * 0.22, 0.01));
+    assert_true(about(job[1].end_s, 2 * job[0].end_s, 1e-6 * job[0].end_s));
+}
+
 /* Alone, as asked: the restart of its first GPUs, and what the law says. */
 static void a_job_as_asked_takes_what_the_law_says(void **state)
 {
@@ -440,6 +472,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(cores_bound_what_a_node_can_give),
         cmocka_unit_test(none_is_lost_where_gpus_are_too_few),
         cmocka_unit_test(a_deal_looks_at_so_many_beside_those_that_run),
+        cmocka_unit_test(a_batch_that_waits_stops_no_smaller_one),
         cmocka_unit_test(a_job_as_asked_takes_what_the_law_says),
         cmocka_unit_test(every_policy_brings_such_jobs_to_their_end),
         cmocka_unit_test(interrupted_jobs_go_on),

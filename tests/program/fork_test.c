@@ -279,6 +279,51 @@ static void what_cannot_change_is_refused(void **state)
                          "dynamic"));
 }
 
+/* A service scales beside jobs that wait: what goes on is the run, a branch from the
+ * beginning is the run of the other policy, and an entry with `then` is the same in shards. */
+static void a_service_goes_on_in_all_branches(void **state)
+{
+    static const char day[] =
+        "experiment: day\nseeds: 2\nuntil: 2h\ncluster: {nodes: [{name: a, count: 1, gpus: "
+        "{type: a100-80, count: 8}, cpu: {type: epyc-7742, sockets: 2}, memory: 1TB}]}\n"
+        "workload: {arrival: {process: poisson, rate: 12/h}, for: 2h, mix: [{recipe: trace, "
+        "gpus: {choice: {1: 1, 4: 1}}, duration: {exponential: {mean: 30min}}}], services: [{"
+        "name: chat, model: llama-3.1-8b, gpu: {tp: 1}, replicas: {min: 1, max: 4}, requests: "
+        "{arrival: {process: bursty, rate: 2/s, burst: {high: 4, low: 1, stay_high: 5min, "
+        "stay_low: 10min}}, prompt: 200, output: 50, for: 2h}, slo: {ttft: 2s, tpot: 100ms}}]}\n"
+        "output: {tables: [summary, jobs, phases, timeline, decisions], plots: [], "
+        "detail_seeds: all}\npolicies: ";
+    const struct program *program = *state;
+    char text[2400], *left, *right;
+
+    snprintf(text, sizeof text, "%s[fcfs, sjf]\n", day);
+    program_write(program, "day.yaml", text);
+    run_well(program, "run", "run", WORDS("-j", "1"));
+    run_well(program, "fork", "fork", WORDS("--only", "fcfs", "--at", "0s", "--set",
+                                            "policy=sjf"));
+    assert_same(program, "fork", "fcfs", "run", "fcfs");
+    assert_same(program, "fork", "policy=sjf", "run", "sjf");
+    left = rows_of(program, "fork", "services.csv", "policy=sjf");
+    right = rows_of(program, "run", "services.csv", "sjf");
+    assert_string_equal(left, right);
+    free(left);
+    free(right);
+    snprintf(text, sizeof text, "%s[fcfs, {policy: fcfs, name: later, then: {at: 1h, policy: "
+             "sjf}}]\n", day);
+    program_write(program, "day.yaml", text);
+    run_well(program, "fork", "fork", WORDS("--only", "fcfs", "--at", "1h", "--set",
+                                            "policy=sjf"));
+    run_well(program, "run", "whole", WORDS("-j", "1"));
+    run_well(program, "run", "s1", WORDS("--shard", "1/2"));
+    run_well(program, "run", "s2", WORDS("--shard", "2/2"));
+    const char *merge[] = { "merge", program_path(program, "s1"), program_path(program, "s2"),
+                            "-q", "-o", program_path(program, "all"), NULL };
+    assert_int_equal(program_say(program, merge, &left), 0);
+    free(left);
+    assert_same(program, "all", "later", "fork", "policy=sjf");
+    assert_same(program, "all", "later", "whole", "later");
+}
+
 static void branches_of_branches_and_sweeps_are_refused(void **state)
 {
     const struct program *program = *state;
@@ -302,6 +347,7 @@ int main(int argc, char **argv)
         TEST(threads_change_no_byte),
         TEST(an_entry_with_then_is_a_branch),
         TEST(what_cannot_change_is_refused),
+        TEST(a_service_goes_on_in_all_branches),
         TEST(branches_of_branches_and_sweeps_are_refused),
     };
 

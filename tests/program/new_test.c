@@ -15,6 +15,9 @@
 
 #include <cmocka.h>
 
+#include "experiments/start/start.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 #include "tests/aid/scratch.h"
 
 static char program[4096];      /* its path */
@@ -94,6 +97,28 @@ static void a_terminal_is_asked_five_questions(void **state)
     assert_int_equal(run_lines(*state, "ls two*.yaml"), 2);
 }
 
+/* The end of a long line is no answer: t4:4 is not taken, and h100:8 is, so that lora
+ * answers the question of jobs. */
+static void the_end_of_a_long_answer_is_not_taken_for_one(void **state)
+{
+    char in[1200], out[8000] = "";
+    struct arena *arena = arena_new(0);
+    struct err err = { 0 };
+    struct start *start = start_open(arena, "x.yaml", NULL, &err);
+    FILE *from, *to = fmemopen(out, sizeof out, "w");
+
+    (void)state;
+    snprintf(in, sizeof in, "\n%01023dt4:4\nh100:8\nlora\n\n\n", 0);
+    from = fmemopen(in, strlen(in), "r");
+    assert_true(start != NULL && from != NULL && to != NULL);
+    assert_true(start_ask(start, from, to));
+    fclose(from);
+    fclose(to);
+    assert_non_null(strstr(out, "an answer must have at most 1022 characters"));
+    assert_null(strstr(out, "h100:8'"));
+    arena_free(arena);
+}
+
 static void without_a_terminal_the_options_are_told(void **state)
 {
     expect_lines(*state, "new </dev/null", 2, "--compare, --gpus, --jobs, --load, --policies");
@@ -160,6 +185,7 @@ int main(int argc, char **argv)
         TEST(what_is_compared_changes_the_sweep),
         TEST(the_load_is_that_of_the_fullest_pool),
         TEST(a_terminal_is_asked_five_questions),
+        TEST(the_end_of_a_long_answer_is_not_taken_for_one),
         TEST(without_a_terminal_the_options_are_told),
         TEST(wrong_answers_are_refused_with_the_nearest),
         TEST(nothing_is_written_over),
