@@ -79,6 +79,29 @@ static uint32_t find_least_gpus(const struct cs_host *host,
     return gpus < asked ? gpus : asked;
 }
 
+/* Finds a place in the empty cluster, that the power cap allows if there is such a one;
+ * else empty->capped, and empty->more_mw has what the first would draw. */
+static bool find_place(struct host_empty *empty, const struct cs_host *host,
+                       struct fit_want fit, struct share *share, struct placement *out)
+{
+    struct power_draw draw = { .more_mw = empty->more_mw };
+    uint32_t nodes = host->spec->node_count;
+    struct fit_want again = fit;
+
+    assert(nodes > 0);
+    empty->capped = !host_power_find(host->nodes, host->cluster, empty->placer, &fit, true,
+                                     share, nodes, &draw, out);
+    empty->more_mw = draw.more_mw;
+    if (!empty->capped)
+        return true;
+    if (!draw.refused || !placer_look(empty->placer, &again, share, nodes, out)) {
+        empty->capped = false;
+        return false;
+    }
+    host_power_allows(host->nodes, host->cluster, out, &empty->more_mw);
+    return true;
+}
+
 uint32_t host_empty_lacks(struct host_empty *empty, const struct cs_host *host,
                           const struct cs_task *task,
                           const struct cs_want *wants, struct fit_want *fit)
@@ -101,11 +124,8 @@ uint32_t host_empty_lacks(struct host_empty *empty, const struct cs_host *host,
         bool any = host_fit_want(host, host_job_at(host, task->job.i), r,
                                  &want, fit);
         fit->relaxed = true;
-        if (any && placer_look(empty->placer, fit,
-                               empty->share + r * host->spec->node_count,
-                               host->spec->node_count, &place[placed])) {
-            empty->capped = !host_power_allows(host->nodes, host->cluster, &place[placed],
-                                               &empty->more_mw);
+        if (any && find_place(empty, host, *fit,
+                              empty->share + r * host->spec->node_count, &place[placed])) {
             cluster_take(empty->cluster, &place[placed++]);
         } else
             without = r;

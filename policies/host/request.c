@@ -172,46 +172,39 @@ static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
     return CS_DONE;
 }
 
-/* Finds room for one role of a job, where the want says.  *more_mw: the power that
- * roles found before will take, to which that of this place is added.  `look`: the
- * answer alone is wanted, and no random number is drawn for it. */
+/* Finds room for one role of a job, where the want says.  draw: the power that roles
+ * found before will take, to which that of this place is added.  `look`: the answer
+ * alone is wanted, and no random number is drawn for it. */
 static bool find_there(struct cs_host *host, const struct host_job_slot *job,
                        uint32_t role, const struct cs_want *want, bool look,
-                       int64_t *more_mw, struct placement *place)
+                       struct power_draw *draw, struct placement *place)
 {
     uint32_t nodes = host->spec->node_count;
-    int64_t mw = *more_mw;
     struct fit_want fit;
 
     if (!host_fit_want(host, job, role, want, &fit) ||
         (!fit.computes && !host_shape_ok(host, job, role, fit.gpus)))
         return false;
     fit.looks = &host->counts.nodes_seen;
-    if (!(look ? placer_look : placer_find)(host->placer, &fit,
-                                            host->life->scratch + role * nodes, nodes,
-                                            place) ||
-        !host_power_allows(host->nodes, host->cluster, place, &mw))
-        return false;
-    assert(mw >= *more_mw);
-    *more_mw = mw;
-    return true;
+    return host_power_find(host->nodes, host->cluster, host->placer, &fit, look,
+                           host->life->scratch + role * nodes, nodes, draw, place);
 }
 
 /* Finds a place for a role, on GPUs first or on cores first, as its owner lists
  * them. */
 static bool find_role(struct cs_host *host, const struct host_job_slot *job,
                       uint32_t role, const struct cs_want *want, bool look,
-                      int64_t *more_mw, struct placement *place)
+                      struct power_draw *draw, struct placement *place)
 {
     struct cs_want option[HOST_OPTIONS];
     uint32_t options;
 
     if (host_form_of(job)->role[role].on_cores.cores == 0)
-        return find_there(host, job, role, want, look, more_mw, place);
+        return find_there(host, job, role, want, look, draw, place);
     options = host_want_options(host, job, role, want, option);
     assert(options > 0);
     for (uint32_t i = 0; i < options; i++)
-        if (find_there(host, job, role, &option[i], look, more_mw, place))
+        if (find_there(host, job, role, &option[i], look, draw, place))
             return true;
     return false;
 }
@@ -219,16 +212,17 @@ static bool find_role(struct cs_host *host, const struct host_job_slot *job,
 /* Finds room for all roles before any is granted.  Each place is taken in the
  * cluster while the next role is searched for, and given back afterwards, so that
  * two roles do not get the same GPUs.  False: one of them has no room, and nothing
- * has changed. */
+ * has changed; *refused, if not NULL: the power cap has refused some place. */
 static bool find_all(struct cs_host *host, const struct host_job_slot *job,
-                     const struct cs_want *want, bool look, struct placement *place)
+                     const struct cs_want *want, bool look, bool *refused,
+                     struct placement *place)
 {
     uint32_t roles = host_form_of(job)->role_count, r;
-    int64_t more_mw = 0;
+    struct power_draw draw = { 0 };
 
     for (r = 0; r < roles; r++) {
         struct cs_want as_asked = { .role = r };
-        if (!find_role(host, job, r, want ? &want[r] : &as_asked, look, &more_mw,
+        if (!find_role(host, job, r, want ? &want[r] : &as_asked, look, &draw,
                        &place[r]))
             break;
         if (roles > 1)
@@ -237,7 +231,9 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
     assert(r <= FORM_ROLES_MAX);
     for (uint32_t k = r; roles > 1 && k-- > 0;)
         cluster_untake(host->cluster, &place[k]);
-    assert(r <= roles && more_mw >= 0);
+    assert(r <= roles && draw.more_mw >= 0);
+    if (refused != NULL)
+        *refused = draw.refused;
     return r == roles;
 }
 
@@ -254,12 +250,15 @@ static bool find_as_asked(struct cs_host *host,
     bool alike = job->pub.request.rates == NULL && job->pub.request.goodput == NULL &&
                  job_role_milli(&job->pub.request, 0) == GPU_MILLI &&
                  place_is_monotone(host->rules->placement);
+    bool refused;
 
     if (alike && host_known_full(host, job->form, gpus))
         return false;
-    if (find_all(host, job, NULL, look, place))
+    if (find_all(host, job, NULL, look, &refused, place))
         return true;
-    if (alike)
+    if (alike && refused)
+        host_note_capped(host, job->form, gpus);
+    else if (alike)
         host_note_full(host, job->form, gpus);
     return false;
 }
@@ -277,7 +276,7 @@ enum cs_verdict cs_start_wants(struct cs_host *host, struct task_id id,
     if (host->tasks->slot[id.i].pub.role != CS_ALL_ROLES || (want && count != roles))
         return refuse(host, HOST_START, which, CS_BAD_SHAPE);
     note_wants(host, want, roles);
-    if (!(want ? find_all(host, job, want, false, place)
+    if (!(want ? find_all(host, job, want, false, NULL, place)
                : find_as_asked(host, job, host->tasks->slot[id.i].pub.gpus, false, place)))
         return refuse(host, HOST_START, which, CS_NO_ROOM);
     host_task_drop(host, id.i);

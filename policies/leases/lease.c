@@ -93,16 +93,14 @@ static bool search_one(struct cs_host *host, const struct host_job_slot *job,
         fit.spare = host_idle_spare(host, want->idle_ns);
         fit.extra = fit.spare->extra;
     }
-    int64_t more_mw = 0;
+    struct power_draw draw = { 0 };
 
     fit.looks = &host->counts.nodes_seen;
     if (want->spot_count > 0)
         return find_spots(host, want, &fit, out) &&
-               host_power_allows(host->nodes, host->cluster, out, &more_mw);
-    return (look ? placer_look : placer_find)(host->placer, &fit,
-                                              host->life->scratch,
-                                              host->spec->node_count, out) &&
-           host_power_allows(host->nodes, host->cluster, out, &more_mw);
+               host_power_allows(host->nodes, host->cluster, out, &draw.more_mw);
+    return host_power_find(host->nodes, host->cluster, host->placer, &fit, look,
+                           host->life->scratch, host->spec->node_count, &draw, out);
 }
 
 /* As search_one(); a role that may run on GPUs or on cores tries both, in the order

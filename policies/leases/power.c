@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "models/cluster/cluster.h"
+#include "models/cluster/place.h"
 #include "models/cluster/power.h"
 #include "models/types/placement.h"
 #include "policies/state/nodes.h"
@@ -72,6 +73,38 @@ bool host_power_allows(const struct host_nodes *nodes,
     assert(*more_mw >= 0);
     return (double)(nodes->power_mw + *more_mw) <=
            1000 * cluster->spec->power_cap_w;
+}
+
+/* Takes the pools of a placement out of those of a want; false: none is left. */
+static bool leave_pools_out(const struct cluster_spec *spec, struct fit_want *want,
+                            const struct placement *placement)
+{
+    uint32_t pools = want->pool_mask ? want->pool_mask : UINT32_MAX >> (32 - spec->pool_count);
+
+    assert(spec->pool_count >= 1 && spec->pool_count <= 32);
+    for (uint32_t s = 0; s < placement->share_count; s++)
+        pools &= ~(1u << cluster_group_of(spec, placement->share[s].node)->pool);
+    want->pool_mask = pools;
+    return pools != 0;
+}
+
+bool host_power_find(const struct host_nodes *nodes, const struct cluster *cluster,
+                     struct placer *placer, struct fit_want *want, bool look,
+                     struct share *share, uint32_t share_max,
+                     struct power_draw *draw, struct placement *out)
+{
+    assert(draw->more_mw >= 0);
+    while ((look ? placer_look : placer_find)(placer, want, share, share_max, out)) {
+        int64_t mw = draw->more_mw;
+        if (host_power_allows(nodes, cluster, out, &mw)) {
+            draw->more_mw = mw;
+            return true;
+        }
+        draw->refused = true;
+        if (!leave_pools_out(cluster->spec, want, out))
+            return false;
+    }
+    return false;
 }
 
 bool host_power_allows_beside(const struct host_nodes *nodes,

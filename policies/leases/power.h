@@ -14,7 +14,10 @@
 struct cluster;
 struct cluster_spec;
 struct host_nodes;
+struct fit_want;
 struct placement;
+struct placer;
+struct share;
 
 /* Counts the nodes that are there from the beginning. */
 void host_power_begin(struct host_nodes *nodes,
@@ -32,6 +35,19 @@ void host_power_lease(struct host_nodes *nodes, const struct cluster *cluster,
 bool host_power_allows(const struct host_nodes *nodes,
                        const struct cluster *cluster,
                        const struct placement *placement, int64_t *more_mw);
+/* What the cap has refused while a job's roles are looked for. */
+struct power_draw {
+    int64_t more_mw;            /* of the roles that have a place, not taken yet */
+    bool refused;               /* a place was found that the cap does not allow */
+};
+/* Finds the place that the rule likes best among those that the cap allows.  A place
+ * that it does not allow leaves out its pools, and the search goes on in the others.
+ * `look`: without a random number.  share: room for so many.  Adds its own to
+ * draw->more_mw; false: there is none, and more_mw is as it was. */
+bool host_power_find(const struct host_nodes *nodes, const struct cluster *cluster,
+                     struct placer *placer, struct fit_want *want, bool look,
+                     struct share *share, uint32_t share_max,
+                     struct power_draw *draw, struct placement *out);
 /* Returns whether the cap allows one lease, `before`, to become two on the same
  * nodes. */
 bool host_power_allows_beside(const struct host_nodes *nodes,

@@ -72,6 +72,8 @@ struct host_form {
      * full_gpus 0: no search has failed yet. */
     uint32_t full_gpus;
     uint64_t full_at;
+    /* At release capped_at of the cluster the power cap refused n GPUs: bit n - 1. */
+    uint64_t capped, capped_at;
 };
 
 struct host_forms {

@@ -6,8 +6,11 @@
  * A class are the jobs of one form.  Of a form of one role it is known for how many
  * GPUs a search failed: GPUs that fit a gang fit a smaller one of the same form, since
  * every rule would leave out some of them, so all larger gangs fail, too.  Jobs of a
- * form of several roles are equal.  Between two releases room only shrinks; power that a
- * rented node gives back lets all be forgotten (policies/host/rental.c).
+ * form of several roles are equal.  Between two releases room only shrinks.
+ *
+ * What a power cap refused says nothing of larger gangs, whose places may draw less: it
+ * is known for each number of GPUs by itself, until something is released anywhere or a
+ * rented node goes.
  */
 #include "policies/state/full.h"
 
@@ -22,14 +25,13 @@
 #include "policies/state/waiting.h"
 #include "sim/containers/order.h"
 
-/* Returns how often something was released where a form could use it.  A power cap
- * is one of the whole cluster. */
+/* Returns how often something was released where a form could use it. */
 static uint64_t releases_of(const struct cs_host *host, const struct host_form *form)
 {
     uint32_t pools = 0;
     uint64_t sum = 0;
 
-    if (host->spec->pool_count == 1 || host->spec->power_cap_w > 0)
+    if (host->spec->pool_count == 1)
         return host->cluster->releases;
     for (uint32_t r = 0; r < form->form->role_count; r++) {
         if (form->pool_mask[r] == 0)
@@ -52,12 +54,40 @@ static bool is_class(const struct cs_host *host, const struct host_form *form)
             !host->spec->rents);
 }
 
+bool host_lacks_room(const struct cs_host *host, uint32_t i, uint32_t gpus)
+{
+    const struct host_form *form = &host->forms->form[i];
+
+    assert(i < host->forms->count);
+    return form->full_gpus > 0 && gpus >= form->full_gpus &&
+           form->full_at == releases_of(host, form);
+}
+
+/* The bit of a number of GPUs that a cap refused; 0: it is not noted. */
+static uint64_t capped_bit(uint32_t gpus)
+{
+    return gpus >= 1 && gpus <= 64 ? UINT64_C(1) << (gpus - 1) : 0;
+}
+
+void host_note_capped(struct cs_host *host, uint32_t i, uint32_t gpus)
+{
+    struct host_form *form = &host->forms->form[i];
+
+    assert(i < host->forms->count && host->spec->power_cap_w > 0);
+    if (!is_class(host, form))
+        return;
+    if (form->capped_at != host->cluster->releases)
+        form->capped = 0;
+    form->capped |= capped_bit(gpus);
+    form->capped_at = host->cluster->releases;
+}
+
 void host_note_full(struct cs_host *host, uint32_t i, uint32_t gpus)
 {
     struct host_form *form = &host->forms->form[i];
 
     assert(i < host->forms->count);
-    if (!is_class(host, form) || host_known_full(host, i, gpus))
+    if (!is_class(host, form) || host_lacks_room(host, i, gpus))
         return;
     form->full_gpus = gpus;
     form->full_at = releases_of(host, form);
@@ -68,6 +98,7 @@ void host_full_forget(struct cs_host *host)
     for (uint32_t i = 0; i < host->forms->count; i++) {
         assert(host->forms->form[i].form != NULL);
         host->forms->form[i].full_gpus = 0;
+        host->forms->form[i].capped = 0;
     }
 }
 
@@ -76,8 +107,8 @@ bool host_known_full(const struct cs_host *host, uint32_t i, uint32_t gpus)
     const struct host_form *form = &host->forms->form[i];
 
     assert(i < host->forms->count);
-    return form->full_gpus > 0 && gpus >= form->full_gpus &&
-           form->full_at == releases_of(host, form);
+    return host_lacks_room(host, i, gpus) ||
+           (form->capped & capped_bit(gpus) && form->capped_at == host->cluster->releases);
 }
 
 bool host_task_known_full(void *owner, uint32_t item)
@@ -106,7 +137,7 @@ bool host_full_by_form(const struct cs_host *host, uint32_t *gpus_max)
         gpus_max[g] = 0;
     for (uint32_t i = 0; i < host->forms->count; i++) {
         uint32_t *most = &gpus_max[i % ORDER_GROUP_COUNT];
-        bool full = host_known_full(host, i, UINT32_MAX);
+        bool full = host_lacks_room(host, i, UINT32_MAX);
         assert(!full || host->forms->form[i].full_gpus > 0);
         uint32_t gpus = full ? host->forms->form[i].full_gpus - 1 : UINT32_MAX;
         *most = gpus > *most ? gpus : *most;
@@ -125,7 +156,7 @@ struct order_filter host_startable(const struct cs_host *host, uint32_t gpus_max
     if (host->forms->count > 1)
         filter.by_group = host_full_by_form(host, filter.group_max);
     else if (host->forms->count == 1 && !host_per_phase(host) &&
-             !host->waiting->has_parts && host_known_full(host, 0, gpus_max))
+             !host->waiting->has_parts && host_lacks_room(host, 0, gpus_max))
         filter.gpus_max = host->forms->form[0].full_gpus - 1;
     assert(filter.gpus_max <= gpus_max);
     return filter;

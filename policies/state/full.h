@@ -18,9 +18,14 @@ bool host_full_by_form(const struct cs_host *host, uint32_t *gpus_max);
  * all its roles at once, fits nowhere since the last release? */
 bool host_known_full(const struct cs_host *host, uint32_t form,
                      uint32_t gpus);
+/* Has a search of the form for so many GPUs, or fewer, found no room since the last
+ * release, so that all larger gangs fail, too? */
+bool host_lacks_room(const struct cs_host *host, uint32_t form, uint32_t gpus);
 /* A search for such a job has failed just now.  Nothing is noted where searches for jobs
  * of the form may differ. */
 void host_note_full(struct cs_host *host, uint32_t form, uint32_t gpus);
+/* The power cap has refused each place for such a job just now. */
+void host_note_capped(struct cs_host *host, uint32_t form, uint32_t gpus);
 /* Forgets what is known of all forms. */
 void host_full_forget(struct cs_host *host);
 

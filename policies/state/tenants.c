@@ -327,7 +327,7 @@ struct task_id cs_tenant_fits(struct cs_host *host, struct task_id task,
     const struct host_tenants *all = host->waiting->tenants;
     /* All of one form: what is full is so for whole subtrees. */
     if (host->forms->count == 1 && !host->waiting->has_parts &&
-        host_known_full(host, 0, gpus_max))
+        host_lacks_room(host, 0, gpus_max))
         gpus_max = host->forms->form[0].full_gpus - 1;
     uint32_t group_max[ORDER_GROUP_COUNT];
     struct search search = { rank_tree_rank(all->tree, task.i), gpus_max, NULL };

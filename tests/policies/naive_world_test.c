@@ -89,6 +89,11 @@ void host_note_full(struct cs_host *host, uint32_t form, uint32_t gpus)
     (void)gpus;
 }
 
+void host_note_capped(struct cs_host *host, uint32_t form, uint32_t gpus)
+{
+    host_note_full(host, form, gpus);
+}
+
 void host_full_forget(struct cs_host *host)
 {
     (void)host;
@@ -100,6 +105,11 @@ bool host_known_full(const struct cs_host *host, uint32_t form, uint32_t gpus)
     (void)form;
     (void)gpus;
     return false;
+}
+
+bool host_lacks_room(const struct cs_host *host, uint32_t form, uint32_t gpus)
+{
+    return host_known_full(host, form, gpus);
 }
 
 bool host_task_known_full(void *owner, uint32_t item)

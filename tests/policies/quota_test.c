@@ -234,6 +234,37 @@ static void power_of_a_node_that_goes_is_free_for_a_job(void **state)
     }
 }
 
+#define TYPES_2 "nodes: [{name: a, count: 1, gpus: {type: a100-80, count: 2}, cpu: {type: " \
+    "epyc-7742, sockets: 1}, memory: 500GB}, {name: b, count: 1, gpus: {type: t4, count: " \
+    "2}, cpu: {type: epyc-7742, sockets: 1}, memory: 500GB}], pue: 1, power_cap: "
+
+/* Idle, a node of two A100 draws 2 x (181.5 + 63) + 60 + 68 = 617 W, one of two T4 with
+ * 2 x 10 W for its GPUs 511 W, together 1,128 W.  An A100 at work adds 337 W, a T4 60 W.
+ *
+ * At 1,600 W beside an A100 (1,465 W) no second one is allowed (1,802 W), but a T4 is
+ * (1,525 W), and then two are (1,585 W).  best_fit likes the A100 of the node in use.
+ *
+ * At 1,500 W two A100 (1,802 W) are not allowed in the empty cluster, but two T4 are. */
+static void what_a_power_cap_refuses_may_start_on_other_gpus(void **state)
+{
+    static const char *const policy[] = {
+        "[{policy: fcfs, blocking: skip, placement: best_fit}]",
+        "[{policy: static, placement: best_fit}]", "[{policy: dynamic, placement: best_fit}]",
+    };
+    struct world_job job[3];
+
+    (void)state;
+    for (size_t p = 0; p < sizeof policy / sizeof policy[0]; p++) {
+        run_rows("0,0,1000,1,,A100\n1,1,100,1,,\n2,2,100,2,,\n", TYPES_2 "1600W", policy[p],
+                 job);
+        assert_true(job[0].start_s == 0 && job[0].end_s == 1000);
+        if (job[1].start_s != 1 || job[2].start_s != 101)
+            fail_msg("%s: start at %g s and %g s", policy[p], job[1].start_s, job[2].start_s);
+        run_rows("0,0,100,2,,\n", TYPES_2 "1500W", policy[p], job);
+        assert_true(job[0].start_s == 0 && job[0].end_s == 100);
+    }
+}
+
 /* Two nodes of 8 A100 at full load draw more than one may: the second job waits
  * for the first, though its GPUs are free. */
 static void a_power_cap_delays_starts(void **state)
@@ -299,6 +330,7 @@ int main(void)
         cmocka_unit_test(quotas_that_are_none_fail_the_trial),
         cmocka_unit_test(quotas_lose_no_job),
         cmocka_unit_test(a_power_cap_delays_starts),
+        cmocka_unit_test(what_a_power_cap_refuses_may_start_on_other_gpus),
         cmocka_unit_test(power_of_a_node_that_goes_is_free_for_a_job),
         cmocka_unit_test(jobs_pinned_to_a_pool_that_is_not_there_are_refused),
     };
