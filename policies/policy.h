@@ -205,11 +205,13 @@ struct cs_node {
 };
 
 /* Tasks that need at most gpus_max GPUs (none if they may go on cores) and are estimated
- * to take no longer than estimate_max_ns, or need no more than gpus_any_estimate. */
+ * to take no longer than estimate_max_ns, or need no more than gpus_any_estimate.
+ * startable: without what has no room now, as is known; parts of a GPU, which may share
+ * one, pass though gpus_max is 0. */
 struct cs_filter {
     uint32_t gpus_max, gpus_any_estimate;
     int64_t estimate_max_ns;
-    bool startable;             /* without what has no room now, as is known */
+    bool startable;
 };
 
 int64_t cs_now_ns(const struct cs_host *host);

@@ -6,8 +6,9 @@
  * After Lifka (1995).  Only the head has a reservation, so a job further back
  * can be delayed without bound.  A later job keeps the promise if it ends
  * before the head is to start, or if it uses GPUs that the head will not need.
- * The promise counts GPUs, not nodes: under a placement rule that needs whole
- * nodes the head may have to wait longer.
+ * A job that needs no GPU, may go on cores or shares a GPU is looked at also while
+ * no GPU is free.  The promise counts GPUs, neither nodes nor cores: under a placement rule
+ * that needs whole nodes, or for cores, the head may have to wait longer.
  */
 
 #include "policies/params.h"
@@ -67,7 +68,7 @@ static void easy_backfill(const struct easy *easy, struct cs_host *host,
 
     if (easy->reservation == RESERVED_NONE)
         in_time_ns = INT64_MAX;
-    while (cs_free_gpus(host, 0) > 0) {
+    for (;;) {                  /* without a free GPU, too: some need none */
         struct cs_filter filter = {
             .gpus_max = cs_free_gpus(host, 0), .gpus_any_estimate = spare,
             .estimate_max_ns = in_time_ns, .startable = true,

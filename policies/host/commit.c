@@ -302,10 +302,11 @@ static void begin_choices(struct cs_host *host)
                         gpus_of(host, host->turn->instant[i]));
 }
 
-/* Returns when so many GPUs would be free, if all that runs ends as expected. */
+/* Returns when so many GPUs would be free, if all that runs ends as expected; for none:
+ * now, though what keeps its turn may wait for cores. */
 static int64_t expected_room(struct cs_host *host, uint32_t gpus)
 {
-    assert(gpus > 0);
+    assert(host->turn->committed != ID_NONE);
     uint32_t spare;
 
     return host_ends_when(host, host_now(host), room_now(host), gpus, &spare);
@@ -361,11 +362,12 @@ static void backfill_by_walk(struct cs_host *host)
     host_list_scratch(host, host_order_count(host));
     uint32_t count = list_short(host);
     /* Those that are not seen yet came last. */
-    for (uint32_t i = 0; i < count && room_now(host) > 0; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t task = host->waiting->list[i];
         if (comes_later(host, task))
             break;
-        start(host, task);
+        if (host_task_gpus_min(host, task) <= host_gpus_to_try(host, room_now(host)))
+            start(host, task);
     }
 }
 
@@ -374,12 +376,11 @@ static void backfill_in_turn(struct cs_host *host)
 {
     assert(host->turn->committed != ID_NONE);
     int64_t most_ns = host->turn->committed_until_ns - host_now(host) - 1;
-    uint32_t room, task;
+    uint32_t task;
 
     host_turns_first(host, most_ns);
-    while ((room = room_now(host)) > 0 &&
-           (task = host_turns_next(host, room)) != ID_NONE &&
-           !comes_later(host, task)) {
+    while ((task = host_turns_next(host, host_gpus_to_try(host, room_now(host)))) !=
+               ID_NONE && !comes_later(host, task)) {
         if (task != host->turn->committed)
             start(host, task);
         host_turns_tried(host, task, most_ns);
@@ -393,7 +394,8 @@ static void backfill(struct cs_host *host)
 
     assert(host->turn->committed_until_ns >= 0 || !host->rules->backfill);
 
-    if (!host->rules->backfill || room_now(host) == 0)
+    if (!host->rules->backfill ||
+        (host_gpus_to_try(host, room_now(host)) == 0 && !host->waiting->has_cores))
         return;
     if (moves && host->waiting->tops == NULL)
         backfill_by_walk(host);

@@ -186,15 +186,13 @@ static void tell_policy(struct cs_host *host, const struct host_news *news)
 static uint32_t next_to_try(struct cs_host *host, uint32_t *i)
 {
     bool skips = !host_per_phase(host) && host->rules->blocking == HOST_SKIP;
-    uint32_t room = cs_free_gpus(host, 0);
-    struct cs_filter filter = { .gpus_max = room > 0 || !host->waiting->has_parts
-                                                ? room : 1,
+    struct cs_filter filter = { .gpus_max = cs_free_gpus(host, 0),
                                 .estimate_max_ns = INT64_MAX,
                                 .startable = true };
 
     if (host->waiting->tops != NULL)
-        return host_tops_first(host, skips ? filter.gpus_max : UINT32_MAX,
-                               skips);
+        return host_tops_first(host, skips ? host_gpus_to_try(host, filter.gpus_max)
+                                           : UINT32_MAX, skips);
     if (skips)
         *i = cs_find_pending(host, *i, &filter);
     return rank_tree_at(host->waiting->order, *i);

@@ -363,7 +363,7 @@ static void time_slice_fill(struct time_slice *ts, struct cs_host *host)
 {
     uint32_t i = 0;
 
-    while (cs_free_gpus(host, 0) > 0 || ts->packing) {
+    for (;;) {                  /* without a free GPU, too: some need none */
         struct cs_filter filter = { .gpus_max = cs_free_gpus(host, 0),
                                     .estimate_max_ns = INT64_MAX,
                                     .startable = true };

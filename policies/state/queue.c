@@ -128,9 +128,15 @@ bool host_has_parts(const struct cs_host *host)
     return host->waiting->has_parts;
 }
 
+uint32_t host_gpus_to_try(const struct cs_host *host, uint32_t room)
+{
+    return room > 0 || !host->waiting->has_parts ? room : 1;
+}
+
 void host_order_insert(struct cs_host *host, uint32_t task)
 {
     assert(task < host->tasks->count && host->tasks->slot[task].live);
+    host->waiting->has_cores |= host_task_gpus_min(host, task) == 0;
     order_insert(host->waiting->queue, task, host_task_item(host, task),
                  host->waiting->tops == NULL ? stands_before : NULL);
     host->hooks.task_made(host, task);
@@ -195,7 +201,8 @@ uint32_t host_order_find(struct cs_host *host, uint32_t from,
                          const struct cs_filter *filter)
 {
     struct order *queue = queue_with_sums(host);
-    struct order_filter all = host_startable(host, filter->gpus_max);
+    struct order_filter all =
+        host_startable(host, host_gpus_to_try(host, filter->gpus_max));
 
     if (!filter->startable) {
         all.gpus_max = filter->gpus_max;

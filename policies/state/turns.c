@@ -10,8 +10,9 @@
  *
  * One order holds all tasks, by GPUs and then by turn, so that a policy need
  * only tell how the claims of tasks for as many GPUs move (line(), see tops.h).
- * A search goes on in the part of each number of GPUs; which of the tasks that
- * it finds is first is decided by turn_before().
+ * Tasks that may go on cores stand in front, by GPUs too.  A search goes on in the
+ * part of each number of GPUs; which of the tasks that it finds is first is decided
+ * by turn_before().
  *
  * Kept from the first backfill on.
  */
@@ -28,9 +29,10 @@
 #include "sim/containers/rank_tree.h"
 
 #define NONE ORDER_NONE
+#define NEEDS_GPUS 0x80000000u  /* added to ranks: more than a task's GPUs */
 
-struct turns_part {             /* tasks for so many GPUs, in one backfill */
-    uint32_t gpus;
+struct turns_part {             /* tasks of one rank, in one backfill */
+    uint32_t rank, gpus_min;
     uint32_t passed;            /* so many of them need not be tried */
     uint32_t task;              /* the next to try, or NONE */
 };
@@ -79,15 +81,22 @@ static bool turn_before(struct cs_host *host, uint32_t a, uint32_t b)
     return a_seen ? host_task_before(host, a, b) : came_before(host, a, b);
 }
 
-/* By GPUs, then by turn: those for as many GPUs are a part of the order. owner: the
- * host. */
+/* The rank of a task's part: by GPUs, those that may go on cores before all others. */
+static uint32_t rank_of(const struct cs_host *host, uint32_t task)
+{
+    uint32_t gpus = host->tasks->slot[task].pub.gpus;
+
+    assert(gpus < NEEDS_GPUS);
+    return host_task_gpus_min(host, task) > 0 ? NEEDS_GPUS + gpus : gpus;
+}
+
+/* By rank, then by turn: those of one rank are a part of the order. owner: the host. */
 static bool stands_before(void *owner, uint32_t a, uint32_t b)
 {
     struct cs_host *host = owner;
-    uint32_t gpus = host->tasks->slot[a].pub.gpus;
-    uint32_t other = host->tasks->slot[b].pub.gpus;
+    uint32_t rank = rank_of(host, a), other = rank_of(host, b);
 
-    return gpus != other ? gpus < other : turn_before(host, a, b);
+    return rank != other ? rank < other : turn_before(host, a, b);
 }
 
 /* Until when `a`, right before `b`, stays there; now: no longer. */
@@ -95,7 +104,7 @@ static int64_t stands_ns(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
 
-    if (host->tasks->slot[a].pub.gpus != host->tasks->slot[b].pub.gpus ||
+    if (rank_of(host, a) != rank_of(host, b) ||
         submitted_ns(host, a) != submitted_ns(host, b) ||
         !is_seen(host, a) || !is_seen(host, b))
         return CLOCK_NEVER_NS;
@@ -203,19 +212,36 @@ void host_turns_commit(struct cs_host *host, uint64_t seq)
 
 /* ---- searches ---- */
 
-/* Is a task in the parts up to that number of GPUs?  Such tasks stand in front. */
-static bool wants_up_to(void *owner, uint32_t task, uint32_t gpus)
+/* Is a task in the parts up to that rank?  Such tasks stand in front. */
+static bool ranks_up_to(void *owner, uint32_t task, uint32_t rank)
 {
     const struct cs_host *host = owner;
 
     assert(host->tasks->slot[task].live);
-    return host->tasks->slot[task].pub.gpus <= gpus;
+    return rank_of(host, task) <= rank;
 }
 
-/* Returns how many tasks want at most so many GPUs. */
-static uint32_t count_up_to(const struct host_turns *turns, uint32_t gpus)
+/* Returns how many tasks are in the parts up to that rank. */
+static uint32_t count_up_to(const struct host_turns *turns, uint32_t rank)
 {
-    return order_front(&turns->all, wants_up_to, gpus, NULL);
+    return order_front(&turns->all, ranks_up_to, rank, NULL);
+}
+
+/* Returns the place of the first task from `place` on that is short enough and needs no
+ * more than the part's GPUs.  One that needs none passes the filter with any span. */
+static uint32_t find_short(struct cs_host *host, const struct turns_part *part,
+                           uint32_t place, int64_t most_ns)
+{
+    struct order *all = &host->waiting->turns->all;
+    struct order_filter filter = { .gpus_max = part->gpus_min,
+                                   .span_max_ns = most_ns };
+    uint32_t task;
+
+    do {
+        place = host_search(host, all, place, &filter);
+        task = rank_tree_at(&all->tree, place);
+    } while (task != NONE && host->tasks->slot[task].pub.estimate_ns > most_ns && ++place);
+    return place;
 }
 
 /* Finds the next task to try of a part, and what is passed over for good. */
@@ -223,15 +249,14 @@ static void look(struct cs_host *host, struct turns_part *part,
                  int64_t most_ns)
 {
     struct host_turns *turns = host->waiting->turns;
-    struct order_filter filter = { .gpus_max = part->gpus,
-                                   .span_max_ns = most_ns };
-    uint32_t begin_at = part->gpus > 0 ? count_up_to(turns, part->gpus - 1)
+    uint32_t begin_at = part->rank > 0 ? count_up_to(turns, part->rank - 1)
                                        : 0;
-    uint32_t place = host_search(host, &turns->all, begin_at + part->passed,
-                               &filter);
+    uint32_t place = find_short(host, part, begin_at + part->passed, most_ns);
 
     assert(begin_at + part->passed <= order_count(&turns->all));
     part->task = rank_tree_at(&turns->all.tree, place);
+    if (part->task != NONE && rank_of(host, part->task) != part->rank)
+        part->task = NONE;      /* of the next part on cores */
     if (part->task != NONE)
         part->passed = place - begin_at;
     assert(part->task == NONE || place < order_count(&turns->all));
@@ -247,7 +272,8 @@ void host_turns_first(struct cs_host *host, int64_t most_ns)
     refresh(host);
     turns->parts = 0;
     while ((task = rank_tree_at(&turns->all.tree, place)) != NONE) {
-        struct turns_part part = { .gpus = host->tasks->slot[task].pub.gpus };
+        struct turns_part part = { .rank = rank_of(host, task),
+                                   .gpus_min = host_task_gpus_min(host, task) };
         if (turns->parts == turns->part_room) {
             uint32_t room = turns->parts > 0 ? 2 * turns->parts : 16;
             turns->part = arena_grow(host->parts.arena, turns->part,
@@ -256,7 +282,7 @@ void host_turns_first(struct cs_host *host, int64_t most_ns)
         }
         look(host, &part, most_ns);
         turns->part[turns->parts++] = part;
-        place = count_up_to(turns, part.gpus);
+        place = count_up_to(turns, part.rank);
     }
     assert(turns->parts <= turns->part_room);
 }
@@ -266,15 +292,15 @@ uint32_t host_turns_next(struct cs_host *host, uint32_t gpus_max)
     const struct host_turns *turns = host->waiting->turns;
     uint32_t found = ID_NONE;
 
-    /* Parts stand by GPUs. */
-    for (uint32_t i = 0; i < turns->parts && turns->part[i].gpus <= gpus_max;
+    /* Parts stand by the GPUs that they need. */
+    for (uint32_t i = 0; i < turns->parts && turns->part[i].gpus_min <= gpus_max;
          i++) {
         uint32_t task = turns->part[i].task;
         if (task != NONE &&
             (found == ID_NONE || turn_before(host, task, found)))
             found = task;
     }
-    assert(found == ID_NONE || host->tasks->slot[found].pub.gpus <= gpus_max);
+    assert(found == ID_NONE || host_task_gpus_min(host, found) <= gpus_max);
     return found;
 }
 

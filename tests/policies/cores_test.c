@@ -392,6 +392,69 @@ static void pods_fill_a_node_to_its_last_core_and_byte(void **state)
     }
 }
 
+/* A node of 2 GPUs.  Job 0 takes one for 1000 s and job 1 a half of the other; job 2, for both,
+ * waits until 1000 s.  What fits beside them and ends long before that starts as it comes, though
+ * no GPU is free: 3 needs no GPU, and 4 takes the other half.  5 needs no GPU and
+ * ends at 1005 s: with `blocking: commit` it waits for 2, which it does not end before. */
+static void no_free_gpu_stops_what_needs_none(void **state)
+{
+    static const char *const policy[] = {
+        "easy", "{policy: easy, reservation: none}", "{policy: fcfs, blocking: skip}",
+        "{policy: fcfs, blocking: commit, backfill: true}",
+        "{policy: sjf, blocking: commit, backfill: true}",
+        "{policy: hrrn, blocking: commit, backfill: true}", "{policy: time-slice, quantum: 2000s}",
+    };
+    static const double long_s[] = { 5, 5, 5, 1000, 1000, 1000, 5 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof policy / sizeof policy[0]; i++) {
+        struct world_job job[6];
+        struct world world = { 0 };
+        char text[600];
+
+        strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+        assert_non_null(mkdtemp(world.folder));
+        world_write(&world, "jobs.csv", "job,submit,duration,gpus,cores\n0,0,1000,1,2\n"
+                    "1,0,1000,0.5,2\n2,1,1000,2,2\n3,2,50,0,2\n4,3,50,0.5,2\n5,5,1000,0,2\n");
+        snprintf(text, sizeof text, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+                 "[{name: n, count: 1, gpus: {type: generic, count: 2}, cores: 16, memory: "
+                 "64GiB}]}\nworkload: {trace: {file: jobs.csv, format: csv, columns: {job: job, "
+                 "submit: submit, duration: duration, gpus: gpus, cores: cores}}}\n"
+                 "policies: [%s]\n", policy[i]);
+        if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, NULL))
+            fail_msg("%s: %s", policy[i], world_error(&world));
+        if (job[2].start_s < 1000 || job[3].start_s != 2 || job[4].start_s != 3 ||
+            job[5].start_s != long_s[i])
+            fail_msg("%s: at %g, %g, %g and %g s", policy[i], job[2].start_s, job[3].start_s,
+                     job[4].start_s, job[5].start_s);
+        world_close(&world);
+    }
+}
+
+/* Of one GPU and 15 cores: sjf chooses job 2, which needs no GPU, at 1 s, when it finds
+ * no room for its 14 cores beside job 1 (until 100 s).  The GPUs have an end, and cores have none
+ * that is known: so nothing goes before it, and it starts at 100 s. */
+static void a_turn_that_needs_no_gpu_is_kept(void **state)
+{
+    struct world_job job[4];
+    struct world world = { 0 };
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "job,submit,duration,gpus,cores\n0,0,1000,1,1\n1,0,100,0,1\n"
+                "2,1,50,0,14\n3,2,40,0,1\n");
+    if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: n, "
+                    "count: 1, gpus: {type: generic, count: 1}, cores: 15, memory: 64GiB}]}\n"
+                    "workload: {trace: {file: jobs.csv, format: csv, columns: {job: job, submit: "
+                    "submit, duration: duration, gpus: gpus, cores: cores}}}\n"
+                    "policies: [{policy: sjf, blocking: commit, backfill: true}]\n") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(job[1].start_s == 0 && job[2].start_s == 100 && job[3].start_s == 150);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -407,6 +470,8 @@ int main(void)
         cmocka_unit_test(learned_scores_where_there_are_no_gpus),
         cmocka_unit_test(drives_are_asked_of_nodes_whose_cores_suffice),
         cmocka_unit_test(pods_fill_a_node_to_its_last_core_and_byte),
+        cmocka_unit_test(no_free_gpu_stops_what_needs_none),
+        cmocka_unit_test(a_turn_that_needs_no_gpu_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
