@@ -307,6 +307,7 @@ static struct phase_law make_train_law(const struct align *align,
     law.train = *shape;
     law.sequences = align->train_sequences / updates;
     law.repeats = repeats * (uint32_t)align->draft.keys.epochs * updates;
+    assert(law.repeats / updates / (uint32_t)align->draft.keys.epochs == repeats);
     /* Sequences come from memory as token ids, not from storage. */
     law.item = loader_item(LOADER_TOKENS, align->mean_tokens);
     law.item.storage_bytes = 0.0;
