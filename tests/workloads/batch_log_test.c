@@ -183,6 +183,38 @@ static void kube_leaves_out_pods_that_never_began(void **state)
                  "default/j,1768205405,2995,2,default\n", lines);
 }
 
+#define CRON_JOB(NAME, DAY, STATUS) \
+    "{\"apiVersion\": \"batch/v1\", \"kind\": \"Job\", \"metadata\": {\"name\": \"" NAME \
+    "\", \"creationTimestamp\": \"" DAY "T08:00:00Z\", \"ownerReferences\": [{\"kind\": " \
+    "\"CronJob\", \"name\": \"nightly\", \"controller\": true}]}, \"spec\": " \
+    "{\"template\": {\"spec\": {\"containers\": [{\"resources\": {\"limits\": " \
+    "{\"nvidia.com/gpu\": \"2\"}}}]}}}, \"status\": {\"startTime\": \"" DAY \
+    "T08:00:10Z\", " STATUS "}}"
+
+/* A CronJob made three Jobs: of the first its pod is there too, which ran from 8:00:05 to
+ * 8:50:05, 3000 s; the next ran for an hour from 8:00:10; the last failed after 1800 s.
+ * 2026-01-12T08:00:00Z is 1768204800, and a day has 86400 s. */
+static void kube_jobs_of_a_cron_job_are_jobs_of_their_own(void **state)
+{
+    static const char *const none[] = { NULL };
+    static const char *const lines[] = { "rows         3\njobs         3\n", NULL };
+    char in[160];
+
+    write_file(in_folder(the_program(state), "in", in),
+               "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": ["
+               CRON_JOB("j", "2026-01-12", "\"completionTime\": \"2026-01-12T08:50:06Z\"") ",\n"
+               CRON_JOB("k", "2026-01-13", "\"completionTime\": \"2026-01-13T09:00:10Z\"") ",\n"
+               CRON_JOB("l", "2026-01-14", "\"conditions\": [{\"type\": \"Failed\", \"status\": "
+                   "\"True\", \"lastTransitionTime\": \"2026-01-14T08:30:10Z\"}]") ",\n"
+               POD("j-1", "2026-01-12T08:00:05Z", "2026-01-12T08:50:05Z", "Succeeded")
+               "]}\n");
+    check_sample(the_program(state), "kube", in, none,
+                 "job,submit_s,run_s,gpus,tenant\n"
+                 "default/j,1768204805,3000,2,default\n"
+                 "default/k,1768291200,3600,2,default\n"
+                 "default/l,1768377600,1800,2,default\n", lines);
+}
+
 /* Other spellings of sacct: Unix times, minutes, resources as before Slurm
  * 20.11, a separator at the end of each line. */
 static void sacct_knows_older_columns(void **state)
