@@ -311,8 +311,8 @@ struct cs_want {
     uint32_t cores;             /* per GPU; 0: as asked */
     uint32_t first_node, node_count;    /* of a role with GPUs, only
                                    on these; node_count 0: any */
-    const struct cs_node_gpus *spot; /* exactly these, by node; gpus is */
-    uint32_t spot_count;        /* their sum.  0: as the rule finds them */
+    const struct cs_node_gpus *spot; /* exactly these, by node, none of 0 GPUs; */
+    uint32_t spot_count;        /* gpus is their sum or 0.  0: by the rule */
     uint32_t gpu_type;          /* 1 + its index in the catalogue; CS_ON_CORES;
                                    0: as asked, in the order of `types:` */
 };

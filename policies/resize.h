@@ -51,9 +51,10 @@ uint32_t cs_size_now(const struct cs_host *host, struct job_id job);
 /* ---- places ---- */
 
 /* Gives each job of the list exactly its GPUs.  Entries of a job stand together,
- * in the order of nodes; one of 0 GPUs lets the job wait.  What lies elsewhere is
- * stopped, then all is started, in the order of the list; what finds no room
- * waits.  Jobs that are not in the list stay as they are. */
+ * in the order of nodes; one of 0 GPUs lets the job wait, whatever its others say, and
+ * so does a sum that it cannot have.  What lies elsewhere is stopped, then all is
+ * started, in the order of the list; what finds no room waits.  Jobs that are not in
+ * the list stay as they are. */
 void cs_set_node_gpus(struct cs_host *host, const struct cs_node_gpus *spot,
                       uint32_t count);
 /* Can cs_set_node_gpus() give it GPUs?  Of one role, whole GPUs, no service. */

@@ -291,12 +291,25 @@ static bool is_first(const struct cluster_spec *cluster,
     return true;
 }
 
+/* Returns a law by which more cores are never slower.  Workers as many as cores start
+ * one after the other at each epoch, more of them later: in the bound they start at once. */
+static struct phase_law start_at_once(const struct phase_law *law)
+{
+    struct phase_law at_once = *law;
+
+    if (at_once.loader_workers == 0)
+        at_once.worker_start_s = 0;
+    return at_once;
+}
+
 /* Finds the least that any gang takes for a phase: each kind of GPU once, and
  * cores.  False: nothing is known, or no gang can run it. */
 static bool least_of(const struct cluster_spec *cluster,
                      const struct role_spec *role,
                      const struct phase_law *law, struct least *least)
 {
+    struct phase_law at_once = start_at_once(law);
+
     least->draws = law->kind == LAW_ROLLOUT ? DRAWS : 1;
     for (uint32_t k = 0; k < DRAWS; k++) {
         least->s[k] = least->gpu_s[k] = INFINITY;
@@ -306,8 +319,8 @@ static bool least_of(const struct cluster_spec *cluster,
     for (uint32_t g = 0; g < cluster->group_count; g++)
         if (may_use(cluster, &cluster->group[g], role) &&
             is_first(cluster, role, g) &&
-            !try_kind(least, law, role, kind_of(cluster, role,
-                                                &cluster->group[g])))
+            !try_kind(least, &at_once, role, kind_of(cluster, role,
+                                                     &cluster->group[g])))
             return false;
     for (uint32_t g = 0; g < cluster->group_count; g++)
         if (may_compute(cluster, &cluster->group[g], role))

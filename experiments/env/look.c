@@ -39,13 +39,15 @@ static bool is_of_place(const struct plan_place *place, const struct node_group 
            place->gpu_type == group->gpu->index + 1;
 }
 
-/* From now on, tasks may come back to their earlier places in the order, or go:
- * rows must be read anew, for the rest of the episode. */
+/* From now on, tasks may come back to their earlier places in the order, or go, as
+ * a replica that waits does when its service needs fewer: rows must be read anew, for
+ * the rest of the episode. */
 static void hear_fact(void *self, const struct fact *fact)
 {
     struct look *look = self;
 
-    if (fact->kind != FACT_JOB_END || fact->object != JOB_DONE)
+    if (fact->kind != FACT_JOB_END || fact->object != JOB_DONE ||
+        cs_serves(look->host, (struct job_id){ fact->subject }))
         look->stale = true;
 }
 

@@ -51,6 +51,16 @@ static bool refuse(const struct job_request *request, const char *name,
     return true;
 }
 
+/* Does the job compute on cores alone: by its role, or as a pod of a trace? */
+static bool is_on_cores(const struct job_request *request)
+{
+    const struct role_spec *role = &request->form->role[0];
+
+    if (role->on_cores.cores > 0)
+        return role->gpus == 0;
+    return role->pod && job_role_gpus(request, 0) == 0;
+}
+
 bool abilities_bar(const struct host_policy *policy, const char *name,
                    const struct job_request *request, struct err *err)
 {
@@ -64,8 +74,7 @@ bool abilities_bar(const struct host_policy *policy, const char *name,
                  form->role_count);
         return refuse(request, name, why, CS_ONE_ROLE, err);
     }
-    if (flags & CS_NEEDS_GPUS && form->role[0].gpus == 0 &&
-        form->role[0].on_cores.cores > 0)
+    if (flags & CS_NEEDS_GPUS && is_on_cores(request))
         return refuse(request, name, "it deals GPUs, and this job computes on cores "
                       "alone", CS_NEEDS_GPUS, err);
     if (flags & CS_WHOLE_GPUS && job_role_milli(request, 0) < GPU_MILLI)

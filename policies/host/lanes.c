@@ -173,6 +173,24 @@ static void overtake(struct cs_host *host, struct order *order)
     assert(order->now_ns == host_now(host));
 }
 
+/* Has each job that came since the last deal a line of that kind? */
+static bool new_jobs_suit(struct cs_host *host)
+{
+    struct host_lanes *lanes = host->deals->lanes;
+
+    for (uint32_t i = host->deals->deal_seen; i < host_jobs_submitted(host); i++) {
+        struct job_id job = { i };
+        if (host_job_ended(host, i))
+            continue;
+        if (!suits(host, job))
+            lanes->never = true;
+        if (lanes->never || !is_above_zero(host, job))
+            return false;
+    }
+    assert(!lanes->never);
+    return true;
+}
+
 bool host_lanes_begin(struct cs_host *host)
 {
     struct host_lanes *lanes = host->deals->lanes;
@@ -194,6 +212,8 @@ bool host_lanes_begin(struct cs_host *host)
         if (lanes->never || !is_above_zero(host, job))
             return false;
     }
+    if (!new_jobs_suit(host))
+        return false;
     host->deals->left_count = host->deals->left_spares = host->deals->left_changeds = 0;
     for (uint32_t k = 0; k < host->deals->deals; k++) {
         struct job_id job = { host->deals->deal[k].job };
@@ -386,16 +406,7 @@ static bool lanes_hold(struct cs_host *host)
         if (first != ORDER_NONE && !(host_keys_now(host, first) > 0))
             return false;
     }
-    for (uint32_t i = host->deals->deal_seen; i < host_jobs_submitted(host); i++) {
-        struct job_id job = { i };
-        if (host_job_ended(host, i))
-            continue;
-        if (!suits(host, job))
-            lanes->never = true;
-        if (lanes->never || !is_above_zero(host, job))
-            return false;
-    }
-    return true;
+    return new_jobs_suit(host);
 }
 
 /* Hands all entries over to deal.c, in order; they are taken from the back. */

@@ -34,9 +34,8 @@ enum cs_verdict cs_prepare(struct cs_host *host, struct job_id id,
         return host_answer(host, HOST_START, id, CS_ALL_ROLES, CS_NOT_ALLOWED,
                            NULL);
     const struct host_job_slot *job = host_job_at(host, id.i);
-    const struct job_request *request = cs_request(host, id);
-    if (role >= request->form->role_count ||
-        !host_shape_ok(host, job, role, job_role_gpus(request, role)))
+    if (role >= cs_request(host, id)->form->role_count ||
+        !host_want_ok(host, job, role, want))
         return host_answer(host, HOST_START, id, CS_ALL_ROLES, CS_BAD_SHAPE,
                            NULL);
     if (cs_role_lease(host, id, role).i != ID_NONE ||

@@ -150,8 +150,7 @@ static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
     assert(host->tasks->slot[id.i].live);
     if (role >= host_form_of(job)->role_count)
         return refuse(host, HOST_START, task.job, CS_BAD_SHAPE);
-    uint32_t gpus = want->gpus ? want->gpus : job_role_gpus(&job->pub.request, role);
-    if (!host_shape_ok(host, job, role, gpus))
+    if (!host_want_ok(host, job, role, want))
         return refuse(host, HOST_START, task.job, CS_BAD_SHAPE);
     note_wants(host, want, 1);
     if (!host_room_at_all(host, want, host_want_gpus(host, job, role, want)) ||
@@ -335,8 +334,7 @@ bool host_fits(struct cs_host *host, struct task_id id, const struct cs_want *wa
     uint32_t role = host_want_role(task, want);
     if (role >= host_form_of(job)->role_count)
         return false;
-    uint32_t gpus = want->gpus ? want->gpus : job_role_gpus(&job->pub.request, role);
-    return host_shape_ok(host, job, role, gpus) &&
+    return host_want_ok(host, job, role, want) &&
            host_room_at_all(host, want, host_want_gpus(host, job, role, want)) &&
            host_look(host, job, role, want, place);
 }

@@ -383,10 +383,8 @@ bool cs_forecast(struct cs_host *host, struct task_id id,
     uint32_t role = host_want_role(task, want);
     if (role >= host_form_of(job)->role_count)
         return false;
-    uint32_t gpus = want->gpus ? want->gpus
-                               : job_role_gpus(&job->pub.request, role);
     struct placement place;
-    if (!host_shape_ok(host, job, role, gpus) ||
+    if (!host_want_ok(host, job, role, want) ||
         !host_room_at_all(host, want, host_want_gpus(host, job, role, want)) ||
         !host_look(host, job, role, want, &place))
         return false;

@@ -168,6 +168,33 @@ uint32_t host_want_options(const struct cs_host *host,
     return 1;
 }
 
+/* Returns the GPUs that a want asks for: of nodes that it names, their sum. */
+static uint32_t asked_gpus(const struct host_job_slot *job, uint32_t role,
+                           const struct cs_want *want)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < want->spot_count; i++)
+        sum += want->spot[i].gpus;
+    assert(role < FORM_ROLES_MAX);
+    if (want->spot_count > 0)
+        return sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
+    return want->gpus ? want->gpus : job_role_gpus(&job->pub.request, role);
+}
+
+bool host_want_ok(const struct cs_host *host, const struct host_job_slot *job,
+                  uint32_t role, const struct cs_want *want)
+{
+    uint32_t gpus = asked_gpus(job, role, want);
+
+    for (uint32_t i = 0; i < want->spot_count; i++)
+        if (want->spot[i].gpus == 0)
+            return false;
+    if (want->spot_count > 0 && want->gpus > 0 && want->gpus != gpus)
+        return false;
+    return host_shape_ok(host, job, role, gpus);
+}
+
 uint32_t host_want_gpus(const struct cs_host *host,
                         const struct host_job_slot *job, uint32_t role,
                         const struct cs_want *want)
@@ -180,7 +207,7 @@ uint32_t host_want_gpus(const struct cs_host *host,
     for (uint32_t i = 0; i < options; i++)
         if (option[i].gpu_type == CS_ON_CORES)
             return 0;
-    return want->gpus ? want->gpus : job_role_gpus(&job->pub.request, role);
+    return asked_gpus(job, role, want);
 }
 
 /* Turns what a role needs of GPUs into what it needs of cores; false: it cannot run

@@ -78,6 +78,10 @@ double host_speedup_on(struct cs_host *host, const struct host_job_slot *job,
 bool host_shape_ok(const struct cs_host *host,
                    const struct host_job_slot *job, uint32_t role,
                    uint32_t gpus);
+/* May a role have what a want asks for?  Nodes that it names have GPUs of it each, and
+ * their sum is its `gpus`, if that is not 0. */
+bool host_want_ok(const struct cs_host *host, const struct host_job_slot *job,
+                  uint32_t role, const struct cs_want *want);
 /* By the rules of the entry, may a role be on cores (on GPUs) that may be on
  * either?  True of any other role. */
 bool host_hardware_ok(const struct cs_host *host,

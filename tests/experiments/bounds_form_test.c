@@ -206,6 +206,34 @@ static void steps_simulated_one_by_one_have_no_bound(void **state)
     world_close(&world);
 }
 
+/* A job gets 6 cores for each of 8 GPUs, hence 6 workers a process, which start one
+ * after the other, 3.3 s each, at each epoch.  An image of 150,000 pixels has 150e3 /
+ * (500 * 375) * 138e9 / 1281167 = 86,171 bytes, so that 5 GB are 58,024 images and 2000
+ * steps of 64 are 2.206 epochs.  Some other gang may have started all at once: the bound
+ * counts none of 2.206 * 6 * 3.3 = 43.68 s.  A node of 128 cores would have started 16
+ * workers a process, in 116 s. */
+static void a_bound_starts_all_workers_at_once(void **state)
+{
+    struct world world = { 0 };
+    struct trial_result result;
+    const double *value = result.value;
+
+    (void)state;
+    if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: drained\ncluster: "
+                    "{nodes: [{name: a, count: 1, gpus: {type: a100-80, count: 8}, cpu: "
+                    "{type: epyc-7742, sockets: 2}, memory: 1TB}], storage: {bandwidth: "
+                    "20GB/s}}\nworkload: {arrival: {process: fixed, times: [0s]}, mix: "
+                    "[{recipe: multimodal, model: llama-3.2-1b, steps: 2000, batch: 64, "
+                    "sequence: 200, checkpoint_every: 0, train: {gpus: 8}, loader: {kind: "
+                    "image, size: 150000, dataset: 5GB, epoch: spawn}}]}\n"
+                    "policies: [fcfs]\n") ||
+        !world_run(&world, 0, NULL, NULL, &result))
+        fail_msg("%s", world_error(&world));
+    assert_true(value[METRIC_JCT_BOUND] > 0);
+    assert_true(value[METRIC_JCT_BOUND] <= value[METRIC_JCT_MEAN] - 43.6);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +243,7 @@ int main(void)
         cmocka_unit_test(nothing_between_fewest_and_most_engines_is_much_less),
         cmocka_unit_test(rollouts_last_longer_with_their_draw),
         cmocka_unit_test(steps_simulated_one_by_one_have_no_bound),
+        cmocka_unit_test(a_bound_starts_all_workers_at_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -235,7 +235,8 @@ static void what_a_policy_cannot_do_is_told_before_it_runs(void **state)
                 is_told(&warned, "pollux") && is_told(&warned, "lucid") &&
                 is_told(&warned, "allox") && is_told(&warned, "synergy") &&
                 is_told(&warned, "quota"));
-    assert_false(is_told(&warned, "conservative") || is_told(&warned, "fcfs") || is_told(&warned, "dynamic"));
+    assert_false(is_told(&warned, "conservative") || is_told(&warned, "fcfs") ||
+                 is_told(&warned, "dynamic"));
     assert_string_equal(warned.text[0], "policy srtf uses the GPUs alone of role infer "
                         "of j, which may run on cores too: it deals GPUs, or stops, resizes or "
                         "packs jobs");
@@ -267,6 +268,37 @@ static void who_deals_whole_gpus_refuses_parts_of_them(void **state)
                                "part of one"));
         world_close(&world);
     }
+}
+
+/* Of two pods of a trace the one without GPUs starts under policies that deal cores,
+ * too. */
+static void a_pod_without_gpus_is_told_before_it_runs(void **state)
+{
+    static const char *const deals_gpus[] = { "allox", "synergy", "optimus", "afs",
+                                              "elasticflow", "themis", "gavel" };
+    static struct told told;
+    struct world world = { 0 };
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "job,submit,duration,gpus,cores\n0,0,300,2,16\n"
+                "1,0,300,0,8\n");
+    if (!world_open(&world, "experiment: t\nseeds: 1\ncluster: {nodes: [{name: a, count: "
+                    "1, gpus: {type: generic, count: 8}, cores: 64, memory: 64GiB}]}\n"
+                    "workload: {trace: {file: jobs.csv, format: csv, origin: file, columns: "
+                    "{job: job, submit: submit, duration: duration, gpus: gpus, cores: "
+                    "cores}}}\npolicies: [fcfs, las, easy, srtf, allox, synergy, optimus, "
+                    "afs, elasticflow, themis, gavel]\n"))
+        fail_msg("%s", world_error(&world));
+    told.count = 0;
+    places_check(world.arena, world.experiment, tell, &told);
+    assert_int_equal(told.count, 7);
+    for (size_t i = 0; i < 7; i++)
+        assert_true(is_told(&told, deals_gpus[i]));
+    assert_non_null(strstr(told.text[0], "it deals GPUs, and this job computes on cores "
+                                         "alone"));
+    world_close(&world);
 }
 
 /* A pool that must be named, and whose default this cluster lacks. */
@@ -302,6 +334,7 @@ int main(void)
         cmocka_unit_test(every_recipe_is_among_them),
         cmocka_unit_test(what_a_policy_cannot_do_is_told_before_it_runs),
         cmocka_unit_test(who_deals_whole_gpus_refuses_parts_of_them),
+        cmocka_unit_test(a_pod_without_gpus_is_told_before_it_runs),
         cmocka_unit_test(a_default_that_names_no_pool_is_refused),
     };
 

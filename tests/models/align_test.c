@@ -124,6 +124,52 @@ static void a_critic_may_be_another_model(void **state)
     aid_close(&aid);
 }
 
+#define LONG "  - {recipe: ppo, model: qwen2.5-0.5b, method: full, zero: 3, prompts: 64,\n" \
+    "     prompt_tokens: 100, response: {mean: 1000, cv: 0, max: 1000}, steps: 3,\n" \
+    "     checkpoint_every: 0, rollout: {gpus: 8}, train: {gpus: 8}, critic: "
+
+/* All sequences have 1100 tokens.  While the critic of 7B trains, with its activations, the
+ * policy of 0.5B and its frozen copy are there; the policy's own training takes less.  A
+ * critic of 72B has 72.7e9 * 16 / 8 = 145 GB of state a GPU, as a policy of 72B has. */
+static void a_critic_that_is_larger_than_the_policy_must_fit(void **state)
+{
+    struct aid aid;
+
+    (void)state;
+    aid_open(&aid);
+    const struct job_form *form = good(&aid, LONG "qwen2.5-7b}\n");
+    const struct train_shape *policy = &form->phase[named(form, "train")].law->train;
+    struct memory_need mine = memory_train(policy, 8);
+    struct memory_need its = memory_train(&form->phase[named(form, "critic")].law->train, 8);
+    double frozen = memory_frozen(policy, 8);
+    assert_true(its.activations > mine.activations * 1.5);
+    assert_near(form->role[1].gpu_memory_bytes,
+                frozen + its.total + mine.weights + mine.gradients + mine.optimizer, 1.0);
+    assert_null(form_of(&aid, LONG "qwen2.5-72b}\n"));
+    aid_close(&aid);
+}
+
+/* The trainer of 1.5B stays on the GPUs, so that the model of 14B scores beside it. */
+static void a_reward_model_has_room_beside_a_trainer_that_stays(void **state)
+{
+    struct aid aid;
+
+    (void)state;
+    aid_open(&aid);
+    const struct job_form *form =
+        good(&aid, "  - {recipe: grpo, model: qwen2.5-1.5b, method: full, zero: 3,\n"
+                   "     prompts: 32, prompt_tokens: 300, checkpoint_every: 0, steps: 5,\n"
+                   "     response: {mean: 400, cv: 1, max: 2048}, layout: colocated,\n"
+                   "     offload: false, reward: {on: gpu, model: qwen2.5-14b},\n"
+                   "     train: {gpus: 8}}\n");
+    const struct role_spec *role = &form->role[0];
+    double need = memory_forward(catalogue_llm(aid.catalogue, "qwen2.5-14b"),
+                                 PRECISION_BF16, 1, 300 + 2048).total;
+    assert_true(role->load_bytes / 8 > 1e9);
+    assert_near(role->gpu_memory_bytes, need + role->load_bytes / 8, 1.0);
+    aid_close(&aid);
+}
+
 static void colocated_phases_share_one_lease_and_reload_in_between(
     void **state)
 {
@@ -441,6 +487,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(runs_of_a_phase_are_the_steps_in_which_it_is_due),
         cmocka_unit_test(ppo_trains_a_critic_before_the_policy),
         cmocka_unit_test(a_critic_may_be_another_model),
+        cmocka_unit_test(a_critic_that_is_larger_than_the_policy_must_fit),
+        cmocka_unit_test(a_reward_model_has_room_beside_a_trainer_that_stays),
         cmocka_unit_test(
             colocated_phases_share_one_lease_and_reload_in_between),
         cmocka_unit_test(auto_colocates_where_switches_are_dear),

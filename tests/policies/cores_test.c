@@ -455,6 +455,38 @@ static void a_turn_that_needs_no_gpu_is_kept(void **state)
     world_close(&world);
 }
 
+/* Lines of jobs that share GPUs are kept by their number of GPUs, which a pod on cores
+ * alone has not.  All four find room as they come, and end when they have run: at 0 +
+ * 300, 0 + 300, 1 + 1000 and 100 + 3600 s. */
+static void a_pod_on_cores_comes_among_jobs_that_are_dealt_gpus(void **state)
+{
+    static const char *const policy[] = { "las", "srsf" };
+    static const double end_s[] = { 300, 300, 1001, 3700 };
+
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct world world = { 0 };
+        struct world_job job[4] = { { 0 } };
+        char text[600];
+
+        strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+        assert_non_null(mkdtemp(world.folder));
+        world_write(&world, "jobs.csv", "job,submit,duration,gpus,cores\n0,0,300,1,16\n"
+                    "1,0,300,2,16\n2,1,1000,1,1\n3,100,3600,0,16\n");
+        snprintf(text, sizeof text, "experiment: t\nseeds: 1\nuntil: drained\ncluster: "
+                 "{nodes: [{name: a, count: 1, gpus: {type: generic, count: 8}, cores: 64, "
+                 "memory: 64GiB}]}\nworkload: {trace: {file: jobs.csv, format: csv, origin: "
+                 "file, columns: {job: job, submit: submit, duration: duration, gpus: gpus, "
+                 "cores: cores}}}\npolicies: [%s]\n", policy[i]);
+        if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, NULL))
+            fail_msg("%s: %s", policy[i], world_error(&world));
+        for (uint32_t j = 0; j < 4; j++)
+            if (fabs(job[j].end_s - end_s[j]) > 1e-6)
+                fail_msg("%s, job %u: %g", policy[i], j, job[j].end_s);
+        world_close(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -470,6 +502,7 @@ int main(void)
         cmocka_unit_test(learned_scores_where_there_are_no_gpus),
         cmocka_unit_test(drives_are_asked_of_nodes_whose_cores_suffice),
         cmocka_unit_test(pods_fill_a_node_to_its_last_core_and_byte),
+        cmocka_unit_test(a_pod_on_cores_comes_among_jobs_that_are_dealt_gpus),
         cmocka_unit_test(no_free_gpu_stops_what_needs_none),
         cmocka_unit_test(a_turn_that_needs_no_gpu_is_kept),
     };

@@ -244,6 +244,53 @@ static void what_the_table_does_not_claim_is_not_allowed(void **state)
     world_close(&world);
 }
 
+/* A job of 4 GPUs has no other size: nodes that a want names must have 4 in all. */
+static void names_decide(void *self, struct cs_host *host)
+{
+    static const struct { uint32_t gpus, of[2], count; } bad[] = {
+        { 0, { 1, 0 }, 1 }, { 0, { 0, 0 }, 1 }, { 0, { 4, 0 }, 2 }, { 0, { 4, 1 }, 2 },
+        { 4, { 2, 0 }, 1 }, { 2, { 2, 2 }, 2 }, { 0, { UINT32_MAX, 5 }, 2 },
+    };
+    struct cs_node_gpus spot[2] = { { { 0 }, 0, 0 }, { { 0 }, 1, 0 } };
+    struct cs_want want = { .spot = spot };
+    struct cs_forecast forecast;
+
+    (void)self;
+    if (cs_pending_count(host) == 0)
+        return;
+    struct task_id task = cs_pending(host, 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        want.gpus = bad[i].gpus;
+        want.spot_count = bad[i].count;
+        spot[0].gpus = bad[i].of[0];
+        spot[1].gpus = bad[i].of[1];
+        assert_false(cs_forecast(host, task, &want, &forecast));
+        assert_int_equal(cs_start_want(host, task, &want), CS_BAD_SHAPE);
+    }
+    want.gpus = 0;
+    spot[0].gpus = 1;
+    spot[1].gpus = 3;
+    assert_int_equal(cs_start_want(host, task, &want), CS_DONE);
+    assert_int_equal(cs_lease(host, cs_lease_at(host, 0))->gpus, 4);
+}
+
+static void nodes_that_are_named_have_what_the_job_may_have(void **state)
+{
+    static const struct cs_policy table = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof table,
+        .name = "names", .summary = "names nodes", .decide = names_decide,
+    };
+    struct host_policy policy = world_policy(&table);
+    struct world_job job[1] = { { 0, 10, 4, 0, 0 } };
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(world_trace(&world, 2, 8, job, 1, "[fcfs]"));
+    assert_true(world_run(&world, 0, &policy, job, NULL));
+    assert_true(job[0].end_s == 10);
+    world_close(&world);
+}
+
 static void fails_decide(void *self, struct cs_host *host)
 {
     (void)self;
@@ -584,6 +631,7 @@ int main(void)
         cmocka_unit_test(a_table_with_nothing_but_a_name_is_fcfs),
         cmocka_unit_test(a_policy_that_is_wrong_changes_nothing_but_counters),
         cmocka_unit_test(what_the_table_does_not_claim_is_not_allowed),
+        cmocka_unit_test(nodes_that_are_named_have_what_the_job_may_have),
         cmocka_unit_test(a_policy_that_fails_ends_the_trial_with_its_reason),
         cmocka_unit_test(a_run_in_which_no_decision_comes_to_anything_ends),
         cmocka_unit_test(decisions_in_vain_between_jobs_are_told_of_without_a_job),

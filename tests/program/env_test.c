@@ -77,6 +77,30 @@ static const char phased[] =
     "      data: {cores: 4}\n"
     "policies: [dynamic]\n";
 
+/* Replicas of a service come and go with its requests, and wait for GPUs that jobs hold. */
+static const char served[] =
+    "experiment: served\n"
+    "seeds: 1\n"
+    "cluster: {nodes: [{name: a, count: 1, gpus: {type: l40s, count: 3},\n"
+    "                   cpu: {type: epyc-7742, sockets: 1}, memory: 1TB}]}\n"
+    "workload:\n"
+    "  services:\n"
+    "    - name: chat\n"
+    "      model: llama-3.1-8b\n"
+    "      gpu: {tp: 1, cores: 4}\n"
+    "      replicas: {min: 1, max: 6}\n"
+    "      requests:\n"
+    "        arrival: {process: diurnal, rate: 5/s, amplitude: 0.9, peak: 30min,\n"
+    "                  period: 1h}\n"
+    "        prompt: 500\n"
+    "        output: 200\n"
+    "        for: 1h\n"
+    "      scaling: {signal: concurrency, target: 4, interval: 15s, down: 1min}\n"
+    "  arrival: {process: poisson, rate: 30/h}\n"
+    "  jobs: 20\n"
+    "  mix: [{recipe: trace, name: part, gpus: 1, duration: {exponential: {mean: 10min}}}]\n"
+    "policies: [fcfs]\n";
+
 /* ---- an environment with its answers ---- */
 
 struct field {
@@ -598,6 +622,32 @@ static void a_mask_allows_what_is_carried_out_and_nothing_else(void **state)
     assert_true(counts[0] > 100 && counts[1] > 300);
 }
 
+/* Jobs take all three GPUs, so that replicas wait, and go again without a start when
+ * the requests of the peak are over: each row that is left must be a task that waits. */
+static void replicas_that_wait_may_go_again(void **state)
+{
+    struct clustersim_env_options options = options_of(served);
+    struct rng rng = { 0 };
+    uint32_t steps = 0;
+
+    (void)state;
+    options.rows = 64;
+    struct field field = open_field(&options);
+
+    reset(&field, 0, 1);
+    while (!field.out.terminated[0]) {
+        const uint8_t *mask = field.out.mask;
+        int64_t action = field.shape->actions - 1;
+
+        if (!mask[action] || steps % 4 == 0)
+            action = first_that_fits(field.shape, field.out.observation, mask, &rng);
+        step(&field, &action);
+        steps++;
+    }
+    assert_true(steps > 20);
+    close_field(&field);
+}
+
 static void numbers_lie_between_0_and_1(void **state)
 {
     struct clustersim_env_options options = options_of(phased);
@@ -887,6 +937,7 @@ int main(void)
         cmocka_unit_test(an_agent_that_stops_and_resizes_gives_what_a_policy_gives),
         cmocka_unit_test(an_agent_cannot_keep_an_instant_from_passing),
         cmocka_unit_test(a_mask_allows_what_is_carried_out_and_nothing_else),
+        cmocka_unit_test(replicas_that_wait_may_go_again),
         cmocka_unit_test(numbers_lie_between_0_and_1),
         cmocka_unit_test(rewards_sum_to_the_metric_that_they_name),
         cmocka_unit_test(the_same_seed_is_the_same_episode),

@@ -183,6 +183,38 @@ static void kube_leaves_out_pods_that_never_began(void **state)
                  "default/j,1768205405,2995,2,default\n", lines);
 }
 
+#define CRON_JOB(NAME, DAY, STATUS) \
+    "{\"apiVersion\": \"batch/v1\", \"kind\": \"Job\", \"metadata\": {\"name\": \"" NAME \
+    "\", \"creationTimestamp\": \"" DAY "T08:00:00Z\", \"ownerReferences\": [{\"kind\": " \
+    "\"CronJob\", \"name\": \"nightly\", \"controller\": true}]}, \"spec\": " \
+    "{\"template\": {\"spec\": {\"containers\": [{\"resources\": {\"limits\": " \
+    "{\"nvidia.com/gpu\": \"2\"}}}]}}}, \"status\": {\"startTime\": \"" DAY \
+    "T08:00:10Z\", " STATUS "}}"
+
+/* A CronJob made three Jobs: of the first its pod is there too, which ran from 8:00:05 to
+ * 8:50:05, 3000 s; the next ran for an hour from 8:00:10; the last failed after 1800 s.
+ * 2026-01-12T08:00:00Z is 1768204800, and a day has 86400 s. */
+static void kube_jobs_of_a_cron_job_are_jobs_of_their_own(void **state)
+{
+    static const char *const none[] = { NULL };
+    static const char *const lines[] = { "rows         3\njobs         3\n", NULL };
+    char in[160];
+
+    write_file(in_folder(the_program(state), "in", in),
+               "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": ["
+               CRON_JOB("j", "2026-01-12", "\"completionTime\": \"2026-01-12T08:50:06Z\"") ",\n"
+               CRON_JOB("k", "2026-01-13", "\"completionTime\": \"2026-01-13T09:00:10Z\"") ",\n"
+               CRON_JOB("l", "2026-01-14", "\"conditions\": [{\"type\": \"Failed\", \"status\": "
+                   "\"True\", \"lastTransitionTime\": \"2026-01-14T08:30:10Z\"}]") ",\n"
+               POD("j-1", "2026-01-12T08:00:05Z", "2026-01-12T08:50:05Z", "Succeeded")
+               "]}\n");
+    check_sample(the_program(state), "kube", in, none,
+                 "job,submit_s,run_s,gpus,tenant\n"
+                 "default/j,1768204805,3000,2,default\n"
+                 "default/k,1768291200,3600,2,default\n"
+                 "default/l,1768377600,1800,2,default\n", lines);
+}
+
 /* Other spellings of sacct: Unix times, minutes, resources as before Slurm
  * 20.11, a separator at the end of each line. */
 static void sacct_knows_older_columns(void **state)
@@ -201,6 +233,27 @@ static void sacct_knows_older_columns(void **state)
     check_sample(the_program(state), "sacct", in, none,
                  "job,submit_s,run_s,gpus,limit_s,cores,memory_mib,gpu_types\n"
                  "7,100,60,2,5400,4,16000,v100\n8+0,200,100,8,0,,,\n", lines);
+}
+
+/* Generic resources of a node between commas: those called gpu count, 2 * 1, 2 * 2, 2 * 1
+ * and (1 + 3) * 2 of them. */
+static void sacct_counts_gpus_among_other_resources(void **state)
+{
+    static const char *const none[] = { NULL };
+    static const char *const lines[] = { "rows         4\njobs         4\n", NULL };
+    char in[160];
+
+    write_file(in_folder(the_program(state), "in", in),
+               "JobID|Submit|Start|End|ElapsedRaw|TimelimitRaw|NNodes|NCPUS|"
+               "ReqMem|ReqGRES\n"
+               "1|100|110|170|60|90|1|4|4G|gpu:2,mps:100\n"
+               "2|200|210|310|100|90|2|4|4G|craynetwork:1,gpu:2\n"
+               "3|300|310|410|100|90|1|4|4G|gpu:a100:2,shard:8,gpus:5\n"
+               "4|400|410|510|100|90|2|4|4G|gres:gpu:a100:1,gres:gpu:h100:3\n");
+    check_sample(the_program(state), "sacct", in, none,
+                 "job,submit_s,run_s,gpus,limit_s,cores,memory_mib,gpu_types\n"
+                 "1,100,60,2,5400,4,4096,\n2,200,100,4,5400,,,\n"
+                 "3,300,100,2,5400,4,4096,a100\n4,400,100,8,5400,,,a100|h100\n", lines);
 }
 
 /* An end before the start, and a state that Slurm does not have. */
@@ -501,8 +554,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(kube_groups_pods_by_their_owner),
         cmocka_unit_test(kube_reads_json_and_repeated_pods),
         cmocka_unit_test(kube_leaves_out_pods_that_never_began),
+        cmocka_unit_test(kube_jobs_of_a_cron_job_are_jobs_of_their_own),
         cmocka_unit_test(kube_tells_which_queues_borrow),
         cmocka_unit_test(sacct_knows_older_columns),
+        cmocka_unit_test(sacct_counts_gpus_among_other_resources),
         cmocka_unit_test(slurm_conf_has_defaults),
         cmocka_unit_test(sinfo_says_what_scontrol_does),
         cmocka_unit_test(sacct_tells_what_cannot_be),

@@ -279,6 +279,24 @@ static void runs_are_whole_and_checkpoints_fall_between_them(void **state)
     aid_close(&aid);
 }
 
+/* A tenth of 1,000,000 steps, of 43 * 1000 updates each, are 4.3e9 updates; 32 bits
+ * hold 4,294,967,295, which are 99,882 whole steps: 99,882 * 43,000 = 4,294,926,000. */
+static void updates_of_a_run_are_no_more_than_can_be_counted(void **state)
+{
+    struct aid aid;
+    const struct job_form *form;
+
+    (void)state;
+    aid_open(&aid);
+    form = form_of(&aid, "  - {recipe: dpo, generation: offline, model: qwen2.5-1.5b,\n"
+                         "     prompts: 4000, prompt_tokens: 300, checkpoint_every: 0,\n"
+                         "     response: {mean: 500, cv: 1, max: 2048}, epochs: 43,\n"
+                         "     updates: 1000, steps: 1000000, train: {gpus: 8}}\n");
+    assert_int_equal(form->phase[phase_named(form, "train")].law->repeats, 4294926000u);
+    assert_int_equal(form->phase[phase_named(form, "reference")].law->repeats, 99882);
+    aid_close(&aid);
+}
+
 static void loads_and_saves_are_those_of_the_laws(void **state)
 {
     struct aid aid;
@@ -507,6 +525,7 @@ int main(void)
         cmocka_unit_test(grpo_trains_on_every_response),
         cmocka_unit_test(cpu_nodes_take_the_decoding_from_the_train_role),
         cmocka_unit_test(runs_are_whole_and_checkpoints_fall_between_them),
+        cmocka_unit_test(updates_of_a_run_are_no_more_than_can_be_counted),
         cmocka_unit_test(loads_and_saves_are_those_of_the_laws),
         cmocka_unit_test(a_type_without_enough_memory_is_left_out),
         cmocka_unit_test(the_mean_of_a_cut_length_agrees_with_its_integral),

@@ -56,6 +56,15 @@ static const char *const row_names[] = {
 
 /* ---- objects --------------------------------------------------------------- */
 
+/* Does the owner stand for one job?  A CronJob makes many, one after the other. */
+static bool is_job(const struct conf_node *owner)
+{
+    const char *kind = kube_text(owner, "kind");
+
+    return kube_text(owner, "name") != NULL &&
+           (kind == NULL || strcmp(kind, "CronJob") != 0);
+}
+
 /* "namespace/name" of the owner that controls it, else its own. */
 static const char *owner_of(struct arena *arena,
                             const struct conf_node *object)
@@ -67,7 +76,7 @@ static const char *owner_of(struct arena *arena,
 
     for (size_t i = 0; owners != NULL && conf_kind(owners) == CONF_LIST &&
                        i < conf_count(owners); i++)
-        if (kube_text(conf_item(owners, i), "name") != NULL &&
+        if (is_job(conf_item(owners, i)) &&
             (name == NULL ||
              kube_text(conf_item(owners, i), "controller") != NULL))
             name = kube_text(conf_item(owners, i), "name");
@@ -193,7 +202,7 @@ static bool read_sets(const struct conf_node *object, const char *path,
 }
 
 /* Conditions tell when it began and ended: of Kueue by `type`, of Volcano by
- * `status`. */
+ * `status`; of a Job, by `type`, that it failed, as it has no completionTime then. */
 static bool read_conditions(const struct conf_node *object, const char *key,
                             struct pods *pods, struct err *err)
 {
@@ -250,7 +259,8 @@ static bool read_whole(struct kube *kube, const struct conf_node *object,
                !kube_time(object, "status.startTime", &pods.time_ns[BEGAN],
                           &pods.known[BEGAN], err) ||
                !kube_time(object, "status.completionTime",
-                          &pods.time_ns[ENDED], &pods.known[ENDED], err)) {
+                          &pods.time_ns[ENDED], &pods.known[ENDED], err) ||
+               !read_conditions(object, "type", &pods, err)) {
         return false;
     }
     keep(kube, pods);

@@ -113,28 +113,49 @@ static bool read_tres(struct sacct *log, int column, struct tres *tres,
     return true;
 }
 
-/* "gpu:a100:4" or "gpu:4", of each node, as Slurm wrote it before 20.11. */
+/* "gpu:a100:4" or "gpu:4"; other resources (mps, shard, ...) count no GPUs. */
+static bool read_gres_item(const char *text, int64_t nodes, struct tres *tres)
+{
+    static const char gpu[] = "gpu";
+    size_t name = sizeof gpu - 1;
+    const char *type, *last;
+    int64_t count;
+
+    if (strncmp(text, "gres:", 5) == 0)
+        text += 5;
+    if (strncmp(text, gpu, name) != 0 || (text[name] != ':' && text[name] != '\0'))
+        return true;
+    last = strrchr(text, ':');
+    if (last == NULL || !scan_i64(last + 1, strlen(last + 1), &count) || count < 0 ||
+        count > 1000)
+        return false;
+    tres->gpus += count * (nodes > 0 ? nodes : 1);
+    type = text + name + 1;
+    if (last < type)
+        return true;
+    if (memchr(type, ':', (size_t)(last - type)) != NULL)
+        return false;
+    add_type(tres->types, type, (size_t)(last - type));
+    return true;
+}
+
+/* "gpu:a100:4,mps:100", of each node, as Slurm wrote it before 20.11. */
 static bool read_gres(struct sacct *log, int column, int64_t nodes,
                       struct tres *tres, struct err *err)
 {
-    struct cell whole = sacct_cell(log, column), part[8];
+    struct cell whole = sacct_cell(log, column), part[64];
     size_t count;
-    int64_t gpus;
 
     memset(tres, 0, sizeof *tres);
-    if (strncmp(whole.text, "gres:", 5) == 0)
-        whole.text += 5;
-    if (strncmp(whole.text, "gpu", 3) != 0)
+    if (whole.text[0] == '\0')
         return true;
-    count = record_cut(whole.text, ':', part, 8);
-    if (count > 3 || count < 2 ||
-        !scan_i64(part[count - 1].text, strlen(part[count - 1].text), &gpus) ||
-        gpus < 0 || gpus > 1000)
-        return record_fault(&log->record, whole, sacct_columns[column],
-                            "such as gpu:a100:4", err);
-    tres->gpus = gpus * (nodes > 0 ? nodes : 1);
-    if (count == 3)
-        add_type(tres->types, part[1].text, strlen(part[1].text));
+    count = record_cut(whole.text, ',', part, 64);
+    for (size_t i = 0; i < count && i < 64; i++) {
+        part[i].col += whole.col - 1;
+        if (!read_gres_item(part[i].text, nodes, tres))
+            return record_fault(&log->record, part[i], sacct_columns[column],
+                                "such as gpu:a100:4", err);
+    }
     return true;
 }
 

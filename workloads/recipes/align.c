@@ -10,6 +10,7 @@
 #include "workloads/recipes/align.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "models/laws/loader.h"
@@ -92,8 +93,25 @@ static struct critic_bytes count_critic(const struct align *align, uint32_t gpus
     return (struct critic_bytes){need.weights, state, state + need.gradients};
 }
 
+/* Returns the bytes of a GPU by which training the critic, beside the policy's state,
+ * takes more than training the policy beside the critic's. */
+static double count_critic_more(const struct align *align, struct critic_bytes critic,
+                                uint32_t gpus)
+{
+    struct train_shape longest = align->longest;
+    struct memory_need mine = memory_train(&longest, gpus), its;
+
+    if (!(critic.held > 0.0))
+        return 0.0;
+    longest.llm = align->critic.llm;
+    longest.lora_params = align->critic.lora_params;
+    its = memory_train(&longest, gpus);
+    return fmax(its.total + (mine.weights + mine.optimizer + mine.gradients) -
+                    (mine.total + critic.held), 0.0);
+}
+
 /* Beside the trained weights each GPU holds the frozen reference, and what
- * remains of the critic. */
+ * remains of the critic; policy and critic are trained in turn. */
 bool align_train_role(struct align *align)
 {
     uint32_t gpus, gang = experts_gang(&align->longest);
@@ -107,7 +125,7 @@ bool align_train_role(struct align *align)
     critic = count_critic(align, gpus);
     critic_copy = count_critic(align, gang);
     return draft_train_role(&align->draft, &align->longest, (struct beside){
-        .held_bytes = frozen + critic.held,
+        .held_bytes = frozen + critic.held + count_critic_more(align, critic, gpus),
         .load_bytes = frozen + critic.state,
         .first_bytes = frozen + critic.weights,
         .copy_bytes = frozen_copy + critic_copy.state,
@@ -222,7 +240,8 @@ static struct phase_law make_forward_law(const struct align *align,
 }
 
 /* A reward model shares the rollout GPUs with a sleeping engine: types that
- * do not hold it, split as the engine is, are struck off. */
+ * do not hold it, split as the engine is, beside a trainer that stays are struck
+ * off. */
 static bool check_reward(struct align *align, const struct llm *llm)
 {
     const struct world *world = align->draft.world;
@@ -231,7 +250,8 @@ static bool check_reward(struct align *align, const struct llm *llm)
     struct demand demand = {align->draft.form->name, conf_pos(conf), NULL,
                             {NULL, 0, 0}};
     double need = memory_forward(llm, align->engine.precision,
-                                 align->engine.tp, align->max_tokens).total;
+                                 align->engine.tp, align->max_tokens).total +
+                  align->engine.reserved_bytes;
 
     if (need <= role->gpu_memory_bytes)
         return true;
@@ -307,6 +327,7 @@ static struct phase_law make_train_law(const struct align *align,
     law.train = *shape;
     law.sequences = align->train_sequences / updates;
     law.repeats = repeats * (uint32_t)align->draft.keys.epochs * updates;
+    assert(law.repeats / updates / (uint32_t)align->draft.keys.epochs == repeats);
     /* Sequences come from memory as token ids, not from storage. */
     law.item = loader_item(LOADER_TOKENS, align->mean_tokens);
     law.item.storage_bytes = 0.0;

@@ -166,6 +166,12 @@ bool draft_begin_net(struct draft *draft, const struct world *world,
 
 /* Runs of about a tenth of the mean job, so that rounding a job to whole runs
  * moves its length by little, and a whole number of runs per checkpoint. */
+/* Returns how often weights are updated in a step. */
+static double count_updates(const struct recipe_keys *keys)
+{
+    return fmax((double)keys->epochs, 1.0) * fmax((double)keys->updates, 1.0);
+}
+
 uint32_t draft_steps_per_run(struct draft *draft)
 {
     double mean = fmin(distribution_mean(&draft->entry.steps),
@@ -174,7 +180,7 @@ uint32_t draft_steps_per_run(struct draft *draft)
     uint32_t most = 1, run;
 
     if (mean >= 10.0)
-        most = (uint32_t)fmin(mean / 10.0, 1e6);
+        most = (uint32_t)fmin(mean / 10.0, fmin(1e6, UINT32_MAX / count_updates(&draft->keys)));
     run = every > 0 && every < most ? every : most;
     while (every > 0 && every % run != 0)
         run--;
