@@ -190,6 +190,12 @@ struct step_time net_train_step(const struct train_shape *shape,
     return step;
 }
 
+double net_cast_bytes(const struct net *net, enum precision precision)
+{
+    assert(net);
+    return is_narrow(precision) ? net->params * 2.0 : 0.0;
+}
+
 struct memory_need net_memory(const struct train_shape *shape, uint32_t gpus)
 {
     assert(shape && shape->net && gpus > 0 && shape->micro_batch > 0.0);
@@ -198,8 +204,7 @@ struct memory_need net_memory(const struct train_shape *shape, uint32_t gpus)
     double tables = net->table_rows * net->row_width * 4.0 / gpus;
     double rows = (double)net->tables * net->row_width;
     struct memory_need need = {
-        /* Autocast keeps a 16-bit copy at work beside FP32 weights. */
-        .weights = net->params * (is_narrow(shape->precision) ? 6.0 : 4.0) +
+        .weights = net->params * 4.0 + net_cast_bytes(net, shape->precision) +
                    tables,
         .gradients = net->params * GRADIENT_BYTES,
         .optimizer = net->params * 4.0,

@@ -34,6 +34,10 @@ struct step_time net_train_step(const struct train_shape *shape,
 /* Returns what training needs on each of `gpus` GPUs, in bytes. */
 struct memory_need net_memory(const struct train_shape *shape, uint32_t gpus);
 
+/* Returns the bytes of the 16-bit copy at work that autocast keeps beside FP32
+ * weights on each GPU.  It is cast from these: never saved, never loaded. */
+double net_cast_bytes(const struct net *net, enum precision precision);
+
 /* Forward pass over `samples` in an inference engine with fused kernels. */
 double net_pass_s(const struct net *net, enum precision precision,
                   const struct gpu_type *gpu, double samples);

@@ -56,6 +56,7 @@ struct host_outage {
     uint32_t fault;             /* the next recorded failure */
     bool scheduled;
     bool *down;                 /* per node */
+    int64_t *until_ns;          /* per node that is down */
     double *weight;             /* per group: node failures per second */
     struct share *share;        /* per node that is down: all its resources */
 };
@@ -126,6 +127,8 @@ void host_outage_begin(struct cs_host *host)
     struct host_outage *o = arena_alloc(host->parts.arena, 1, sizeof *o);
     o->down = arena_alloc(host->parts.arena, spec->node_count,
                           sizeof *o->down);
+    o->until_ns = arena_alloc(host->parts.arena, spec->node_count,
+                              sizeof *o->until_ns);
     o->share = arena_alloc(host->parts.arena, spec->node_count,
                            sizeof *o->share);
     o->weight = arena_alloc(host->parts.arena, spec->group_count,
@@ -324,7 +327,8 @@ static void interrupt_all_on(struct cs_host *host, uint32_t node)
             host_interrupt(host, j);
 }
 
-/* A node is repaired: its GPUs are free again, and the policy is told. */
+/* A node is repaired: its GPUs are free again, and the policy is told.  If it is out
+ * for longer by now, it is not. */
 static void return_node(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -333,8 +337,12 @@ static void return_node(struct loop *loop, void *self, uint64_t arg)
     struct placement all = { .share = &o->share[node], .share_count = 1 };
     uint32_t gpus = mask_count(o->share[node].gpu_mask);
 
-    (void)loop;
     assert(o->down[node]);
+    if (o->until_ns[node] > loop_now_ns(loop)) {
+        if (o->until_ns[node] != CLOCK_NEVER_NS)
+            loop_at(loop, o->until_ns[node], LOOP_RANK_OUTAGE, return_node, host, node);
+        return;
+    }
     assert(host->pools->pool[cluster_group_of(host->spec, node)->pool].down >=
            gpus);
     cluster_release(host->cluster, &all);
@@ -369,6 +377,7 @@ static void take_node_down(struct cs_host *host, uint32_t node,
     assert(mask_count(o->share[node].gpu_mask) == group->gpus);
     cluster_take(host->cluster, &all);
     o->down[node] = true;
+    o->until_ns[node] = until_ns;
     host->pools->pool[group->pool].down += group->gpus;
     host_tell(host, FACT_NODE_DOWN, node, 0, group->gpus);
     if (until_ns != CLOCK_NEVER_NS)
@@ -432,7 +441,7 @@ static int64_t find_due_ns(const struct host_outage *o)
 
 /* Carries out the next failure: a drawn one, or the next of the record.  A recorded
  * server that plays no node of this cluster, and an outage that is over already, do
- * nothing. */
+ * nothing.  A node that is down is out until the record says, if that is later. */
 static void fail_next(struct cs_host *host)
 {
     struct host_outage *o = host->nodes->outage;
@@ -447,8 +456,11 @@ static void fail_next(struct cs_host *host)
     f = &o->recorded->fault[o->fault++];
     assert(f->server < o->recorded->servers);
     node = o->played_by[f->server];
-    if (node != UINT32_MAX && f->up_ns > host_now(host))
-        take_node_down(host, node, f->up_ns);
+    if (node == UINT32_MAX || f->up_ns <= host_now(host))
+        return;
+    if (o->down[node] && f->up_ns > o->until_ns[node])
+        o->until_ns[node] = f->up_ns;
+    take_node_down(host, node, f->up_ns);
 }
 
 /* A failure is due.  Nothing fails any more when the run could end. */

@@ -103,6 +103,27 @@ static void nodes_fail_when_their_servers_did(void **state)
     end(&world);
 }
 
+/* Each node fails about once a second and is repaired after 100 s; of 10 s to 300 s the record
+ * says that all are out of service.  A node that failed before 10 s is repaired at 100 to 110 s,
+ * and still out: a job of a millisecond that comes at 50 s ends at 300.001 s. */
+static void a_record_keeps_a_node_out_that_is_down(void **state)
+{
+    struct trial_result result;
+    struct world world = { 0 };
+
+    (void)state;
+    begin(&world, "series,time_s,value\na,10,1\na,300,0\nb,10,1\nb,300,0\n");
+    if (!open_with(&world, "failures: {node_mtbf: 1s, repair: 100s, trace: {file: f.csv}}",
+                   "{arrival: {process: fixed, times: [50s]}, jobs: 1, mix: "
+                   "[{recipe: trace, gpus: 8, duration: 1ms, share: 1}]}"))
+        fail_msg("%s", world_error(&world));
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_true(world_run(&world, i, NULL, NULL, &result));
+        assert_true(fabs(result.value[METRIC_JCT_MEAN] - 250.001) < 1e-6);
+    }
+    end(&world);
+}
+
 static void which_server_a_node_plays_is_drawn(void **state)
 {
     struct trial_result result;
@@ -275,6 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spans_are_cut_at_the_beginning_of_the_run),
         cmocka_unit_test(nodes_fail_when_their_servers_did),
+        cmocka_unit_test(a_record_keeps_a_node_out_that_is_down),
         cmocka_unit_test(which_server_a_node_plays_is_drawn),
         cmocka_unit_test(traces_that_cannot_be_are_refused),
         cmocka_unit_test(

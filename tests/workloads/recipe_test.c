@@ -297,6 +297,25 @@ static void updates_of_a_run_are_no_more_than_can_be_counted(void **state)
     aid_close(&aid);
 }
 
+/* ResNet-50 has 25.557e6 parameters: FP32 weights and momentum are 8 bytes each, saved once and
+ * loaded to each of 4 GPUs; a new job loads weights alone.  Autocast's copy of 2 bytes is cast from
+ * them, in memory only. */
+static void nets_load_what_they_save(void **state)
+{
+    struct aid aid;
+
+    (void)state;
+    aid_open(&aid);
+    const struct role_spec *role =
+        form_of(&aid, "  - {recipe: net, model: resnet-50, precision: fp16, batch: 256,\n"
+                      "     micro_batch: 64, steps: 10, train: {gpus: 4}}\n")->role;
+    assert_near(role->save_bytes, 8 * 25.557e6, 1);
+    assert_near(role->load_bytes, 4 * 8 * 25.557e6, 1);
+    assert_near(role->first_bytes, 4 * 4 * 25.557e6, 1);
+    assert_near(role->copy_bytes, 8 * 25.557e6, 1);
+    aid_close(&aid);
+}
+
 static void loads_and_saves_are_those_of_the_laws(void **state)
 {
     struct aid aid;
@@ -526,6 +545,7 @@ int main(void)
         cmocka_unit_test(cpu_nodes_take_the_decoding_from_the_train_role),
         cmocka_unit_test(runs_are_whole_and_checkpoints_fall_between_them),
         cmocka_unit_test(updates_of_a_run_are_no_more_than_can_be_counted),
+        cmocka_unit_test(nets_load_what_they_save),
         cmocka_unit_test(loads_and_saves_are_those_of_the_laws),
         cmocka_unit_test(a_type_without_enough_memory_is_left_out),
         cmocka_unit_test(the_mean_of_a_cut_length_agrees_with_its_integral),

@@ -294,14 +294,24 @@ static bool check_host(const struct draft *draft, const struct conf_node *conf,
     return true;
 }
 
+/* What a GPU needs of which nothing is made by casting: as it was saved. */
+static struct memory_need find_loaded(const struct train_shape *longest, uint32_t gpus)
+{
+    struct memory_need need = memory_train(longest, gpus);
+
+    if (longest->net != NULL)
+        need.weights -= net_cast_bytes(longest->net, longest->precision);
+    return need;
+}
+
 /* What a lease of a training role loads: weights and optimizer, on a new job weights
  * alone; and one copy of these, which fills the fewest GPUs that hold the model. */
 static void fill_train_load(const struct train_shape *longest, const struct beside *beside,
                             struct role_spec *role)
 {
     uint32_t gang = experts_gang(longest);
-    struct memory_need all = memory_train(longest, role->gpus);
-    struct memory_need one = memory_train(longest, gang);
+    struct memory_need all = find_loaded(longest, role->gpus);
+    struct memory_need one = find_loaded(longest, gang);
 
     assert(gang > 0 && role->gpus % gang == 0);
     role->load_bytes = (all.weights + all.optimizer + beside->load_bytes) * role->gpus;
