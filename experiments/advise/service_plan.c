@@ -14,7 +14,7 @@
 #include "sim/config/conf.h"
 #include "sim/text/paths.h"
 
-/* More requests before the warm-up ends would take minutes to simulate. */
+/* More would take minutes to simulate. */
 #define PLAN_REQUESTS_MAX 5e6
 #define START_S 300.0           /* replicas are up by then */
 
@@ -40,7 +40,8 @@ static const char *format_kept(const struct advise_service *service)
     return text;
 }
 
-/* Poisson at the peak rate: what the row was simulated with. */
+/* Poisson at the peak rate, what the row was simulated with, from the time on when replicas
+ * are up: a queue that came while they start would hardly go where they are busy. */
 static const char *format_requests(const struct advise_service *service,
                                    double for_s)
 {
@@ -48,8 +49,9 @@ static const char *format_requests(const struct advise_service *service,
     const struct conf_node *conf = conf_get(service->conf, "requests");
     static const char *const kept[] = { "prompt", "output", "prefix" };
     const char *text = text_format(
-        arena, "{arrival: {process: poisson, rate: %.9g/s}, for: %.9gs",
-        service->peak_per_s, for_s);
+        arena, "{arrival: {process: series, rates: {unit: /s,\n"
+        "         points: [[0s, 0], [%gs, %.9g]], after: hold}}, for: %.9gs", START_S,
+        service->peak_per_s, START_S + for_s);
 
     for (size_t k = 0; k < sizeof kept / sizeof kept[0]; k++)
         if (conf_get(conf, kept[k]) != NULL)
@@ -79,8 +81,8 @@ static const char *format_cluster(const struct advise_service *service,
                            ? "on-demand" : price_tier_choices[world->tier]);
 }
 
-/* Replicas load within START_S, which is the warm-up; then five times as many
- * requests as a simulation has at least. */
+/* Replicas load within START_S, before requests come: five times as many as a simulation
+ * has at least, and a tenth of them before, which is of the warm-up, as there. */
 char *advise_service_plan(const struct advise_service *service)
 {
     struct arena *arena = service->world->arena;
@@ -90,7 +92,7 @@ char *advise_service_plan(const struct advise_service *service)
 
     if (service->row_count == 0 || row->replicas == 0 ||
         !(service->peak_per_s > 0.0) ||
-        START_S * service->peak_per_s > PLAN_REQUESTS_MAX)
+        60.0 * service->peak_per_s > PLAN_REQUESTS_MAX)
         return NULL;
     window_s = fmax(window_s, 60.0);
     replica = row->tp > 0
@@ -107,6 +109,6 @@ char *advise_service_plan(const struct advise_service *service)
         "  - {metric: slo_attained_fraction, policy: fcfs, at_least: %.6g}\n",
         format_cluster(service, row), format_kept(service), replica,
         row->replicas, row->replicas,
-        format_requests(service, START_S + window_s), START_S,
+        format_requests(service, 1.1 * window_s), START_S + 0.1 * window_s,
         0.98 * row->attained);
 }

@@ -227,6 +227,30 @@ static void slices_take_no_more_gpus_than_there_may_be(void **state)
     program_close(&program);
 }
 
+/* Three T4 that are busy 97% work off 3% of what comes: a queue of 20 s that came while
+ * they start would be there for ten minutes, and the plan would fail its own check. */
+static void a_plan_of_busy_replicas_holds(void **state)
+{
+    static const char text[] =
+        "services:\n  - {name: small, model: bert-base, precision: fp16, batch: 8,\n"
+        "     gpu: {tp: 1, types: [t4]}, batch_delay: 2ms, slo: {latency: 20s},\n"
+        "     requests: {arrival: {process: poisson, rate: 2345/s}, prompt: 128, for: 24h}}\n";
+    struct program program;
+    char *said;
+
+    (void)state;
+    program_open(&program, program_name);
+    assert_int_equal(advise(&program, text, &said), 0);
+    assert_non_null(strstr(said, "have nothing left over"));
+    free(said);
+    assert_int_equal(replicas_on(&program, "\nsmall,t4"), 3);
+    const char *check[] = {"check", program_path(&program, "plan.yaml"), "-o",
+                           program_path(&program, "out"), NULL};
+    assert_int_equal(program_say(&program, check, &said), 0);
+    free(said);
+    program_close(&program);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +260,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(fewer_replicas_than_full_batches_need_may_be_the_most),
         cmocka_unit_test(a_lenient_promise_takes_no_more_replicas),
         cmocka_unit_test(slices_take_no_more_gpus_than_there_may_be),
+        cmocka_unit_test(a_plan_of_busy_replicas_holds),
     };
     (void)argc;
     program_name = argv[0];
