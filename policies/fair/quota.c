@@ -6,11 +6,11 @@
  * As queues with a guaranteed and a larger most capacity in YARN's Capacity
  * Scheduler, or Kueue's cohorts.  By priority, then first come: a task within
  * its tenant's quota starts if there is room; if there is none, jobs of tenants
- * above their quota are stopped, those that began last first, until there is
- * (`reclaim`).  Then, if nobody within a quota waits, others start on what is
- * free (`borrow`).  Tenants that `quotas` does not name have a quota of 0.  Where
- * nothing may be borrowed, a task above its tenant's quota could never start:
- * that ends the run.
+ * above their quota in the pools that it may use are stopped, those that began last
+ * first, until there is (`reclaim`); none is stopped if that would make no room.
+ * Then, if nobody within a quota waits, others start on what is free (`borrow`).
+ * Tenants that `quotas` does not name have a quota of 0.  Where nothing may be
+ * borrowed, a task above its tenant's quota could never start: that ends the run.
  */
 #include <string.h>
 
@@ -28,6 +28,8 @@ struct quota_tenant {
     double amount;              /* GPUs, or a share of all */
     bool share;
     uint32_t used;              /* at this decision */
+    uint32_t left, held;        /* while one looks for what to take back: of used, and
+                                   in the pools of the task */
 };
 
 /* Parameters, and the tenants that they name. */
@@ -36,6 +38,8 @@ struct quota {
     bool borrow, reclaim;
     struct quota_tenant tenant[QUOTA_TENANTS];
     uint32_t tenants;
+    struct job_id *stop;        /* what would be taken back */
+    uint32_t stop_room;
 };
 
 static const struct cs_param quota_param[] = {
@@ -172,37 +176,85 @@ static void quota_count(struct quota *quota, const struct cs_host *host)
     }
 }
 
-/* Stops what was borrowed, the last first, until so many GPUs are free. */
-static void quota_reclaim(struct quota *quota, struct cs_host *host,
-                          uint32_t gpus)
+/* Returns the GPUs that a job holds in some pools. */
+static uint32_t quota_held(const struct cs_host *host, struct job_id job, uint32_t pools)
 {
-    for (uint32_t i = cs_running_count(host);
-         i-- > 0 && cs_free_gpus(host, 0) < gpus;) {
-        struct job_id job = cs_running(host, i);
-        struct quota_tenant *tenant = quota_of(quota, host, job);
-        uint32_t has = cs_job_gpus(host, job);
-        if (tenant != NULL && tenant->used <= quota_gpus(host, tenant))
-            continue;
-        if (cs_stop(host, job) == CS_DONE && tenant != NULL)
-            tenant->used -= has;
+    uint32_t roles = cs_request(host, job)->form->role_count, gpus = 0;
+
+    for (uint32_t r = 0; r < roles; r++) {
+        struct lease_id lease = cs_role_lease(host, job, r);
+        if (lease.i != ID_NONE && (cs_lease_pools(host, lease) & pools))
+            gpus += cs_lease(host, lease)->gpus;
     }
+    return gpus;
 }
 
-/* Could all of it be had by stopping what was borrowed? */
-static bool quota_can(struct quota *quota, const struct cs_host *host,
+/* Could so many GPUs of these pools be had by stopping what was borrowed there? */
+static bool quota_can(struct quota *quota, const struct cs_host *host, uint32_t pools,
                       uint32_t gpus)
 {
-    double room = cs_free_gpus(host, 0);
+    double room = cs_free_gpus(host, pools);
 
-    for (uint32_t t = 0; t < quota->tenants; t++) {
-        double over = quota->tenant[t].used -
-                      quota_gpus(host, &quota->tenant[t]);
-        room += over > 0 ? over : 0;
+    for (uint32_t t = 0; t < quota->tenants; t++)
+        quota->tenant[t].held = 0;
+    for (uint32_t i = 0; i < cs_running_count(host); i++) {
+        struct job_id job = cs_running(host, i);
+        struct quota_tenant *tenant = quota_of(quota, host, job);
+        uint32_t held = quota_held(host, job, pools);
+        if (tenant != NULL)
+            tenant->held += held;
+        else
+            room += held;
     }
-    for (uint32_t i = 0; i < cs_running_count(host); i++)
-        if (quota_of(quota, host, cs_running(host, i)) == NULL)
-            room += cs_job_gpus(host, cs_running(host, i));
+    for (uint32_t t = 0; t < quota->tenants; t++) {
+        struct quota_tenant *tenant = &quota->tenant[t];
+        double over = tenant->used - quota_gpus(host, tenant);
+        if (over > 0)
+            room += over < tenant->held ? over : tenant->held;
+        tenant->left = tenant->used;
+    }
     return room >= gpus;
+}
+
+/* Lists what was borrowed in the pools of a task, the last first, until the task would
+ * fit without it.  Returns how many jobs; 0: it would not. */
+static uint32_t quota_choose(struct quota *quota, struct cs_host *host, struct task_id task,
+                             uint32_t pools)
+{
+    uint32_t gpus = cs_task(host, task)->gpus, room = cs_free_gpus(host, pools), count = 0;
+
+    for (uint32_t i = cs_running_count(host); i-- > 0;) {
+        struct job_id job = cs_running(host, i);
+        struct quota_tenant *tenant = quota_of(quota, host, job);
+        uint32_t held = quota_held(host, job, pools);
+        if (held == 0 || (tenant != NULL && tenant->left <= quota_gpus(host, tenant)))
+            continue;
+        if (tenant != NULL)
+            tenant->left -= cs_job_gpus(host, job);
+        quota->stop = cs_grow(host, quota->stop, &quota->stop_room, count,
+                              sizeof *quota->stop);
+        quota->stop[count++] = job;
+        room += held;
+        if (room >= gpus && cs_fits_without(host, task, quota->stop, count))
+            return count;
+    }
+    return 0;
+}
+
+/* Stops what was borrowed so that a task may start; false: nothing was stopped. */
+static bool quota_reclaim(struct quota *quota, struct cs_host *host, struct task_id task)
+{
+    uint32_t pools = cs_task_pools(host, task), count = 0;
+
+    if (pools != 0 && quota_can(quota, host, pools, cs_task(host, task)->gpus))
+        count = quota_choose(quota, host, task, pools);
+    for (uint32_t i = 0; i < count; i++) {
+        struct quota_tenant *tenant = quota_of(quota, host, quota->stop[i]);
+        uint32_t has = cs_job_gpus(host, quota->stop[i]);
+        if (cs_stop(host, quota->stop[i]) == CS_DONE && tenant != NULL)
+            tenant->used -= has;
+    }
+    return count > 0;
 }
 
 #define QUOTA_WHY 200u
@@ -264,13 +316,13 @@ static void quota_decide(void *self, struct cs_host *host)
         struct quota_tenant *tenant = quota_of(quota, host, job);
         bool within = tenant != NULL &&
                       tenant->used + gpus <= quota_gpus(host, tenant);
-        if (within && quota->reclaim && cs_free_gpus(host, 0) < gpus &&
-            quota_can(quota, host, gpus)) {
-            quota_reclaim(quota, host, gpus);
+        bool starts = within && cs_start(host, task) == CS_DONE;
+        if (within && !starts && quota->reclaim && quota_reclaim(quota, host, task)) {
             for (i = 0; cs_pending(host, i).i != task.i; i++)
                 ;               /* what was stopped waits, too */
+            starts = cs_start(host, task) == CS_DONE;
         }
-        if (within && cs_start(host, task) == CS_DONE) {
+        if (starts) {
             tenant->used += gpus;
             continue;
         }
