@@ -38,6 +38,8 @@ struct quota {
     bool borrow, reclaim;
     struct quota_tenant tenant[QUOTA_TENANTS];
     uint32_t tenants;
+    uint32_t gpus;              /* that there can be: with nodes that are out of
+                                   service, or not rented */
     struct job_id *stop;        /* what would be taken back */
     uint32_t stop_room;
 };
@@ -80,6 +82,15 @@ static const char *quota_entry(const char *at, struct quota_tenant *out)
     return *at == ' ' || *at == '\0' ? at : NULL;
 }
 
+/* NULL: it has no quota. */
+static struct quota_tenant *quota_named(struct quota *quota, const char *name)
+{
+    for (uint32_t t = 0; name != NULL && t < quota->tenants; t++)
+        if (strcmp(quota->tenant[t].name, name) == 0)
+            return &quota->tenant[t];
+    return NULL;
+}
+
 /* What is wrong with the text; NULL: it was read. */
 static const char *quota_read(struct quota *quota)
 {
@@ -92,7 +103,13 @@ static const char *quota_read(struct quota *quota)
             return NULL;        /* nobody has one, or no more do */
         if (quota->tenants == QUOTA_TENANTS)
             return "quotas names more than 64 tenants";
-        at = quota_entry(at, &quota->tenant[quota->tenants++]);
+        struct quota_tenant *tenant = &quota->tenant[quota->tenants];
+        at = quota_entry(at, tenant);
+        if (at != NULL && quota_named(quota, tenant->name) != NULL)
+            return "quotas names a tenant twice";
+        if (at != NULL && tenant->share && tenant->amount > 100)
+            return "a share in quotas is more than 100% of all GPUs";
+        quota->tenants++;
     }
     return "quotas must be GPUs or a share of each tenant, as \"a=16 b=25%\"";
 }
@@ -101,7 +118,11 @@ static const char *quota_read(struct quota *quota)
 static bool quota_init(void *self, struct cs_host *host)
 {
     const char *wrong = quota_read(self);
+    struct quota *quota = self;
 
+    quota->gpus = 0;
+    for (uint32_t n = 0; n < cs_node_count(host); n++)
+        quota->gpus += cs_node(host, n).gpus;
     if (wrong != NULL)
         cs_fail(host, wrong);
     return wrong == NULL;
@@ -113,15 +134,6 @@ static bool quota_before(const void *self, const struct cs_host *host,
 {
     (void)self;
     return cs_task(host, a)->priority > cs_task(host, b)->priority;
-}
-
-/* NULL: it has no quota. */
-static struct quota_tenant *quota_named(struct quota *quota, const char *name)
-{
-    for (uint32_t t = 0; name != NULL && t < quota->tenants; t++)
-        if (strcmp(quota->tenant[t].name, name) == 0)
-            return &quota->tenant[t];
-    return NULL;
 }
 
 /* The quota of a job's tenant; NULL: it has none. */
@@ -140,11 +152,10 @@ static double quota_amount(const struct quota_tenant *tenant, uint32_t gpus)
     return tenant->share ? tenant->amount / 100 * gpus : tenant->amount;
 }
 
-/* Returns the quota of a tenant in GPUs: a number, or a share of all. */
-static double quota_gpus(const struct cs_host *host,
-                         const struct quota_tenant *tenant)
+/* Returns the quota of a tenant in GPUs: a number, or a share of all that there can be. */
+static double quota_gpus(const struct quota *quota, const struct quota_tenant *tenant)
 {
-    return quota_amount(tenant, cs_total_gpus(host, 0));
+    return quota_amount(tenant, quota->gpus);
 }
 
 /* Where nothing may be borrowed, a job above its tenant's quota waits for ever. */
@@ -208,7 +219,7 @@ static bool quota_can(struct quota *quota, const struct cs_host *host, uint32_t 
     }
     for (uint32_t t = 0; t < quota->tenants; t++) {
         struct quota_tenant *tenant = &quota->tenant[t];
-        double over = tenant->used - quota_gpus(host, tenant);
+        double over = tenant->used - quota_gpus(quota, tenant);
         if (over > 0)
             room += over < tenant->held ? over : tenant->held;
         tenant->left = tenant->used;
@@ -227,7 +238,7 @@ static uint32_t quota_choose(struct quota *quota, struct cs_host *host, struct t
         struct job_id job = cs_running(host, i);
         struct quota_tenant *tenant = quota_of(quota, host, job);
         uint32_t held = quota_held(host, job, pools);
-        if (held == 0 || (tenant != NULL && tenant->left <= quota_gpus(host, tenant)))
+        if (held == 0 || (tenant != NULL && tenant->left <= quota_gpus(quota, tenant)))
             continue;
         if (tenant != NULL)
             tenant->left -= cs_job_gpus(host, job);
@@ -291,7 +302,7 @@ static bool quota_sane(struct quota *quota, struct cs_host *host)
     for (uint32_t i = 0; i < cs_pending_count(host) && !quota->borrow; i++) {
         const struct cs_task *task = cs_task(host, cs_pending(host, i));
         const struct quota_tenant *tenant = quota_of(quota, host, task->job);
-        if (tenant != NULL && task->gpus <= quota_gpus(host, tenant))
+        if (tenant != NULL && task->gpus <= quota_gpus(quota, tenant))
             continue;
         quota_never(host, cs_request(host, task->job)->tenant, tenant != NULL);
         return false;
@@ -315,7 +326,7 @@ static void quota_decide(void *self, struct cs_host *host)
         struct job_id job = cs_task(host, task)->job;
         struct quota_tenant *tenant = quota_of(quota, host, job);
         bool within = tenant != NULL &&
-                      tenant->used + gpus <= quota_gpus(host, tenant);
+                      tenant->used + gpus <= quota_gpus(quota, tenant);
         bool starts = within && cs_start(host, task) == CS_DONE;
         if (within && !starts && quota->reclaim && quota_reclaim(quota, host, task)) {
             for (i = 0; cs_pending(host, i).i != task.i; i++)

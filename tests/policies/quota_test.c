@@ -71,7 +71,6 @@ static void run_rows(const char *rows, const char *cluster, const char *policies
 }
 
 #define CPU_2 "cpu: {type: epyc-7742, sockets: 2}, memory: 500GB"
-
 #define TWO_NODES "nodes: [{name: n, count: 2, gpus: {type: generic, count: 8}}]"
 
 /* a has borrowed b's half; b comes at 100 s, has it at once, and a's second job
@@ -185,6 +184,22 @@ static void what_may_never_start_ends_the_run_with_its_reason(void **state)
     }
 }
 
+/* Four fifths of the five GPUs that there can be are four, also while those four are not
+ * here yet, 60 s after they were ordered. */
+static void a_share_counts_nodes_that_are_away(void **state)
+{
+    static const char rented[] =
+        "nodes: [{name: a, count: 1, gpus: {type: v100-32, count: 1}, " CPU_2 "}, {name: r, "
+        "count: 1, gpus: {type: v100-32, count: 4}, " CPU_2 ", rent: {start: 60s, keep: "
+        "100s}}]";
+    struct world_job job[1];
+
+    (void)state;
+    run_rows("0,0,500,4,a,\n", rented,
+             "[{policy: quota, quotas: a=80%, borrow: false}]", job);
+    assert_true(job[0].start_s == 60 && job[0].end_s == 560);
+}
+
 static void nothing_is_lent_or_taken_back_if_it_is_forbidden(void **state)
 {
     struct owned_job job[] = { { 0, 1000, 8, "a" }, { 0, 1000, 8, "a" },
@@ -213,16 +228,22 @@ static void nothing_is_lent_or_taken_back_if_it_is_forbidden(void **state)
 static void quotas_that_are_none_fail_the_trial(void **state)
 {
     struct owned_job job[] = { { 0, 10, 8, "a" } };
-    const char *policy[] = { "[{policy: quota, quotas: a}]",
-                             "[{policy: quota, quotas: a=x}]",
-                             "[{policy: quota, quotas: a=5GPU}]" };
+    static const struct {
+        const char *policy, *why;
+    } bad[] = {
+        { "[{policy: quota, quotas: a}]", "quotas must be" },
+        { "[{policy: quota, quotas: a=x}]", "quotas must be" },
+        { "[{policy: quota, quotas: a=5GPU}]", "quotas must be" },
+        { "[{policy: quota, quotas: a=4 b=2 a=0}]", "quotas names a tenant twice" },
+        { "[{policy: quota, quotas: a=150%}]", "more than 100% of all GPUs" },
+    };
 
     (void)state;
-    for (int p = 0; p < 3; p++) {
+    for (size_t p = 0; p < sizeof bad / sizeof bad[0]; p++) {
         struct world world = { 0 };
-        assert_true(open_owned(&world, job, 1, TWO_NODES, policy[p]));
+        assert_true(open_owned(&world, job, 1, TWO_NODES, bad[p].policy));
         assert_false(world_run(&world, 0, NULL, NULL, NULL));
-        assert_non_null(strstr(world_error(&world), "quotas must be"));
+        assert_non_null(strstr(world_error(&world), bad[p].why));
         world_close(&world);
     }
 }
@@ -369,6 +390,7 @@ int main(void)
         cmocka_unit_test(what_may_never_start_ends_the_run_with_its_reason),
         cmocka_unit_test(what_is_lent_is_taken_back),
         cmocka_unit_test(a_share_is_one_of_all_pools),
+        cmocka_unit_test(a_share_counts_nodes_that_are_away),
         cmocka_unit_test(what_is_taken_back_lies_where_it_is_needed),
         cmocka_unit_test(what_is_taken_back_makes_room_for_a_gang),
         cmocka_unit_test(nothing_is_lent_or_taken_back_if_it_is_forbidden),
