@@ -200,9 +200,23 @@ static void every_elastic_policy_ends_all_jobs(void **state)
     }
 }
 
+/* The node is ordered at 0 s and is here after 60 s; the next lease would begin at 1,200 s. */
+static void themis_offers_gpus_that_come_with_a_node(void **state)
+{
+    struct world_job job[1];
+
+    (void)state;
+    run_on("{name: a, count: 1, gpus: {type: generic, count: 1}}, {name: r, count: 1, gpus: "
+           "{type: generic, count: 8}, rent: {start: 60s, keep: 10s}}",
+           "themis", "0,0,1000,8,\n", "", job);
+    assert_true(about(job[0].start_s, 60));
+    assert_true(about(job[0].end_s, 1060));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(themis_offers_gpus_that_come_with_a_node),
         cmocka_unit_test(optimus_gives_to_the_largest_marginal_gain),
         cmocka_unit_test(optimus_takes_no_step_that_saves_nothing),
         cmocka_unit_test(afs_favours_the_shorter_while_it_gains),
