@@ -49,6 +49,12 @@ uint32_t cs_home_pools(const struct cs_host *host, struct task_id task,
                        uint32_t role);
 uint32_t cs_role_homes(const struct cs_host *host, struct job_id job,
                        uint32_t role);
+/* The pools that the roles of a task for a whole job may use, as a mask. */
+uint32_t cs_task_pools(const struct cs_host *host, struct task_id task);
+/* Would cs_start() start the task for a whole job now, if these jobs held nothing?
+ * Draws and changes nothing. */
+bool cs_fits_without(struct cs_host *host, struct task_id task,
+                     const struct job_id *job, uint32_t count);
 /* The pools of that name, as a mask; 0: there is none. */
 static inline uint32_t cs_pools_named(const struct cs_host *host,
                                       const char *name)

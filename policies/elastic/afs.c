@@ -130,6 +130,22 @@ static void afs_set_sizes(struct afs *afs, struct cs_host *host)
     }
 }
 
+/* Tries jobs again that were given GPUs and found no place for them. */
+static void afs_start_waiting(struct afs *afs, struct cs_host *host)
+{
+    uint32_t sizes = 0;
+
+    for (uint32_t i = 0; i < afs->count && cs_free_gpus(host, 0) > 0; i++)
+        if (afs->job[i].had == 0 && afs->share[i].gpus > 0)
+            afs->size[sizes++] = (struct cs_size) { afs->job[i].job, afs->share[i].gpus };
+    if (sizes == 0)
+        return;
+    cs_set_sizes(host, afs->size, sizes);
+    for (uint32_t i = 0; i < afs->count; i++)
+        if (afs->job[i].had == 0)
+            afs->job[i].had = cs_size_now(host, afs->job[i].job);
+}
+
 /* Sizes are computed from nothing, no sooner than an interval after the last time. */
 static void afs_decide(void *self, struct cs_host *host)
 {
@@ -140,8 +156,12 @@ static void afs_decide(void *self, struct cs_host *host)
     if (room != afs->total)             /* nodes have come or gone */
         afs->changed = true;
     afs->total = room;
-    if (afs->count == 0 || (!afs->changed && !afs_lost(afs, host)))
+    if (afs->count == 0)
         return;
+    if (!afs->changed && !afs_lost(afs, host)) {
+        afs_start_waiting(afs, host);
+        return;
+    }
     int64_t due_ns = clock_after(afs->last_ns, afs->interval_ns);
     if (afs->once && now < due_ns) {
         cs_wake_at(host, due_ns);

@@ -529,6 +529,22 @@ static void ef_set_sizes(struct ef *ef, struct cs_host *host)
     }
 }
 
+/* Tries jobs again that were given GPUs and found no place for them. */
+static void ef_start_waiting(struct ef *ef, struct cs_host *host)
+{
+    uint32_t sizes = 0;
+
+    for (uint32_t i = 0; i < ef->count && cs_free_gpus(host, 0) > 0; i++)
+        if (ef->job[i].had == 0 && ef->job[i].gpus > 0)
+            ef->size[sizes++] = (struct cs_size) { ef->job[i].job, ef->job[i].gpus };
+    if (sizes == 0)
+        return;
+    cs_set_sizes(host, ef->size, sizes);
+    for (uint32_t i = 0; i < ef->count; i++)
+        if (ef->job[i].had == 0)
+            ef->job[i].had = cs_size_now(host, ef->job[i].job);
+}
+
 /* Admits, fills the shares of all that are admitted by deadline, and deals out
  * the rest. */
 static void ef_decide(void *self, struct cs_host *host)
@@ -540,8 +556,12 @@ static void ef_decide(void *self, struct cs_host *host)
     if (total != ef->total)             /* nodes have come or gone */
         ef->changed = true;
     ef->total = total;
-    if (ef->count == 0 || (!ef->changed && !ef_lost(ef, host)))
+    if (ef->count == 0)
         return;
+    if (!ef->changed && !ef_lost(ef, host)) {
+        ef_start_waiting(ef, host);
+        return;
+    }
     for (uint32_t i = 0; i < ef->count; i++) {
         struct ef_job *job = &ef->job[i];
         if (job->had == 0)

@@ -6,11 +6,11 @@
  * As queues with a guaranteed and a larger most capacity in YARN's Capacity
  * Scheduler, or Kueue's cohorts.  By priority, then first come: a task within
  * its tenant's quota starts if there is room; if there is none, jobs of tenants
- * above their quota are stopped, those that began last first, until there is
- * (`reclaim`).  Then, if nobody within a quota waits, others start on what is
- * free (`borrow`).  Tenants that `quotas` does not name have a quota of 0.  Where
- * nothing may be borrowed, a task above its tenant's quota could never start:
- * that ends the run.
+ * above their quota in the pools that it may use are stopped, those that began last
+ * first, until there is (`reclaim`); none is stopped if that would make no room.
+ * Then, if nobody within a quota waits, others start on what is free (`borrow`).
+ * Tenants that `quotas` does not name have a quota of 0.  Where nothing may be
+ * borrowed, a task above its tenant's quota could never start: that ends the run.
  */
 #include <string.h>
 
@@ -28,6 +28,8 @@ struct quota_tenant {
     double amount;              /* GPUs, or a share of all */
     bool share;
     uint32_t used;              /* at this decision */
+    uint32_t left, held;        /* while one looks for what to take back: of used, and
+                                   in the pools of the task */
 };
 
 /* Parameters, and the tenants that they name. */
@@ -36,6 +38,10 @@ struct quota {
     bool borrow, reclaim;
     struct quota_tenant tenant[QUOTA_TENANTS];
     uint32_t tenants;
+    uint32_t gpus;              /* that there can be: with nodes that are out of
+                                   service, or not rented */
+    struct job_id *stop;        /* what would be taken back */
+    uint32_t stop_room;
 };
 
 static const struct cs_param quota_param[] = {
@@ -76,6 +82,15 @@ static const char *quota_entry(const char *at, struct quota_tenant *out)
     return *at == ' ' || *at == '\0' ? at : NULL;
 }
 
+/* NULL: it has no quota. */
+static struct quota_tenant *quota_named(struct quota *quota, const char *name)
+{
+    for (uint32_t t = 0; name != NULL && t < quota->tenants; t++)
+        if (strcmp(quota->tenant[t].name, name) == 0)
+            return &quota->tenant[t];
+    return NULL;
+}
+
 /* What is wrong with the text; NULL: it was read. */
 static const char *quota_read(struct quota *quota)
 {
@@ -88,7 +103,13 @@ static const char *quota_read(struct quota *quota)
             return NULL;        /* nobody has one, or no more do */
         if (quota->tenants == QUOTA_TENANTS)
             return "quotas names more than 64 tenants";
-        at = quota_entry(at, &quota->tenant[quota->tenants++]);
+        struct quota_tenant *tenant = &quota->tenant[quota->tenants];
+        at = quota_entry(at, tenant);
+        if (at != NULL && quota_named(quota, tenant->name) != NULL)
+            return "quotas names a tenant twice";
+        if (at != NULL && tenant->share && tenant->amount > 100)
+            return "a share in quotas is more than 100% of all GPUs";
+        quota->tenants++;
     }
     return "quotas must be GPUs or a share of each tenant, as \"a=16 b=25%\"";
 }
@@ -97,7 +118,11 @@ static const char *quota_read(struct quota *quota)
 static bool quota_init(void *self, struct cs_host *host)
 {
     const char *wrong = quota_read(self);
+    struct quota *quota = self;
 
+    quota->gpus = 0;
+    for (uint32_t n = 0; n < cs_node_count(host); n++)
+        quota->gpus += cs_node(host, n).gpus;
     if (wrong != NULL)
         cs_fail(host, wrong);
     return wrong == NULL;
@@ -109,15 +134,6 @@ static bool quota_before(const void *self, const struct cs_host *host,
 {
     (void)self;
     return cs_task(host, a)->priority > cs_task(host, b)->priority;
-}
-
-/* NULL: it has no quota. */
-static struct quota_tenant *quota_named(struct quota *quota, const char *name)
-{
-    for (uint32_t t = 0; name != NULL && t < quota->tenants; t++)
-        if (strcmp(quota->tenant[t].name, name) == 0)
-            return &quota->tenant[t];
-    return NULL;
 }
 
 /* The quota of a job's tenant; NULL: it has none. */
@@ -136,11 +152,10 @@ static double quota_amount(const struct quota_tenant *tenant, uint32_t gpus)
     return tenant->share ? tenant->amount / 100 * gpus : tenant->amount;
 }
 
-/* Returns the quota of a tenant in GPUs: a number, or a share of all. */
-static double quota_gpus(const struct cs_host *host,
-                         const struct quota_tenant *tenant)
+/* Returns the quota of a tenant in GPUs: a number, or a share of all that there can be. */
+static double quota_gpus(const struct quota *quota, const struct quota_tenant *tenant)
 {
-    return quota_amount(tenant, cs_total_gpus(host, 0));
+    return quota_amount(tenant, quota->gpus);
 }
 
 /* Where nothing may be borrowed, a job above its tenant's quota waits for ever. */
@@ -172,37 +187,85 @@ static void quota_count(struct quota *quota, const struct cs_host *host)
     }
 }
 
-/* Stops what was borrowed, the last first, until so many GPUs are free. */
-static void quota_reclaim(struct quota *quota, struct cs_host *host,
-                          uint32_t gpus)
+/* Returns the GPUs that a job holds in some pools. */
+static uint32_t quota_held(const struct cs_host *host, struct job_id job, uint32_t pools)
 {
-    for (uint32_t i = cs_running_count(host);
-         i-- > 0 && cs_free_gpus(host, 0) < gpus;) {
-        struct job_id job = cs_running(host, i);
-        struct quota_tenant *tenant = quota_of(quota, host, job);
-        uint32_t has = cs_job_gpus(host, job);
-        if (tenant != NULL && tenant->used <= quota_gpus(host, tenant))
-            continue;
-        if (cs_stop(host, job) == CS_DONE && tenant != NULL)
-            tenant->used -= has;
+    uint32_t roles = cs_request(host, job)->form->role_count, gpus = 0;
+
+    for (uint32_t r = 0; r < roles; r++) {
+        struct lease_id lease = cs_role_lease(host, job, r);
+        if (lease.i != ID_NONE && (cs_lease_pools(host, lease) & pools))
+            gpus += cs_lease(host, lease)->gpus;
     }
+    return gpus;
 }
 
-/* Could all of it be had by stopping what was borrowed? */
-static bool quota_can(struct quota *quota, const struct cs_host *host,
+/* Could so many GPUs of these pools be had by stopping what was borrowed there? */
+static bool quota_can(struct quota *quota, const struct cs_host *host, uint32_t pools,
                       uint32_t gpus)
 {
-    double room = cs_free_gpus(host, 0);
+    double room = cs_free_gpus(host, pools);
 
-    for (uint32_t t = 0; t < quota->tenants; t++) {
-        double over = quota->tenant[t].used -
-                      quota_gpus(host, &quota->tenant[t]);
-        room += over > 0 ? over : 0;
+    for (uint32_t t = 0; t < quota->tenants; t++)
+        quota->tenant[t].held = 0;
+    for (uint32_t i = 0; i < cs_running_count(host); i++) {
+        struct job_id job = cs_running(host, i);
+        struct quota_tenant *tenant = quota_of(quota, host, job);
+        uint32_t held = quota_held(host, job, pools);
+        if (tenant != NULL)
+            tenant->held += held;
+        else
+            room += held;
     }
-    for (uint32_t i = 0; i < cs_running_count(host); i++)
-        if (quota_of(quota, host, cs_running(host, i)) == NULL)
-            room += cs_job_gpus(host, cs_running(host, i));
+    for (uint32_t t = 0; t < quota->tenants; t++) {
+        struct quota_tenant *tenant = &quota->tenant[t];
+        double over = tenant->used - quota_gpus(quota, tenant);
+        if (over > 0)
+            room += over < tenant->held ? over : tenant->held;
+        tenant->left = tenant->used;
+    }
     return room >= gpus;
+}
+
+/* Lists what was borrowed in the pools of a task, the last first, until the task would
+ * fit without it.  Returns how many jobs; 0: it would not. */
+static uint32_t quota_choose(struct quota *quota, struct cs_host *host, struct task_id task,
+                             uint32_t pools)
+{
+    uint32_t gpus = cs_task(host, task)->gpus, room = cs_free_gpus(host, pools), count = 0;
+
+    for (uint32_t i = cs_running_count(host); i-- > 0;) {
+        struct job_id job = cs_running(host, i);
+        struct quota_tenant *tenant = quota_of(quota, host, job);
+        uint32_t held = quota_held(host, job, pools);
+        if (held == 0 || (tenant != NULL && tenant->left <= quota_gpus(quota, tenant)))
+            continue;
+        if (tenant != NULL)
+            tenant->left -= cs_job_gpus(host, job);
+        quota->stop = cs_grow(host, quota->stop, &quota->stop_room, count,
+                              sizeof *quota->stop);
+        quota->stop[count++] = job;
+        room += held;
+        if (room >= gpus && cs_fits_without(host, task, quota->stop, count))
+            return count;
+    }
+    return 0;
+}
+
+/* Stops what was borrowed so that a task may start; false: nothing was stopped. */
+static bool quota_reclaim(struct quota *quota, struct cs_host *host, struct task_id task)
+{
+    uint32_t pools = cs_task_pools(host, task), count = 0;
+
+    if (pools != 0 && quota_can(quota, host, pools, cs_task(host, task)->gpus))
+        count = quota_choose(quota, host, task, pools);
+    for (uint32_t i = 0; i < count; i++) {
+        struct quota_tenant *tenant = quota_of(quota, host, quota->stop[i]);
+        uint32_t has = cs_job_gpus(host, quota->stop[i]);
+        if (cs_stop(host, quota->stop[i]) == CS_DONE && tenant != NULL)
+            tenant->used -= has;
+    }
+    return count > 0;
 }
 
 #define QUOTA_WHY 200u
@@ -239,7 +302,7 @@ static bool quota_sane(struct quota *quota, struct cs_host *host)
     for (uint32_t i = 0; i < cs_pending_count(host) && !quota->borrow; i++) {
         const struct cs_task *task = cs_task(host, cs_pending(host, i));
         const struct quota_tenant *tenant = quota_of(quota, host, task->job);
-        if (tenant != NULL && task->gpus <= quota_gpus(host, tenant))
+        if (tenant != NULL && task->gpus <= quota_gpus(quota, tenant))
             continue;
         quota_never(host, cs_request(host, task->job)->tenant, tenant != NULL);
         return false;
@@ -263,14 +326,14 @@ static void quota_decide(void *self, struct cs_host *host)
         struct job_id job = cs_task(host, task)->job;
         struct quota_tenant *tenant = quota_of(quota, host, job);
         bool within = tenant != NULL &&
-                      tenant->used + gpus <= quota_gpus(host, tenant);
-        if (within && quota->reclaim && cs_free_gpus(host, 0) < gpus &&
-            quota_can(quota, host, gpus)) {
-            quota_reclaim(quota, host, gpus);
+                      tenant->used + gpus <= quota_gpus(quota, tenant);
+        bool starts = within && cs_start(host, task) == CS_DONE;
+        if (within && !starts && quota->reclaim && quota_reclaim(quota, host, task)) {
             for (i = 0; cs_pending(host, i).i != task.i; i++)
                 ;               /* what was stopped waits, too */
+            starts = cs_start(host, task) == CS_DONE;
         }
-        if (within && cs_start(host, task) == CS_DONE) {
+        if (starts) {
             tenant->used += gpus;
             continue;
         }

@@ -64,7 +64,7 @@ struct themis {
     double *best;               /* [offered job + 1][gpus + 1] */
     uint8_t *choice;
     struct themis_rank *rank;   /* to find the worst */
-    bool free;                  /* somebody ended: GPUs are free */
+    bool free;                  /* somebody came or ended since the last auction */
 };
 
 /* Counts who was there. */
@@ -368,8 +368,10 @@ static void themis_decide(void *self, struct cs_host *host)
     if (t->count == 0)
         return;
     cs_wake_at(host, clock_tick_after(now, t->lease_ns));
-    /* Between two leases only free GPUs are offered, to jobs without a lease. */
-    if (!due && (!t->free || cs_free_gpus(host, 0) == 0))
+    /* Between two leases only free GPUs are offered, to jobs without a lease: one may have
+     * lost its own, and GPUs come free also with a node that is repaired or rented. */
+    bool news = t->free || cs_pending_count(host) > 0;
+    if (!due && (!news || cs_free_gpus(host, 0) == 0))
         return;
     t->free = false;
     pass_time(t, host);

@@ -339,6 +339,40 @@ bool host_fits(struct cs_host *host, struct task_id id, const struct cs_want *wa
            host_look(host, job, role, want, place);
 }
 
+/* Takes what a job holds out of the cluster on trial, or puts it back.  On a node under
+ * notice nothing comes free. */
+static void lift_job(struct cs_host *host, struct job_id id, bool back)
+{
+    for (uint32_t r = 0; r < host_form_of(host_job_slot(host, id.i))->role_count; r++) {
+        struct lease_id lease = cs_role_lease(host, id, r);
+        if (lease.i == ID_NONE)
+            continue;
+        const struct placement *place = &cs_lease(host, lease)->placement;
+        if (host_on_leaving_node(host->nodes, place))
+            continue;
+        (back ? cluster_take : cluster_untake)(host->cluster, place);
+        if (host->spec->power_cap_w > 0)
+            host_power_lease(host->nodes, host->cluster, place, back);
+    }
+}
+
+bool cs_fits_without(struct cs_host *host, struct task_id id, const struct job_id *job,
+                     uint32_t count)
+{
+    struct placement place[FORM_ROLES_MAX];
+
+    if (!host_task_live(host, id) || host->tasks->slot[id.i].pub.role != CS_ALL_ROLES)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        lift_job(host, job[i], false);
+    bool fits = find_all(host, host_job_slot(host, host->tasks->slot[id.i].pub.job.i), NULL,
+                         true, NULL, place);
+    for (uint32_t i = count; i-- > 0;)
+        lift_job(host, job[i], true);
+    assert(count == 0 || job != NULL);
+    return fits;
+}
+
 /* What policies call most: a whole job as it asks, a phase on the lease that its
  * role holds, or else on a new one. */
 enum cs_verdict cs_start(struct cs_host *host, struct task_id id)

@@ -95,14 +95,15 @@ struct dynamic_choice {
     bool beyond;                /* only advice makes it looked at */
 };
 
-/* Roles that found no room in this decision, idle leases included.  Later starts only
- * take room, so a task of the same form, role and size need not be tried.  A role that
+/* Tasks that found no room in this decision, idle leases included.  Later starts only
+ * take room, so a task of the same form, role and size (parts and memory of a GPU too)
+ * and with the same rates need not be tried.  A task that
  * does not fit in the list is tried again: that costs time and changes nothing. */
 #define DYNAMIC_FULL_MAX 16u
 
 struct dynamic_full {
-    const struct job_form *form[DYNAMIC_FULL_MAX];
-    uint32_t role[DYNAMIC_FULL_MAX], gpus[DYNAMIC_FULL_MAX], count;
+    struct cs_task task[DYNAMIC_FULL_MAX];
+    uint32_t count;
 };
 
 /* Makes `want` the best if the phase would be over earlier there.  "Over" is in
@@ -294,35 +295,35 @@ static bool dynamic_waits(const struct dynamic *dynamic,
             best->over_s;
 }
 
-/* Did a task of the same form, role and size find no room in this decision?
- * Nothing has been freed since.  A task with a held lease is never full: it can go
+/* Does what one job asks for in a task tell nothing apart from the other's? */
+static bool dynamic_same_ask(const struct cs_host *host, const struct cs_task *a,
+                             const struct cs_task *b)
+{
+    const struct job_request *of_a = cs_request(host, a->job);
+    const struct job_request *of_b = cs_request(host, b->job);
+
+    return of_a->form == of_b->form && a->role == b->role && a->gpus == b->gpus &&
+           a->gpu_milli == b->gpu_milli && of_a->gpu_mib == of_b->gpu_mib &&
+           of_a->rates == of_b->rates;
+}
+
+/* Did such a task find no room in this decision?  Nothing has been freed since.  A task with a held lease is never full: it can go
  * on there. */
 static bool dynamic_is_full(const struct dynamic_full *full,
                             const struct cs_host *host,
                             const struct cs_task *task)
 {
-    const struct job_form *form = cs_request(host, task->job)->form;
-
     for (uint32_t k = 0; task->held.i == ID_NONE && k < full->count; k++)
-        if (full->form[k] == form && full->role[k] == task->role &&
-            full->gpus[k] == task->gpus)
+        if (dynamic_same_ask(host, &full->task[k], task))
             return true;
     return false;
 }
 
 /* Notes that a task found no room, for dynamic_is_full(). */
-static void dynamic_note_full(struct dynamic_full *full,
-                              const struct cs_host *host,
-                              const struct cs_task *task)
+static void dynamic_note_full(struct dynamic_full *full, const struct cs_task *task)
 {
-    uint32_t k = full->count;
-
-    if (k == DYNAMIC_FULL_MAX)
-        return;
-    full->form[k] = cs_request(host, task->job)->form;
-    full->role[k] = task->role;
-    full->gpus[k] = task->gpus;
-    full->count++;
+    if (full->count < DYNAMIC_FULL_MAX)
+        full->task[full->count++] = *task;
 }
 
 /* Is the task larger than all GPUs that are free or idle?  Then no search can find
@@ -376,7 +377,7 @@ static void dynamic_try(const struct dynamic *dynamic, struct cs_host *host,
     else
         alike = best.found || best.room ? CS_ALIKE_AS_LONG : CS_ALIKE_ALL;
     if (alike == CS_ALIKE_ALL)
-        dynamic_note_full(full, host, cs_task(host, task));
+        dynamic_note_full(full, cs_task(host, task));
     if (verdict != CS_DONE)
         cs_tried(host, task, alike);
 }

@@ -176,7 +176,7 @@ static enum cs_alike hybrid_take(struct hybrid *hybrid, struct cs_host *host,
         want.idle_ns = (int64_t)((rest_s < 1e6 ? rest_s : 1e6) * 1e9);
     if (hybrid_start_as(hybrid, host, task, &want, &f) != CS_DONE &&
         want.idle_ns > 0)
-        cs_wake_at(host, clock_after(cs_now_ns(host), want.idle_ns));
+        cs_wake_when_idle(host, want.idle_ns);
     return CS_ALIKE_AS_LONG;
 }
 

@@ -278,9 +278,42 @@ static void a_gpu_is_promised_when_its_last_part_ends(void **state)
     assert_true(about(job[4].start_s, 2) && about(job[3].start_s, 300));
 }
 
+/* Each node of four has one GPU free; a gang of two may lie on both once it has waited
+ * for 60 s.  Nothing else happens at 61 s. */
+static void a_gang_that_has_waited_long_enough_is_tried_again(void **state)
+{
+    static const char nodes[] = "{name: n, count: 2, gpus: {type: generic, count: 4}}";
+    static const char *const policy[] = { "fcfs", "dlas", "afs", "elasticflow", "themis" };
+    struct world_job job[3];
+    char text[100];
+
+    (void)state;
+    for (size_t p = 0; p < sizeof policy / sizeof policy[0]; p++) {
+        snprintf(text, sizeof text, "%s, placement: consolidate, relax_after: 60s", policy[p]);
+        run_on(nodes, text, "0,0,1000,3,\n1,0,1000,3,\n2,1,100,2,\n", "", job);
+        if (!about(job[2].start_s, 61) || !about(job[2].end_s, 161))
+            fail_msg("%s", policy[p]);
+    }
+}
+
+/* The node is ordered at 0 s and is here after 60 s; the next lease would begin at 1,200 s. */
+static void themis_offers_gpus_that_come_with_a_node(void **state)
+{
+    struct world_job job[1];
+
+    (void)state;
+    run_on("{name: a, count: 1, gpus: {type: generic, count: 1}}, {name: r, count: 1, gpus: "
+           "{type: generic, count: 8}, rent: {start: 60s, keep: 10s}}",
+           "themis", "0,0,1000,8,\n", "", job);
+    assert_true(about(job[0].start_s, 60));
+    assert_true(about(job[0].end_s, 1060));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_gang_that_has_waited_long_enough_is_tried_again),
+        cmocka_unit_test(themis_offers_gpus_that_come_with_a_node),
         cmocka_unit_test(optimus_gives_to_the_largest_marginal_gain),
         cmocka_unit_test(optimus_takes_no_step_that_saves_nothing),
         cmocka_unit_test(afs_favours_the_shorter_while_it_gains),

@@ -359,6 +359,50 @@ static void engines_of_a_node_read_weights_once(void **state)
     assert_true(start_s[0] < 64 + 8.1);     /* 64 s: vLLM comes up */
 }
 
+/* After its second step the first job has left the GPUs of a100 idle when the second asks for
+ * them, whose switch there (evicting and loading, from the grant to its phase) takes
+ * longer than the phase.  They may be taken once they have been idle for the rest of it:
+ * less than the switch after the first job's phase ended. */
+static void an_idle_lease_is_taken_when_it_has_been_idle_long_enough(void **state)
+{
+    (void)state;
+    run("experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+        "    - {name: train, count: 1, gpus: {type: a100-80, count: 2},\n"
+        "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, nics: {type: ib-hdr, count: "
+        "2}}\n"
+        "    - {name: rollout, count: 2, gpus: {type: l40s, count: 2},\n"
+        "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, nics: {type: ib-hdr, count: "
+        "1}}\n  storage: {bandwidth: 20GB/s}\n"
+        "workload:\n  arrival: {process: fixed, times: [0s, 210s]}\n  mix:\n"
+        "    - {recipe: dpo, model: qwen2.5-1.5b, method: lora, name: dpo, prompts: 64,\n"
+        "       responses: 4, prompt_tokens: 200, response: {mean: 4000, cv: 0.3, max: "
+        "8192},\n       steps: 6, train: {gpus: 2, types: [a100-80], home: train},\n"
+        "       rollout: {gpus: 2, types: [l40s], home: rollout}}\n"
+        "policies: [{policy: hybrid, release_max: 0%, lend_max: 10000%}]\n"
+        "output: {tables: [jobs, phases, decisions], plots: []}\n", "1");
+    double start_s = phase_at("hybrid", "1", "reference", 0, "start_s"), granted_s = NAN;
+    double idle_s = phase_at("hybrid", "0", "sync", 1, "end_s");
+    char *text = program_result(&program, "out", "decisions.csv"), field[64];
+
+    for (const char *line = strchr(text, '\n'); line && line[1] && isnan(granted_s);
+         line = strchr(line + 1, '\n')) {
+        static const char *const key[] = { "start", "1", "train" };
+        static const char *const column[] = { "action", "job", "role" };
+        bool same = true;
+        for (int k = 0; k < 3; k++) {
+            csv_field(line + 1, csv_column(text, column[k]), field, sizeof field);
+            same = same && strcmp(field, key[k]) == 0;
+        }
+        csv_field(line + 1, csv_column(text, "t_s"), field, sizeof field);
+        granted_s = same ? strtod(field, NULL) : NAN;
+    }
+    free(text);
+    assert_true(granted_s > idle_s && granted_s < start_s);
+    if (!(granted_s - idle_s < start_s - granted_s))
+        fail_msg("granted after %g s idle, for a switch of %g s", granted_s - idle_s,
+                 start_s - granted_s);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -370,6 +414,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_job_reloads_what_it_has_saved),
         cmocka_unit_test(a_checkpoint_counts_when_its_step_is_over),
         cmocka_unit_test(engines_of_a_node_read_weights_once),
+        cmocka_unit_test(an_idle_lease_is_taken_when_it_has_been_idle_long_enough),
     };
 
     (void)argc;

@@ -589,6 +589,52 @@ static void time_slice_leaves_a_good_pair_together(void **state)
     assert_about(job[1].end_s, 1257.5);
 }
 
+/* One GPU: the job of a whole one finds no room beside a half, which a second half does. */
+static void a_half_starts_behind_a_whole_that_waits(void **state)
+{
+    static const char *const policy[] = { "fcfs, blocking: skip", "dynamic", "advised",
+                                          "hybrid" };
+    struct world_job job[3];
+
+    (void)state;
+    for (size_t p = 0; p < sizeof policy / sizeof policy[0]; p++) {
+        run_named(policy[p], HEAD "0,0,100,0.5\n1,1,100,1\n2,2,50,0.5\n", 1, "", job, NULL);
+        if (job[2].start_s != 2 || job[2].end_s != 52 || job[1].start_s != 100)
+            fail_msg("%s: starts at %g s", policy[p], job[2].start_s);
+    }
+}
+
+/* The second job runs on GPUs of m alone, which are taken, the third on those of n. */
+static void a_job_with_other_rates_starts_behind_one_that_waits(void **state)
+{
+    static const char *const policy[] = { "dynamic", "advised", "hybrid" };
+
+    (void)state;
+    for (size_t p = 0; p < sizeof policy / sizeof policy[0]; p++) {
+        struct world world = { 0 };
+        struct world_job job[3];
+        char text[1024];
+
+        strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+        assert_non_null(mkdtemp(world.folder));
+        world_write(&world, "jobs.csv", "job,submit,m,n,gpus,duration\n0,0,1000,,1,1000\n"
+                    "1,1,500,,1,500\n2,2,,100,1,100\n");
+        snprintf(text, sizeof text,
+                 "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: m, "
+                 "count: 1, gpus: {type: v100-32, count: 1}, cpu: {type: epyc-7742, sockets: "
+                 "1}, memory: 500GB}, {name: n, count: 1, gpus: {type: a100-80, count: 1}, "
+                 "cpu: {type: epyc-7742, sockets: 1}, memory: 500GB}]}\nworkload: {trace: "
+                 "{file: jobs.csv, format: csv, columns: {job: job, submit: submit, "
+                 "duration: duration, gpus: gpus}, run_times: {v100-32: m, a100-80: n}}}\n"
+                 "policies: [%s]\n", policy[p]);
+        if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, NULL))
+            fail_msg("%s", world_error(&world));
+        if (job[2].start_s != 2 || job[2].end_s != 102 || job[1].start_s != 1000)
+            fail_msg("%s: starts at %g s", policy[p], job[2].start_s);
+        world_close(&world);
+    }
+}
+
 static void policies_that_pack_beat_no_bound(void **state)
 {
     static const char *const policy[] = {
@@ -642,6 +688,8 @@ int main(void)
         cmocka_unit_test(
             time_slice_tries_two_together_and_parts_those_that_lose),
         cmocka_unit_test(time_slice_leaves_a_good_pair_together),
+        cmocka_unit_test(a_half_starts_behind_a_whole_that_waits),
+        cmocka_unit_test(a_job_with_other_rates_starts_behind_one_that_waits),
         cmocka_unit_test(policies_that_pack_beat_no_bound),
     };
 

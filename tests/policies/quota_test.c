@@ -39,6 +39,38 @@ static bool open_owned(struct world *world, const struct owned_job *job,
     return world_open(world, text);
 }
 
+/* As open_owned(), of rows job,submit,duration,gpus,tenant,types. */
+static void open_rows(struct world *world, const char *rows, const char *cluster,
+                      const char *policies)
+{
+    char csv[500], text[1500];
+
+    strcpy(world->folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world->folder));
+    snprintf(csv, sizeof csv, "job,submit,duration,gpus,tenant,types\n%s", rows);
+    world_write(world, "jobs.csv", csv);
+    snprintf(text, sizeof text,
+             "experiment: t\nseeds: 1\nuntil: drained\ncluster: {%s}\n"
+             "workload: {trace: {file: jobs.csv, format: csv, origin: file, "
+             "columns: {job: job, submit: submit, duration: duration, gpus: "
+             "gpus, tenant: tenant, gpu_types: types}}}\npolicies: %s\n", cluster, policies);
+    if (!world_open(world, text))
+        fail_msg("%s", world_error(world));
+}
+
+/* Runs all rows of one policy; job: has room for them. */
+static void run_rows(const char *rows, const char *cluster, const char *policies,
+                     struct world_job *job)
+{
+    struct world world = { 0 };
+
+    open_rows(&world, rows, cluster, policies);
+    if (!world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s: %s", policies, world_error(&world));
+    world_close(&world);
+}
+
+#define CPU_2 "cpu: {type: epyc-7742, sockets: 2}, memory: 500GB"
 #define TWO_NODES "nodes: [{name: n, count: 2, gpus: {type: generic, count: 8}}]"
 
 /* a has borrowed b's half; b comes at 100 s, has it at once, and a's second job
@@ -59,6 +91,49 @@ static void what_is_lent_is_taken_back(void **state)
     assert_true(end[2].start_s == 100 && end[2].end_s == 600);
     assert_true(end[1].end_s == 1500);
     world_close(&world);
+}
+
+#define FOUR_AND_FOUR "nodes: [{name: a, count: 1, gpus: {type: v100-32, count: 4}, " CPU_2 \
+    "}, {name: b, count: 1, gpus: {type: a100-80, count: 4}, " CPU_2 "}]"
+
+/* x takes four V100 back at 10 s from y, whose other 990 s follow from 110 s on, whether
+ * A100 are free (for z's job, at 20 s) or lent to z, who began last and keeps them. */
+static void what_is_taken_back_lies_where_it_is_needed(void **state)
+{
+    struct world_job job[3];
+
+    (void)state;
+    run_rows("0,0,1000,4,y,V100\n1,10,100,4,x,V100\n2,20,50,2,z,A100\n", FOUR_AND_FOUR,
+             "[{policy: quota, quotas: x=4}]", job);
+    assert_true(job[1].start_s == 10 && job[1].end_s == 110);
+    assert_true(job[0].end_s == 1100);
+    assert_true(job[2].start_s == 20 && job[2].end_s == 70);
+    run_rows("0,0,1000,4,y,V100\n1,1,1000,4,z,A100\n2,10,100,4,x,V100\n", FOUR_AND_FOUR,
+             "[{policy: quota, quotas: x=4}]", job);
+    assert_true(job[2].start_s == 10 && job[2].end_s == 110);
+    assert_true(job[0].end_s == 1100);
+    assert_true(job[1].start_s == 1 && job[1].end_s == 1001);
+}
+
+/* Each node of four has one GPU free: x's gang of two needs one of z's jobs of three to
+ * stop, the later one, of which 994 s are left.  Beside x's own jobs of three GPUs on both
+ * nodes a gang of two would fit nowhere, whatever stopped: nobody does. */
+static void what_is_taken_back_makes_room_for_a_gang(void **state)
+{
+    static const char nodes[] = "nodes: [{name: n, count: 2, gpus: {type: generic, count: "
+                                "4}}]";
+    struct world_job job[5];
+
+    (void)state;
+    run_rows("0,0,1000,3,z,\n1,0,1000,3,z,\n2,6,100,2,x,\n3,10,50,1,z,\n", nodes,
+             "[{policy: quota, quotas: x=4, placement: consolidate}]", job);
+    assert_true(job[2].start_s == 6 && job[2].end_s == 106);
+    assert_true(job[3].start_s == 10 && job[3].end_s == 60);
+    assert_true(job[0].end_s == 1000 && job[1].end_s == 1100);
+    run_rows("0,0,500,3,x,\n1,0,500,3,x,\n2,1,400,1,z,\n3,1,400,1,z,\n4,10,100,2,x,\n",
+             nodes, "[{policy: quota, quotas: x=8, placement: consolidate}]", job);
+    assert_true(job[2].end_s == 401 && job[3].end_s == 401);
+    assert_true(job[4].start_s == 500 && job[4].end_s == 600);
 }
 
 /* Pools of 8 and 10 GPUs: nine in numbers and a half of all are enough for jobs of nine. */
@@ -109,6 +184,22 @@ static void what_may_never_start_ends_the_run_with_its_reason(void **state)
     }
 }
 
+/* Four fifths of the five GPUs that there can be are four, also while those four are not
+ * here yet, 60 s after they were ordered. */
+static void a_share_counts_nodes_that_are_away(void **state)
+{
+    static const char rented[] =
+        "nodes: [{name: a, count: 1, gpus: {type: v100-32, count: 1}, " CPU_2 "}, {name: r, "
+        "count: 1, gpus: {type: v100-32, count: 4}, " CPU_2 ", rent: {start: 60s, keep: "
+        "100s}}]";
+    struct world_job job[1];
+
+    (void)state;
+    run_rows("0,0,500,4,a,\n", rented,
+             "[{policy: quota, quotas: a=80%, borrow: false}]", job);
+    assert_true(job[0].start_s == 60 && job[0].end_s == 560);
+}
+
 static void nothing_is_lent_or_taken_back_if_it_is_forbidden(void **state)
 {
     struct owned_job job[] = { { 0, 1000, 8, "a" }, { 0, 1000, 8, "a" },
@@ -137,16 +228,22 @@ static void nothing_is_lent_or_taken_back_if_it_is_forbidden(void **state)
 static void quotas_that_are_none_fail_the_trial(void **state)
 {
     struct owned_job job[] = { { 0, 10, 8, "a" } };
-    const char *policy[] = { "[{policy: quota, quotas: a}]",
-                             "[{policy: quota, quotas: a=x}]",
-                             "[{policy: quota, quotas: a=5GPU}]" };
+    static const struct {
+        const char *policy, *why;
+    } bad[] = {
+        { "[{policy: quota, quotas: a}]", "quotas must be" },
+        { "[{policy: quota, quotas: a=x}]", "quotas must be" },
+        { "[{policy: quota, quotas: a=5GPU}]", "quotas must be" },
+        { "[{policy: quota, quotas: a=4 b=2 a=0}]", "quotas names a tenant twice" },
+        { "[{policy: quota, quotas: a=150%}]", "more than 100% of all GPUs" },
+    };
 
     (void)state;
-    for (int p = 0; p < 3; p++) {
+    for (size_t p = 0; p < sizeof bad / sizeof bad[0]; p++) {
         struct world world = { 0 };
-        assert_true(open_owned(&world, job, 1, TWO_NODES, policy[p]));
+        assert_true(open_owned(&world, job, 1, TWO_NODES, bad[p].policy));
         assert_false(world_run(&world, 0, NULL, NULL, NULL));
-        assert_non_null(strstr(world_error(&world), "quotas must be"));
+        assert_non_null(strstr(world_error(&world), bad[p].why));
         world_close(&world);
     }
 }
@@ -176,39 +273,6 @@ static void quotas_lose_no_job(void **state)
         world_close(&world);
     }
 }
-
-/* As open_owned(), of rows job,submit,duration,gpus,tenant,types. */
-static void open_rows(struct world *world, const char *rows, const char *cluster,
-                      const char *policies)
-{
-    char csv[500], text[1500];
-
-    strcpy(world->folder, "/tmp/clustersim-test-XXXXXX");
-    assert_non_null(mkdtemp(world->folder));
-    snprintf(csv, sizeof csv, "job,submit,duration,gpus,tenant,types\n%s", rows);
-    world_write(world, "jobs.csv", csv);
-    snprintf(text, sizeof text,
-             "experiment: t\nseeds: 1\nuntil: drained\ncluster: {%s}\n"
-             "workload: {trace: {file: jobs.csv, format: csv, origin: file, "
-             "columns: {job: job, submit: submit, duration: duration, gpus: "
-             "gpus, tenant: tenant, gpu_types: types}}}\npolicies: %s\n", cluster, policies);
-    if (!world_open(world, text))
-        fail_msg("%s", world_error(world));
-}
-
-/* Runs all rows of one policy; job: has room for them. */
-static void run_rows(const char *rows, const char *cluster, const char *policies,
-                     struct world_job *job)
-{
-    struct world world = { 0 };
-
-    open_rows(&world, rows, cluster, policies);
-    if (!world_run(&world, 0, NULL, job, NULL))
-        fail_msg("%s: %s", policies, world_error(&world));
-    world_close(&world);
-}
-
-#define CPU_2 "cpu: {type: epyc-7742, sockets: 2}, memory: 500GB"
 
 /* Idle, a node of 8 V100 draws 8 x 45 W beside what one of 8 A100 draws beside its
  * 8 x 63 W: 8 x 181.5 + 2 x (60 + 68) W = 1,708 W; together 4,280 W.  Four A100 at work add
@@ -326,6 +390,9 @@ int main(void)
         cmocka_unit_test(what_may_never_start_ends_the_run_with_its_reason),
         cmocka_unit_test(what_is_lent_is_taken_back),
         cmocka_unit_test(a_share_is_one_of_all_pools),
+        cmocka_unit_test(a_share_counts_nodes_that_are_away),
+        cmocka_unit_test(what_is_taken_back_lies_where_it_is_needed),
+        cmocka_unit_test(what_is_taken_back_makes_room_for_a_gang),
         cmocka_unit_test(nothing_is_lent_or_taken_back_if_it_is_forbidden),
         cmocka_unit_test(quotas_that_are_none_fail_the_trial),
         cmocka_unit_test(quotas_lose_no_job),
