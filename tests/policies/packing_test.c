@@ -568,9 +568,10 @@ static void lucid_profiles_no_job_that_may_not_use_the_profiler(void **state)
     assert_non_null(mkdtemp(world.folder));
     world_write(&world, "jobs.csv", "job,submit,duration,gpus,types\n0,0,500,1,A100\n1,0,50,2,\n");
     if (!world_open(&world,
-            "experiment: t\nseeds: 1\ncluster: {nodes: [{name: try, count: 1, gpus: {type: v100-32, "
-            "count: 2}, cpu: {type: epyc-7742, sockets: 2}, memory: 500GB}, {name: main, count: 1, "
-            "gpus: {type: a100-80, count: 1}, cpu: {type: epyc-7742, sockets: 2}, memory: 500GB}]}\n"
+            "experiment: t\nseeds: 1\ncluster: {nodes: [{name: try, count: 1, gpus: {type: "
+            "v100-32, count: 2}, cpu: {type: epyc-7742, sockets: 2}, memory: 500GB}, {name: main, "
+            "count: 1, gpus: {type: a100-80, count: 1}, cpu: {type: epyc-7742, sockets: 2}, "
+            "memory: 500GB}]}\n"
             "workload: {trace: {file: jobs.csv, format: csv, columns: {job: job, submit: submit, "
             "duration: duration, gpus: gpus, gpu_types: types}}}\npolicies: [{policy: lucid, "
             "profiler: try, profile: 100s}]\n") ||
