@@ -10,9 +10,10 @@
  * arrival, none back.  So with estimates that are never too short no job starts
  * later than it was promised on submission.  A job that outlives its
  * estimate breaks promises: all are made anew.  More predictable than easy,
- * with fewer holes to fill.  The plan counts GPUs, not nodes: where whole nodes
- * are needed it may not hold.  A job that may go on cores in the place of GPUs starts
- * there as soon as it can, which takes no GPUs from the plan, and gives its place back.
+ * with fewer holes to fill.  The plan counts GPUs, neither nodes nor cores: where
+ * whole nodes are needed it may not hold.  A job that may go on cores has a
+ * reservation of GPUs, and starts on cores as soon as there are enough; then the
+ * plan has its GPUs back.
  *
  * What is due is found by time, and a hole in the plan by cs_plan_find(): no
  * decision looks at the whole queue or along the plan but where a job ended
@@ -23,6 +24,7 @@
  * entries of the job no longer hold: moves go forward, and only the first start
  * is ever asked for.
  */
+#include "policies/cores.h"
 #include "policies/order.h"
 #include "policies/phases.h"
 #include "policies/plan.h"
@@ -35,9 +37,9 @@ extern const struct cs_policy conservative_policy;
 struct con_job {
     int64_t start_ns, end_ns;   /* planned; NEVER: no place in the plan */
     int64_t run_ns;             /* what it asks for: so long, */
-    uint32_t gpus;              /* so many */
+    uint32_t gpus;              /* so many, */
+    uint32_t takes;             /* of which its place in the plan takes these */
     bool waits, runs;           /* it has a reservation; it has started */
-    bool chooses;               /* it may go on cores in the place of GPUs */
 };
 
 /* A planned start; it holds while the job waits for that time. */
@@ -60,7 +62,6 @@ struct con {
     struct cs_order *ends;      /* jobs that run, by the planned end */
     uint32_t fresh;             /* so many came, and have no place yet */
     bool early;                 /* something ended before its plan */
-    bool choices;               /* some job may choose */
     uint32_t total;             /* GPUs that the plan is made for, */
     bool begun;                 /* once it is; there may be none */
 };
@@ -207,18 +208,15 @@ static void con_reserve(struct con *con, struct cs_host *host, uint32_t id)
     job->start_ns = cs_plan_find(con->plan, job->gpus, job->run_ns, NEVER);
     job->end_ns = con_end(job->start_ns, job->run_ns);
     cs_plan_take(con->plan, job->start_ns, job->end_ns, job->gpus);
+    job->takes = job->gpus;
     con_wait(con, host, id);
 }
 
 /* What a job asks for; it has no place. */
-static void con_task(struct con *con, const struct cs_host *host,
-                     const struct cs_task *task)
+static void con_task(struct con *con, const struct cs_task *task)
 {
     struct con_job *job = &con->job[task->job.i];
-    const struct job_form *form = cs_request(host, task->job)->form;
 
-    job->chooses = form->role_count == 1 && job_role_chooses(&form->role[0]);
-    con->choices |= job->chooses;
     job->gpus = task->gpus;
     job->run_ns = task->estimate_ns > 0 ? task->estimate_ns : 1;
     job->start_ns = job->end_ns = NEVER;
@@ -236,7 +234,7 @@ static void con_job_submitted(void *self, struct cs_host *host,
     struct task_id task = cs_job_task(host, job, CS_ALL_ROLES);
     if (task.i == ID_NONE)
         return;
-    con_task(con, host, cs_task(host, task));
+    con_task(con, cs_task(host, task));
     con->fresh++;
 }
 
@@ -248,12 +246,20 @@ static void con_job_ended(void *self, struct cs_host *host, struct job_id id)
 
     if (job->runs && job->end_ns > cs_now_ns(host)) {
         cs_plan_take(con->plan, cs_now_ns(host), job->end_ns,
-                     -(int64_t)job->gpus);
+                     -(int64_t)job->takes);
         con->early = true;
     }
     job->runs = false;
     con_wait_no_more(con, id.i);
     cs_order_drop(con->ends, id.i);
+}
+
+/* A job that was interrupted on cores has GPUs in its place in the plan again. */
+static void con_take_again(struct con *con, struct cs_host *host, struct con_job *job)
+{
+    if (job->end_ns > cs_now_ns(host))
+        cs_plan_take(con->plan, cs_now_ns(host), job->end_ns, job->gpus - job->takes);
+    job->takes = job->gpus;
 }
 
 /* Jobs that were interrupted wait again, at their old place. */
@@ -265,6 +271,8 @@ static void con_list_anew(struct con *con, struct cs_host *host)
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
         uint32_t id = cs_task(host, cs_pending(host, i))->job.i;
         cs_order_drop(con->ends, id);
+        if (con->job[id].runs && con->job[id].takes < con->job[id].gpus)
+            con_take_again(con, host, &con->job[id]);
         con_line_up(con, host, id);
         con_wait(con, host, id);
     }
@@ -282,12 +290,12 @@ static void con_replan(struct con *con, struct cs_host *host)
         struct con_job *job = &con->job[id];
         if (job->end_ns <= now_ns)
             job->end_ns = clock_after(now_ns, 1);
-        cs_plan_take(con->plan, now_ns, job->end_ns, job->gpus);
+        cs_plan_take(con->plan, now_ns, job->end_ns, job->takes);
         cs_order_put(con->ends, id, job->end_ns);
     }
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
         const struct cs_task *task = cs_task(host, cs_pending(host, i));
-        con_task(con, host, task);
+        con_task(con, task);
         con_line_up(con, host, task->job.i);
         con_reserve(con, host, task->job.i);
     }
@@ -354,17 +362,17 @@ static bool con_broken(struct con *con, struct cs_host *host)
            con_first_end_ns(con) <= cs_now_ns(host);
 }
 
-/* A job has started.  One that went on cores gives its place in the plan back. */
-static void con_run(struct con *con, struct cs_host *host, uint32_t id)
+/* A job has started, on cores or on the GPUs of its place in the plan.  On cores the plan
+ * has them back, and all reservations are tried again. */
+static void con_begin(struct con *con, struct cs_host *host, uint32_t id)
 {
     struct con_job *job = &con->job[id];
-    struct lease_id lease = cs_role_lease(host, (struct job_id) { id }, 0);
 
     con_wait_no_more(con, id);
     job->runs = true;
-    if (job->chooses && lease.i != ID_NONE && cs_lease(host, lease)->gpus == 0) {
-        cs_plan_take(con->plan, job->start_ns, job->end_ns, -(int64_t)job->gpus);
-        job->gpus = 0;
+    if (job->takes > 0 && !takes_gpus(host, (struct job_id) { id })) {
+        cs_plan_take(con->plan, job->start_ns, job->end_ns, -(int64_t)job->takes);
+        job->takes = 0;
         job->start_ns = cs_now_ns(host);
         job->end_ns = con_end(job->start_ns, job->run_ns);
         con->early = true;
@@ -372,21 +380,21 @@ static void con_run(struct con *con, struct cs_host *host, uint32_t id)
     cs_order_put(con->ends, id, job->end_ns);
 }
 
-/* Starts the jobs on cores that may go there and find room, in the order of the queue. */
+/* Jobs that may go on cores, and are not due yet, start there if they find room. */
 static void con_start_on_cores(struct con *con, struct cs_host *host)
 {
-    const struct cs_want want = { .gpu_type = CS_ON_CORES };
-    const struct job_form *full = NULL;     /* the last that found none */
+    struct cs_filter filter = { .estimate_max_ns = INT64_MAX, .startable = true };
+    uint32_t i = 0;
 
-    for (uint32_t i = 0; con->choices && i < con->lines; i++) {
-        struct job_id id = { con->line[i] };
-        struct con_job *job = &con->job[id.i];
-        if (!job->waits || !job->chooses || cs_request(host, id)->form == full)
-            continue;
-        if (cs_start_want(host, cs_job_task(host, id, CS_ALL_ROLES), &want) == CS_DONE)
-            con_run(con, host, id.i);
+    while ((i = cs_find_pending(host, i, &filter)) < cs_pending_count(host)) {
+        struct task_id id = cs_pending(host, i);
+        uint32_t job = cs_task(host, id)->job.i;
+        const struct job_form *form = cs_request(host, cs_task(host, id)->job)->form;
+        if (con->job[job].takes > 0 && form->role_count == 1 &&
+            form->role[0].on_cores.cores > 0 && start_on_cores(host, id) == CS_DONE)
+            con_begin(con, host, job);  /* it left the order: i is the next */
         else
-            full = cs_request(host, id)->form;
+            i++;
     }
 }
 
@@ -401,7 +409,7 @@ static void con_start_due(struct con *con, struct cs_host *host)
         struct task_id task = cs_job_task(host, (struct job_id) { due.id }, CS_ALL_ROLES);
         con_sink(con, 0, con->heap[--con->starts]);
         if (cs_start(host, task) == CS_DONE) {
-            con_run(con, host, due.id);
+            con_begin(con, host, due.id);
             continue;
         }
         con->refused = cs_grow(host, con->refused, &con->refused_room, refused,
@@ -427,15 +435,14 @@ static void con_decide(void *self, struct cs_host *host)
         con_replan(con, host);
     else
         con_compress(con, host);
-    con->early = false;
     con->fresh = 0;
-    con_start_due(con, host);
-    con_start_on_cores(con, host);
-    if (con->early) {           /* others move forward */
-        con_compress(con, host);
+    do {
         con->early = false;
         con_start_due(con, host);
-    }
+        con_start_on_cores(con, host);
+        if (con->early)
+            con_compress(con, host);
+    } while (con->early);
     /* Nothing ends there, where what was to end has been moved forward.  A job
      * that outlives its plan ends an instant from now by it: that is no alarm. */
     int64_t start_ns = con_first_start_ns(con);

@@ -11,6 +11,7 @@
  * that needs whole nodes, or for cores, the head may have to wait longer.
  */
 
+#include "policies/cores.h"
 #include "policies/params.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
@@ -40,22 +41,10 @@ static enum cs_verdict easy_start(struct cs_host *host, struct task_id id,
                                   int64_t in_time_ns, uint32_t spare)
 {
     const struct cs_task *task = cs_task(host, id);
-    uint32_t roles = cs_request(host, task->job)->form->role_count;
-    struct cs_want want[FORM_ROLES_MAX] = { { .gpu_type = CS_ON_CORES } };
 
     if (task->estimate_ns <= in_time_ns || task->gpus <= spare)
         return cs_start(host, id);
-    for (uint32_t r = 0; r < roles; r++)
-        want[r].role = r;       /* only the first one has a choice */
-    return cs_start_wants(host, id, want, roles);
-}
-
-/* Holds a job that was started just now GPUs?  On cores its first role has none. */
-static bool easy_takes(const struct cs_host *host, struct job_id job)
-{
-    struct lease_id lease = cs_role_lease(host, job, 0);
-
-    return lease.i == ID_NONE || cs_lease(host, lease)->gpus > 0;
+    return start_on_cores(host, id);
 }
 
 /* Starts what ends in time, and what fits beside the head; tasks that were
@@ -85,7 +74,7 @@ static void easy_backfill(const struct easy *easy, struct cs_host *host,
         i = next;               /* a started ask leaves: i is the next */
         if (easy_start(host, cs_pending(host, i), in_time_ns, spare) != CS_DONE)
             i++;
-        else if (task.estimate_ns > in_time_ns && easy_takes(host, task.job))
+        else if (task.estimate_ns > in_time_ns && takes_gpus(host, task.job))
             spare -= task.gpus;
     }
 }

@@ -30,6 +30,7 @@
 #include "policies/params.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
+#include "policies/resize.h"
 
 extern const struct cs_policy lucid_policy;
 
@@ -111,15 +112,26 @@ static bool lucid_before(const void *self, const struct cs_host *host,
 
 /* ---- the profiler ------------------------------------------------------------ */
 
+/* May a job of one role run on so many GPUs of one of these pools? */
+static bool lucid_may_run(struct cs_host *host, const struct cs_task *task, uint32_t pools)
+{
+    for (uint32_t p = 0; p < cs_pool_count(host); p++)
+        if ((pools >> p & 1) && cs_speedup(host, task->job, p, task->gpus) > 0)
+            return true;
+    return false;
+}
+
 /* Must a job run on the profiler first?  Jobs of several roles and jobs
- * without GPUs need not, nor those that are larger than the profiler. */
-static bool lucid_profiles(const struct lucid *l, const struct cs_host *host,
+ * without GPUs need not, nor those that are larger than the profiler or may not use
+ * its GPUs. */
+static bool lucid_profiles(const struct lucid *l, struct cs_host *host,
                            const struct cs_task *task)
 {
     return l->profile_pools != 0 && task->gpus > 0 &&
            l->job[task->job.i].stage == STAGE_QUEUE &&
            cs_request(host, task->job)->form->role_count == 1 &&
-           task->gpus <= cs_total_gpus(host, l->profile_pools);
+           task->gpus <= cs_total_gpus(host, l->profile_pools) &&
+           lucid_may_run(host, task, l->profile_pools);
 }
 
 /* Stops the jobs whose time on the profiler is up: they wait for GPUs elsewhere. */

@@ -39,6 +39,7 @@ struct starburst {
     double factor;
     enum wait wait;
     uint32_t owned, burst;      /* masks of pools; no pool is in both */
+    uint32_t owned_gpus;        /* of all nodes, under repair or rented later, too */
 };
 
 /* Every pool is owned but the one named `cloud`; fails if either side is
@@ -52,6 +53,9 @@ static bool sb_init(void *self, struct cs_host *host)
             sb->burst |= 1u << p;
         else
             sb->owned |= 1u << p;
+    for (uint32_t n = 0; n < cs_node_count(host); n++)
+        if (sb->owned >> cs_node(host, n).pool & 1)
+            sb->owned_gpus += cs_node(host, n).gpus;
     if (sb->burst == 0 || sb->owned == 0)
         cs_fail(host, "cloud must name a pool, beside which there is another");
     return sb->burst != 0 && sb->owned != 0;
@@ -65,7 +69,7 @@ static int64_t sb_until_ns(const struct starburst *sb,
 {
     double wait = 0, run = (double)cs_left_ns(host, task->job);
 
-    if (task->gpus > cs_total_gpus(host, sb->owned))
+    if (task->gpus > sb->owned_gpus)
         return 0;
     if (sb->wait == CONSTANT)
         wait = (double)sb->budget_ns;

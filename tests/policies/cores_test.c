@@ -301,6 +301,37 @@ static void backfill_on_cores_delays_no_promise(void **state)
     assert_true(promises >= 6);
 }
 
+/* One GPU, and cores for two jobs.  Kinds: for the GPU, or on cores before it.  A job on cores at
+ * 0 s leaves the GPU idle, so one for the GPU that comes at 1 s starts at 1 s, as it does under
+ * skip, which has no plan.  A plan that kept the GPU for the job on cores would let it wait. */
+static void a_plan_has_the_gpus_of_a_job_on_cores_back(void **state)
+{
+    static const char *const policy[] = { "{policy: fcfs, blocking: skip}", "conservative" };
+    int behind_cores = 0;
+
+    (void)state;
+    for (int seed = 1; seed <= 8; seed++) {
+        struct seen seen[2];
+        for (int p = 0; p < 2; p++) {
+            char text[2000];
+            snprintf(text, sizeof text, "seed: %d\n" WORLD "workload:\n  arrival: {process: fixed, "
+                     "times: [0s, 1s, 2s]}\n  mix:\n    - {recipe: batch-infer, name: a, " BERT
+                     "steps: 1, infer: {gpus: 1, types: [t4]}}\n    - {recipe: batch-infer, name: "
+                     "c, " BERT "steps: 10, infer: {gpus: 1, types: [cpu, t4], cpu: {cores: 56, "
+                     "memory: 20GB}}}\npolicies: [%s]\n", seed, policy[p]);
+            assert_true(meet(text, &seen[p]));
+        }
+        for (int i = 0; i < 3; i++)
+            if (seen[1].job[i].start_s != seen[0].job[i].start_s)
+                fail_msg("seed %d: job %d at %g s, without a plan %g", seed, i,
+                         seen[1].job[i].start_s, seen[0].job[i].start_s);
+        /* The job on cores takes 10 passes, the one on the GPU a single one. */
+        behind_cores += seen[1].gpu_sum_s > 0 && seen[1].job[0].end_s > seen[1].job[1].end_s &&
+                        seen[1].job[1].start_s == 1;
+    }
+    assert_true(behind_cores > 0);
+}
+
 /* Without GPUs, the part of them that a task takes is none: scores are numbers, and the shorter of
  * the jobs that wait goes first if the weights say so. */
 static void learned_scores_where_there_are_no_gpus(void **state)
@@ -500,6 +531,7 @@ int main(void)
         cmocka_unit_test(cores_are_those_of_one_node),
         cmocka_unit_test(bounds_know_the_cores),
         cmocka_unit_test(backfill_on_cores_delays_no_promise),
+        cmocka_unit_test(a_plan_has_the_gpus_of_a_job_on_cores_back),
         cmocka_unit_test(learned_scores_where_there_are_no_gpus),
         cmocka_unit_test(drives_are_asked_of_nodes_whose_cores_suffice),
         cmocka_unit_test(pods_fill_a_node_to_its_last_core_and_byte),

@@ -556,6 +556,31 @@ static void lucid_profiles_jobs_on_nodes_of_their_own_first(void **state)
     world_close(&world);
 }
 
+/* The profiler has a V100.  Job 0 is for an A100 alone: it cannot be profiled, and starts on the
+ * other pool at once.  Job 1, for more GPUs, is profiled at once: it does not wait behind job 0. */
+static void lucid_profiles_no_job_that_may_not_use_the_profiler(void **state)
+{
+    struct world world = { 0 };
+    struct world_job job[2];
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "job,submit,duration,gpus,types\n0,0,500,1,A100\n1,0,50,2,\n");
+    if (!world_open(&world,
+            "experiment: t\nseeds: 1\ncluster: {nodes: [{name: try, count: 1, gpus: {type: "
+            "v100-32, count: 2}, cpu: {type: epyc-7742, sockets: 2}, memory: 500GB}, {name: main, "
+            "count: 1, gpus: {type: a100-80, count: 1}, cpu: {type: epyc-7742, sockets: 2}, "
+            "memory: 500GB}]}\n"
+            "workload: {trace: {file: jobs.csv, format: csv, columns: {job: job, submit: submit, "
+            "duration: duration, gpus: gpus, gpu_types: types}}}\npolicies: [{policy: lucid, "
+            "profiler: try, profile: 100s}]\n") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(job[0].start_s == 0 && job[1].start_s == 0);
+    world_close(&world);
+}
+
 /* Together at 0.8 both end after 125 s.  At 0.4 they are tried for a quantum,
  * in which 24 s of each are done, and take turns for the other 152 s. */
 static void time_slice_tries_two_together_and_parts_those_that_lose(
@@ -685,6 +710,7 @@ int main(void)
         cmocka_unit_test(lucid_gives_gpus_of_their_own_while_there_are_some),
         cmocka_unit_test(lucid_puts_no_long_job_beside_a_short_one),
         cmocka_unit_test(lucid_profiles_jobs_on_nodes_of_their_own_first),
+        cmocka_unit_test(lucid_profiles_no_job_that_may_not_use_the_profiler),
         cmocka_unit_test(
             time_slice_tries_two_together_and_parts_those_that_lose),
         cmocka_unit_test(time_slice_leaves_a_good_pair_together),

@@ -264,6 +264,44 @@ static void starburst_waits_by_the_rule_that_is_named(void **state)
     }
 }
 
+/* One of two nodes is under repair from 100 to 300 s: by the seed the owned one, or the cloud's.  A
+ * job that comes at 150 s waits for owned GPUs, however long: it starts at 150 s or at 300 s, and
+ * never in the cloud, which alone has a price. */
+static void starburst_waits_for_an_owned_node_under_repair(void **state)
+{
+    int repairs = 0;
+
+    (void)state;
+    for (int seed = 0; seed < 6; seed++) {
+        struct world world = { 0 };
+        struct world_job job[1];
+        struct trial_result result;
+        char text[700], path[96];
+
+        strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+        assert_non_null(mkdtemp(world.folder));
+        world_write(&world, "jobs.csv", "job,submit,duration,gpus\n0,150,500,4\n");
+        world_write(&world, "faults.csv", "series,time_s,value\ns1,100,1\ns1,300,0\n");
+        snprintf(text, sizeof text, "experiment: t\nseed: %d\nseeds: 1\nuntil: drained\ncluster:\n"
+                 "  nodes:\n    - {name: own, count: 1, gpus: {type: generic, count: 4}}\n"
+                 "    - {name: cloud, count: 1, gpus: {type: generic, count: 4}, price: 9USD/h, "
+                 "billing: held}\n  failures: {trace: {file: faults.csv, servers: 2}}\n"
+                 "workload: {trace: {file: jobs.csv, format: csv, origin: file, columns: {job: "
+                 "job, submit: submit, duration: duration, gpus: gpus}}}\n"
+                 "policies: [{policy: starburst, wait: infinite}]\n", seed);
+        if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, &result))
+            fail_msg("%s", world_error(&world));
+        if (result.value[METRIC_COST] != 0 || (job[0].start_s != 150 && job[0].start_s != 300))
+            fail_msg("seed %d: at %g s for %g USD", seed, job[0].start_s,
+                     result.value[METRIC_COST]);
+        repairs += job[0].start_s == 300;
+        snprintf(path, sizeof path, "%s/faults.csv", world.folder);
+        unlink(path);
+        world_close(&world);
+    }
+    assert_true(repairs > 0 && repairs < 6);
+}
+
 /* At 100 s the owned GPU comes free and the second job has waited enough: it
  * bursts, as in their simulator, and the third has the GPU. */
 static void starburst_bursts_though_a_gpu_comes_free_just_then(void **state)
@@ -339,6 +377,7 @@ int main(void)
         cmocka_unit_test(drf_counts_no_gpu_of_a_job_on_cores),
         cmocka_unit_test(starburst_waits_for_what_the_cloud_would_cost),
         cmocka_unit_test(starburst_waits_by_the_rule_that_is_named),
+        cmocka_unit_test(starburst_waits_for_an_owned_node_under_repair),
         cmocka_unit_test(starburst_bursts_though_a_gpu_comes_free_just_then),
         cmocka_unit_test(restarts_do_not_keep_equals_from_their_turns),
         cmocka_unit_test(every_published_policy_ends_all_jobs),
