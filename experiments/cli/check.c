@@ -94,6 +94,21 @@ static bool check_apart(const struct args *args, enum arg arg, const char *dir,
     return err_hint(err, "Keep the baseline in a folder of its own.");
 }
 
+/* False, with err, if flags left out what a new baseline needs: it would be compared with
+ * no more than that from then on. */
+static bool check_whole(const struct args *args, const struct experiment *experiment,
+                        struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    if (!args->given[ARG_UPDATE] ||
+        (!args->given[ARG_ONLY] && !experiment->option.fewer_seeds))
+        return true;
+    return err_set(err, ERR_USAGE, nowhere, "%s with %s: the baseline would be of a part "
+                   "of the experiment", arg_info(ARG_UPDATE)->name,
+                   arg_info(args->given[ARG_ONLY] ? ARG_ONLY : ARG_SEEDS)->name);
+}
+
 /* Returns the exit status of the run; c->now is NULL if there is nothing to judge. */
 static int run_experiment(struct checking *c)
 {
@@ -103,7 +118,8 @@ static int run_experiment(struct checking *c)
 
     if (experiment == NULL ||
         !check_apart(c->args, ARG_BASELINE, experiment->dir, &err) ||
-        !check_apart(c->args, ARG_UPDATE, experiment->dir, &err))
+        !check_apart(c->args, ARG_UPDATE, experiment->dir, &err) ||
+        !check_whole(c->args, experiment, &err))
         return fail(c, &err);
     status = cmd_experiment_run(c->cli, c->args, experiment, &c->session);
     c->experiment = experiment;
@@ -307,6 +323,19 @@ static bool has_nothing(const struct checking *c, struct err *err)
     return !err_hint(err, "`expect:` in the experiment says what must hold.");
 }
 
+/* Prints which policies and points the baseline lacks: nothing is compared there. */
+static void print_new(const struct checking *c)
+{
+    const struct grid *before = c->before, *now = c->now;
+
+    for (uint32_t p = 0; before != NULL && p < now->policy_count; p++)
+        if (grid_policy(before, now->policy[p]) == UINT32_MAX)
+            fprintf(c->cli->out, "not in the baseline: policy %s\n", now->policy[p]);
+    for (uint32_t t = 0; before != NULL && t < now->point_count; t++)
+        if (grid_point(before, now->point[t]) == UINT32_MAX)
+            fprintf(c->cli->out, "not in the baseline: point %s\n", now->point[t]);
+}
+
 /* Prints all verdicts.  `status` is that of the run; returns that of the command: 1 if
  * a verdict is bad and the run is not. */
 static int tell_verdict(struct checking *c, int status)
@@ -324,6 +353,8 @@ static int tell_verdict(struct checking *c, int status)
     }
     if (status == 0 && bad > 0)
         status = 1;
+    if (!silent)
+        print_new(c);
     if (c->now != NULL && c->now->stop.why != NULL && !silent)
         fprintf(c->cli->out, "seeds: %s\n", c->now->stop.why);
     if (has_nothing(c, &err) || !write_files(c, &err) || !update_baseline(c, &err))
@@ -340,16 +371,11 @@ static int tell_verdict(struct checking *c, int status)
 static bool read_baseline(struct checking *c, struct err *err)
 {
     const char *dir = c->args->value[ARG_BASELINE];
-    struct err_pos pos = { dir, 0, 0 };
 
     if (!c->args->given[ARG_BASELINE])
         return true;
     c->before = grid_from_folder(c->cli->arena, dir, err);
-    if (c->before == NULL)
-        return false;
-    return c->before->seed_count > 0 ||
-           err_set(err, ERR_SCHEMA, pos, "summary.csv has no row: there is no "
-                   "trial to compare with");
+    return c->before != NULL && check_can_regress(c->before, dir, err);
 }
 
 /* False, with err, unless --annotate has its one word; --json and it both write to
@@ -377,7 +403,8 @@ static int gather(struct checking *c, struct err *err)
 
     if (!path_is_folder(word))
         return run_experiment(c);
-    if (!check_apart(c->args, ARG_UPDATE, word, err) || !read_folder(c, err))
+    if (!check_apart(c->args, ARG_BASELINE, word, err) ||
+        !check_apart(c->args, ARG_UPDATE, word, err) || !read_folder(c, err))
         return fail(c, err);
     if (!path_is_file(path_join(arena, word, "failures.csv")))
         return 0;

@@ -224,17 +224,25 @@ static void note_sides(struct arena *arena, const struct grid *grid,
 
 /* Returns why an interval of no width cannot be trusted: seeds were drawn, all have one
  * count or one fraction, and what is rare may not have come up.  Of `seeds` that are alike,
- * a share of 1 - 0.05^(1/seeds) may be otherwise (Clopper and Pearson, one-sided).  Prices
- * and times that are the same for each seed are so by what the experiment says. */
-static const char *equal_text(struct arena *arena, const struct check_item *item)
+ * a share of 1 - 0.05^(1/seeds) may be otherwise (Clopper and Pearson, one-sided); by 1
+ * each, which is the step of a count and all of a fraction, that moves the mean by the
+ * share.  Prices and times that are the same for each seed are so by what the experiment
+ * says, and so is it that all jobs are done. */
+static const char *equal_text(struct arena *arena, const struct grid *grid,
+                              const struct speaks *at, const struct check_item *item)
 {
-    double rest = 1 - item->expect->confidence;
+    const struct experiment_expect *e = item->expect;
+    double share = 1 - pow(1 - e->confidence, 1.0 / item->seeds);
+    bool near = fabs(item->value - e->low) < share || fabs(e->high - item->value) < share;
 
-    if (item->fixed || item->seeds < 2 ||
+    if (item->fixed || item->seeds < 2 || (!near && !e->percent) ||
         !(item->info->count || strcmp(item->info->unit, "fraction") == 0))
         return "";
+    if (e->metric == METRIC_JOBS_DONE &&
+        !survivors_lost(survivors_of(grid, at->point, at->policy, METRIC_JCT_MEAN)))
+        return "";
     return text_format(arena, "all %u seeds are equal, and %.2g%% of others may differ",
-                       item->seeds, 100 * (1 - pow(rest, 1.0 / item->seeds)));
+                       item->seeds, 100 * share);
 }
 
 /* Sets the value of an expectation and its interval: of the mean, or of the paired
@@ -261,7 +269,7 @@ static void measure(struct arena *arena, const struct grid *grid,
         item->high = mean.high;
         item->seeds = (uint32_t)mean.count;
         item->doubt = mean.low == mean.high
-            ? equal_text(arena, item)
+            ? equal_text(arena, grid, at, item)
             : trust_text(arena, trust_jobs(grid, at->point, at->policy), mean.skew,
                          (double)mean.count);
         return;
@@ -273,7 +281,7 @@ static void measure(struct arena *arena, const struct grid *grid,
     item->low = e->percent ? d.percent_low : d.low;
     item->high = e->percent ? d.percent_high : d.high;
     item->seeds = (uint32_t)d.count;
-    item->doubt = item->low == item->high ? equal_text(arena, item) : trust_pairs_text(
+    item->doubt = item->low == item->high ? equal_text(arena, grid, at, item) : trust_pairs_text(
         arena, fmax(trust_jobs(grid, at->point, at->policy),
                     trust_jobs(grid, at->other_point, at->other)),
         d.skew, (double)d.count);

@@ -72,6 +72,9 @@ void check_print_sum(FILE *file, const struct check_list *list, size_t lists);
 struct check_list check_expects(struct arena *arena, const struct grid *grid,
                                 const struct experiment_expect *expect,
                                 uint32_t count);
+/* Has a baseline rows, the number of jobs and a metric to compare?  False: err says what
+ * is missing in `dir`. */
+bool check_can_regress(const struct grid *before, const char *dir, struct err *err);
 /* What a flag kept from being run. */
 struct check_left {
     const char *const *policy;  /* ends with NULL; NULL: none */

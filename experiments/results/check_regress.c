@@ -17,6 +17,7 @@
 #include "experiments/results/compare.h"
 #include "experiments/results/grid.h"
 #include "sim/base/arena.h"
+#include "sim/base/err.h"
 #include "sim/text/paths.h"
 
 #define WORSE_TOLD 8u       /* metrics of one verdict; others are counted */
@@ -172,16 +173,49 @@ static bool is_gone(const struct regression *r, enum metric metric)
            metric_count(r->metrics);
 }
 
-/* Says which own metrics are not compared, since their expression is another one
- * now. */
+/* How many metrics can get worse, and are in both tables? */
+static unsigned count_compared(const struct regression *r)
+{
+    unsigned count = 0;
+
+    for (unsigned m = 0; m < metric_count(r->before->metrics); m++)
+        count += metric_info(r->before->metrics, (enum metric)m)->better != 0 &&
+                 !grid_lacks(r->before, (enum metric)m) && !is_gone(r, (enum metric)m);
+    return count;
+}
+
+bool check_can_regress(const struct grid *before, const char *dir, struct err *err)
+{
+    struct err_pos pos = { dir, 0, 0 };
+    bool any = false;
+
+    if (before->seed_count == 0)
+        return err_set(err, ERR_SCHEMA, pos, "summary.csv has no row: there is no "
+                       "trial to compare with");
+    if (grid_lacks(before, METRIC_JOBS))
+        return err_set(err, ERR_SCHEMA, pos, "summary.csv has no column jobs, which tells "
+                       "another workload");
+    for (unsigned m = 0; m < metric_count(before->metrics); m++)
+        any = any || (metric_info(before->metrics, (enum metric)m)->better != 0 &&
+                      !grid_lacks(before, (enum metric)m));
+    return any || err_set(err, ERR_SCHEMA, pos, "summary.csv has no metric that can get "
+                          "worse: nothing would be compared");
+}
+
+/* Says which own metrics are not compared, since they or their expression are gone. */
 static void note_gone(struct arena *arena, const struct regression *r,
                       struct check_item *item)
 {
     for (unsigned m = METRIC_COUNT; m < metric_count(r->before->metrics); m++)
         if (is_gone(r, (enum metric)m))
             item->reason = text_format(
-                arena, "%s; %s is not compared: the baseline has another expression",
-                item->reason, metric_info(r->before->metrics, (enum metric)m)->name);
+                arena, "%s; %s is not compared: %s", item->reason,
+                metric_info(r->before->metrics, (enum metric)m)->name,
+                metric_find(r->metrics,
+                            metric_info(r->before->metrics, (enum metric)m)->name) <
+                        metric_count(r->metrics)
+                    ? "the baseline has another expression"
+                    : "it is in the baseline alone");
 }
 
 /* Judges one policy at one point against the baseline: trials that are gone, other
@@ -212,8 +246,9 @@ static void regress(struct arena *arena, const struct regression *r,
             arena, "%u more metrics worse, which `clustersim compare` shows",
             worse - WORSE_TOLD));
     if (item->reason == NULL)
-        item->reason = text_format(arena, "nothing worse in %u trial%s",
-                                   there, there == 1 ? "" : "s");
+        item->reason = text_format(arena, "nothing worse in %u trial%s, %u metric%s",
+                                   there, there == 1 ? "" : "s", count_compared(r),
+                                   count_compared(r) == 1 ? "" : "s");
     note_gone(arena, r, item);
 }
 

@@ -231,6 +231,18 @@ static bool read_guests(struct reader *r, struct err *err)
                    "the experiment's");
 }
 
+/* A point by itself, and a fork, expect nothing: their seeds are as many as are asked for. */
+static bool read_stop(struct reader *r, struct err *err)
+{
+    struct experiment *experiment = r->experiment;
+    bool part = r->options->point != NULL || r->options->branches != NULL;
+
+    if (part && experiment->stop.rule == LOOKS_DECIDED && experiment->expect_count == 0)
+        experiment->stop = (struct experiment_stop){ .rule = LOOKS_NONE };
+    return experiment_stop_read(r->arena, r->top.seeds, r->options->seeds != 0, experiment,
+                                err);
+}
+
 /* Reads all but the points.  The order matters: seeds before output
  * (detail_seeds), own metrics before expect. */
 static bool read_top(struct reader *r, struct err *err)
@@ -276,8 +288,7 @@ static bool read_top(struct reader *r, struct err *err)
     if (!read_guests(r, err) ||
         !experiment_output(r->arena, r->top.output, experiment, err) ||
         !experiment_expects(r->arena, r->top.expect, experiment, err) ||
-        !experiment_stop_read(r->arena, r->top.seeds, r->options->seeds != 0, experiment,
-                              err) ||
+        !read_stop(r, err) ||
         !choices_read(r->arena, r->top.options, r->top.decide, experiment, err))
         return false;
     if (r->options->dir != NULL)

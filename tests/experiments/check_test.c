@@ -126,8 +126,9 @@ static void one_seed_of_many_decides_nothing(void **state)
 }
 
 /* No failure in four drawn seeds: 0.05 = (1 - q)^4 has q = 52.7%, the share of seeds with
- * failures that still shows none in 1 of 20 samples.  A price that is the same for each
- * seed is known. */
+ * failures that still shows none in 1 of 20 samples: a mean of 0.53, which is above 0.001
+ * and below 0.6.  A price that is the same for each seed is known, and so is it that all
+ * jobs are done. */
 static void equal_counts_of_drawn_seeds_are_not_trusted(void **state)
 {
     struct scratch *w = *state;
@@ -139,6 +140,7 @@ static void equal_counts_of_drawn_seeds_are_not_trusted(void **state)
     for (uint32_t i = 0; i < 8; i++) {
         grid_set(grid, 0, i / 4, i % 4, METRIC_JOBS_FAILED, 0);
         grid_set(grid, 0, i / 4, i % 4, METRIC_COST, 10);
+        grid_set(grid, 0, i / 4, i % 4, METRIC_JOBS_DONE, 0);
     }
     list = check_expects(w->arena, grid, &e, 1);
     assert_int_equal(list.held, 1);
@@ -147,6 +149,21 @@ static void equal_counts_of_drawn_seeds_are_not_trusted(void **state)
     e.versus = "b";
     list = check_expects(w->arena, grid, &e, 1);
     assert_non_null(strstr(list.item[0].reason, "not trusted"));
+    e.high = 0.6;
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_null(strstr(list.item[0].reason, "not trusted"));
+    e.high = 0.001;
+    e.versus = NULL;
+    e.metric = METRIC_JOBS_DONE;
+    for (uint32_t i = 0; i < 8; i++)
+        grid_set(grid, 0, i / 4, i % 4, METRIC_JOBS, 0);
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_null(strstr(list.item[0].reason, "not trusted"));
+    for (uint32_t i = 0; i < 8; i++)
+        grid_set(grid, 0, i / 4, i % 4, METRIC_JOBS, 1);
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_non_null(strstr(list.item[0].reason, "not trusted"));
+    e.versus = "b";
     e.metric = METRIC_COST;
     list = check_expects(w->arena, grid, &e, 1);
     assert_null(strstr(list.item[0].reason, "not trusted"));

@@ -183,6 +183,29 @@ static void runs_until_decided_or_says_that_it_is_not(void **state)
     free(said);
 }
 
+/* A border runs points by themselves, and a fork one policy: neither has the expectations
+ * that a rule needs.  Both take the most seeds, 3. */
+static void border_and_fork_take_the_most_seeds(void **state)
+{
+    const struct program *program = *state;
+    char file[192], *said;
+
+    snprintf(file, sizeof file, "%s", program_write(program, "e.yaml", EXPERIMENT(
+        "{until: decided, at_most: 3}", DRAWN)
+        "expect:\n  - {claim: C, metric: jct_mean_s, policy: fcfs, at_most: 1.5h}\n"
+        "border: [{claim: C, key: workload.arrival.rate, from: 1/h, to: 40/h}]\n"));
+    const char *const border[] = { "border", file, "-o", program_path(program, "b"), NULL };
+
+    assert_int_equal(program_say(program, border, &said), 0);
+    assert_non_null(strstr(said, "(3 seeds, "));
+    free(said);
+    const char *const fork[] = { "fork", file, "--only", "fcfs", "--at", "1h", "--set",
+                                 "policy=sjf", "-o", program_path(program, "f"), NULL };
+    assert_int_equal(program_say(program, fork, &said), 0);
+    assert_non_null(strstr(said, "stop, 3 seeds"));
+    free(said);
+}
+
 /* The interval of a verdict is wider than that of so many seeds alone. */
 static void looking_often_costs_width(void **state)
 {
@@ -265,6 +288,7 @@ int main(int argc, char **argv)
         TEST(seeds_on_the_command_line_are_a_number),
         TEST(a_shard_needs_a_number),
         TEST(runs_until_decided_or_says_that_it_is_not),
+        TEST(border_and_fork_take_the_most_seeds),
         TEST(looking_often_costs_width),
         TEST(what_draws_nothing_is_run_once),
         TEST(a_failed_trial_ends_it),

@@ -341,6 +341,9 @@ static void check_finds_a_regression_and_its_tolerance(void **state)
     say(*state, &said, "run -q @/e.yaml -o @/b --set expect=[] --set "
         "cluster.nodes.gpu.count=3");
     say(*state, &said, "check @/a --baseline @/a");
+    assert_int_equal(said.status, 2);
+    say(*state, &said, "run -q @/e.yaml -o @/c --set expect=[]");
+    say(*state, &said, "check @/c --baseline @/a");
     assert_int_equal(said.status, 0);
     assert_says(said.out, "nothing worse");
     say(*state, &said, "check @/b --baseline @/a");

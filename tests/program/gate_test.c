@@ -136,6 +136,7 @@ static void what_is_gone_is_1(void **state)
         { "clustersim check gone", 1, "2 of 3 seeds are there" },
         { "grep -v ',sjf,' b/summary.csv >gone/summary.csv", 0, NULL },
         { "clustersim check gone", 1, "sjf was not run" },
+        { "clustersim check b --baseline gone", 0, "not in the baseline: policy sjf" },
         { "clustersim check gone --allow-not-judged", 0, "1 not judged" },
         /* a value that is no longer there, and one that never was */
         { "awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "
@@ -148,6 +149,16 @@ static void what_is_gone_is_1(void **state)
           0, NULL },
         { "clustersim check b --baseline gone", 0, NULL },
         { "clustersim check gone --baseline b", 1, "wait_mean_s worse" },
+        /* nothing but jobs, of which neither way is better, and one metric */
+        { "awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == \"jobs\") j = i; "
+          "else if ($i == \"jct_mean_s\") c = i } { print $1 \",\" $2 \",\" $3 \",\" $j "
+          "\",\" $c }' b/summary.csv >gone/summary.csv", 0, NULL },
+        { "clustersim check b --baseline gone", 0, "nothing worse in 3 trials, 1 metric\n" },
+        { "cut -d, -f1-4 gone/summary.csv >cut.csv && mv cut.csv gone/summary.csv", 0, NULL },
+        { "clustersim check b --baseline gone", 3, "no metric that can get worse" },
+        { "cut -d, -f1-3 gone/summary.csv >cut.csv && mv cut.csv gone/summary.csv", 0, NULL },
+        { "clustersim check b --baseline gone", 3, "no column jobs" },
+        { "clustersim check b --baseline b", 2, "--baseline and the results are one folder" },
         { "head -1 b/summary.csv >gone/summary.csv", 0, NULL },
         { "clustersim check b --baseline gone", 3, "no row" },
         { "clustersim check b --baseline nowhere", 4, NULL },
@@ -182,6 +193,9 @@ static void no_flag_turns_the_gate_green(void **state)
         { "clustersim check e.yaml --seeds 2 -q", 0, NULL },
         { "clustersim check e.yaml --seeds 2 --baseline b", 1,
           "1 of 3 trials of the baseline were left out" },
+        { "clustersim check e.yaml --seeds 2 --update-baseline u", 2, "of a part" },
+        { "clustersim check e.yaml --only fcfs --update-baseline u", 2, "of a part" },
+        { "test ! -e u", 0, NULL },
         { "clustersim check e.yaml --shard 1/2", 2, "--shard" },
         { "clustersim check e.yaml --set 'policies=[fcfs]'", 3, "sjf" },
         { "clustersim check e.yaml --set expect.0.point=x=1", 3, "x=1" },
