@@ -837,6 +837,37 @@ static void assert_refused(const struct clustersim_env_options *options, int sta
     clustersim_env_close(env);
 }
 
+/* The only job comes an hour after the end of the run: the first step, which may wait
+ * alone, is the last.  With go_on the next one begins the next episode. */
+static void an_episode_without_a_choice_ends_with_its_first_step(void **state)
+{
+    struct clustersim_env_options options = options_of(
+        "experiment: none\nseeds: 1\nuntil: 1h\n"
+        "cluster: {nodes: [{name: a, count: 1, gpus: {type: generic, count: 8}}]}\n"
+        "workload: {arrival: {process: fixed, times: [2h]}, mix: [{recipe: trace, gpus: 1,\n"
+        "           duration: 1h}]}\npolicies: [fcfs]\n");
+
+    (void)state;
+    for (int go_on = 0; go_on < 2; go_on++) {
+        options.go_on = go_on;
+        struct field field = open_field(&options);
+        int64_t wait = field.shape->actions - 1;
+
+        reset(&field, 0, 1);
+        assert_false(field.out.terminated[0]);
+        for (int64_t a = 0; a < wait; a++)
+            assert_false(field.out.mask[a]);
+        assert_true(field.out.mask[wait]);
+        step(&field, &wait);
+        assert_true(field.out.terminated[0] && field.out.verdict[0] == CS_DONE);
+        assert_true(field.out.reward[0] == clustersim_env_score(field.env, 0));
+        assert_true(clustersim_env_step(field.env, &wait, &field.out) == go_on);
+        assert_true(!go_on || !field.out.terminated[0]);
+        assert_true(!go_on || clustersim_env_seed(field.env, 0) == 2);
+        close_field(&field);
+    }
+}
+
 static void options_that_are_wrong_are_told(void **state)
 {
     struct clustersim_env_options options = options_of(small);
@@ -945,6 +976,7 @@ int main(void)
         cmocka_unit_test(seeds_go_through_the_points),
         cmocka_unit_test(many_in_one_call_are_as_each_alone),
         cmocka_unit_test(an_episode_is_cut_after_its_most_steps),
+        cmocka_unit_test(an_episode_without_a_choice_ends_with_its_first_step),
         cmocka_unit_test(options_that_are_wrong_are_told),
         cmocka_unit_test(steps_that_are_wrong_are_told),
         cmocka_unit_test(a_trial_that_fails_is_an_error),
