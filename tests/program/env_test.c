@@ -673,6 +673,31 @@ static void numbers_lie_between_0_and_1(void **state)
 
 /* ---- rewards ---- */
 
+/* Three jobs of half a GPU and one tenant, on two GPUs: when the first has started, the
+ * tenant of the others holds 0.5 of 2 GPUs, and then 1 of 2. */
+static void a_tenant_holds_parts_of_gpus(void **state)
+{
+    struct clustersim_env_options options = options_of(
+        "experiment: parts\nseeds: 1\n"
+        "cluster: {nodes: [{name: a, count: 1, gpus: {type: generic, count: 2}}]}\n"
+        "workload: {arrival: {process: all_at_once}, jobs: 3, mix: [{recipe: trace,\n"
+        "           gpus: 0.5, tenant: x, duration: 1h}]}\npolicies: [fcfs]\n");
+    uint32_t at = 0;
+    int64_t first = 0;
+
+    (void)state;
+    struct field field = open_field(&options);
+    while (strcmp(clustersim_env_name(field.env, "task", at, NULL), "tenant") != 0)
+        at++;
+    reset(&field, 0, 1);
+    assert_true(field.out.observation[at] == 0);
+    step(&field, &first);
+    assert_true(field.out.observation[at] == 0.25f);
+    step(&field, &first);
+    assert_true(field.out.observation[at] == 0.5f);
+    close_field(&field);
+}
+
 static void rewards_sum_to_the_metric_that_they_name(void **state)
 {
     static const struct {
@@ -970,6 +995,7 @@ int main(void)
         cmocka_unit_test(a_mask_allows_what_is_carried_out_and_nothing_else),
         cmocka_unit_test(replicas_that_wait_may_go_again),
         cmocka_unit_test(numbers_lie_between_0_and_1),
+        cmocka_unit_test(a_tenant_holds_parts_of_gpus),
         cmocka_unit_test(rewards_sum_to_the_metric_that_they_name),
         cmocka_unit_test(the_same_seed_is_the_same_episode),
         cmocka_unit_test(splits_have_no_episode_in_common),
