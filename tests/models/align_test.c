@@ -368,6 +368,16 @@ static void keys_that_fit_no_layout_are_refused_with_a_place(void **state)
                       "{gpus: 8}"), "no meaning for generation offline"},
         {ENTRY("ppo", "critic: gpt-9, " APART), "critic names gpt-9"},
         {ENTRY("grpo", "layout: shared, " APART), "colocated"},
+        /* The least, 4, is a multiple of 4, and what is asked is not. */
+        {ENTRY("grpo", "layout: colocated, train: {gpus: 6, min: 4}, rollout: "
+                       "{tp: 4}"), "layout make, found 6"},
+        /* 4 * 3 / 2 */
+        {ENTRY("dpo", "responses: 4, pairs: 7, " APART),
+         "w.yaml:8:27: pairs must be at most 6, the pairs of 4 responses, found 7"},
+        {"  - {recipe: grpo, model: qwen2.5-1.5b, prompts: 32, prompt_tokens: 300,\n"
+         "     response: {mean: 400, cv: 1, max: 2048}, reward: {core_time: 0s},\n"
+         "     steps: 5, " APART "}\n",
+         "w.yaml:5:67: core_time must be greater than 0, found 0"},
     };
     struct aid aid;
 

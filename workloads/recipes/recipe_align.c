@@ -131,6 +131,19 @@ static bool check_layout(const struct align *align)
     return true;
 }
 
+/* Of n responses there are n * (n - 1) / 2 pairs. */
+static bool check_pairs(const struct align *align)
+{
+    const struct recipe_keys *keys = &align->draft.keys;
+    double most = keys->responses * (keys->responses - 1) / 2;
+
+    return !(keys->pairs > most) ||
+           err_set(align->draft.world->err, ERR_RANGE,
+                   conf_pos(conf_get(align->draft.conf, "pairs")),
+                   "pairs must be at most %g, the pairs of %g responses, found %g", most,
+                   keys->responses, keys->pairs);
+}
+
 /* Roles by layout: with GPUs of their own, or one that does both in turn. */
 static bool add_roles(struct align *align)
 {
@@ -181,7 +194,7 @@ static bool expand_online(struct align *align)
     bool off = keys->schedule == SCHEDULE_ONE_STEP_OFF;
     uint32_t data, rollout, train, sync, made;
 
-    if (!check_layout(align) || !add_roles(align))
+    if (!check_layout(align) || !check_pairs(align) || !add_roles(align))
         return false;
     data = align_data(align, keys->prompts, keys->prompt_tokens, 1);
     rollout = align_rollout(align, 1u << data);
