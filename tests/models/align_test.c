@@ -424,6 +424,8 @@ static bool nth(const char *csv, const char *phase, int k, double *start,
     return false;
 }
 
+/* Five steps are rounds 0 to 5: rollouts in 0 to 4, trainings in 1 to 5, and new weights
+ * for the rollouts of rounds 2, 3 and 4, handed over in rounds 1, 2 and 3. */
 static void one_step_off_generates_the_next_while_it_trains_on_the_last(
     void **state)
 {
@@ -443,16 +445,18 @@ static void one_step_off_generates_the_next_while_it_trains_on_the_last(
         assert_true(train[0] >= generate[1]);
         if (k == 4)
             break;
-        assert_true(nth(csv, "sync,train", k, &sync[0], &sync[1]));
-        assert_true(sync[0] >= train[1]);
         assert_true(nth(csv, "rollout,rollout", k + 1, &generate[0],
                         &generate[1]));
         /* The reference pass, first on the train GPUs, begins with it. */
-        assert_true(generate[0] <= train[0] && sync[0] >= generate[1]);
+        assert_true(generate[0] <= train[0]);
+        if (k == 3)
+            continue;
+        assert_true(nth(csv, "sync,train", k, &sync[0], &sync[1]));
+        assert_true(sync[0] >= train[1] && sync[0] >= generate[1]);
     }
     assert_false(nth(csv, "rollout,rollout", 5, &generate[0], &generate[1]));
     assert_false(nth(csv, "train,train", 5, &train[0], &train[1]));
-    assert_false(nth(csv, "sync,train", 4, &sync[0], &sync[1]));
+    assert_false(nth(csv, "sync,train", 3, &sync[0], &sync[1]));
     free(csv);
     program_close(&program);
 }

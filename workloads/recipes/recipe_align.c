@@ -170,8 +170,9 @@ static uint32_t add_training(struct align *align, uint32_t generated_mask,
     return align_train(align, ready_mask, 1);
 }
 
-/* Rounds 0 to n: what generates rests in the last, what trains in the first,
- * and only between two rounds of generating are there weights to hand over. */
+/* Rounds 0 to n: what generates rests in the last, what trains in the first, and weights
+ * are handed over at the end of a round that trained if the next one generates: not in
+ * round n - 1. */
 static void shift_one_step(struct job_form *form, uint32_t made_mask,
                            uint32_t sync)
 {
@@ -179,7 +180,7 @@ static void shift_one_step(struct job_form *form, uint32_t made_mask,
     for (uint32_t p = 0; p < form->phase_count; p++) {
         struct phase_spec *phase = &form->phase[p];
 
-        phase->skip_last = made_mask >> p & 1u || p == sync;
+        phase->skip_last = p == sync ? 2 : made_mask >> p & 1u;
         phase->skip_first = !(made_mask >> p & 1u);
     }
 }
