@@ -194,7 +194,8 @@ static void write_out(struct clustersim_env *env, uint32_t i, enum cs_verdict ve
 }
 
 /* Begins an episode.  What happened before the first choice is due to no action:
- * it is paid with the first one, so the reward here is 0. */
+ * it is paid with the first one, so the reward here is 0.  An episode without a choice ends
+ * with its first step, too, whose action is to wait. */
 static bool begin_trial(struct clustersim_env *env, uint32_t i, uint64_t seed,
                         const struct clustersim_env_out *out)
 {
@@ -203,7 +204,7 @@ static bool begin_trial(struct clustersim_env *env, uint32_t i, uint64_t seed,
     if (!episode_begin(&env->episode[i], &env->plan, seed, &view, &env->err))
         return false;
     out->reward[i] = 0;
-    out->terminated[i] = env->episode[i].over;
+    out->terminated[i] = 0;
     out->truncated[i] = 0;
     out->verdict[i] = CS_DONE;
     return true;
@@ -225,7 +226,8 @@ static bool check_action(struct clustersim_env *env, uint32_t i, int64_t action)
     if (!episode->begun)
         return err_set(&env->err, ERR_USAGE, nowhere, "trial %u must be reset before its "
                        "first step", i);
-    if (episode->over || episode->truncated || episode->trial == NULL)
+    if (!episode_waits(episode) &&
+        (episode->over || episode->truncated || episode->trial == NULL))
         return err_set(&env->err, ERR_USAGE, nowhere, "the episode of trial %u is over: it "
                        "must be reset", i);
     if (action < 0 || action >= env->plan.shape.actions)
@@ -244,7 +246,8 @@ static bool step_trial(struct clustersim_env *env, uint32_t i, int64_t action,
     struct episode_view view = make_view(env, i, out);
     enum cs_verdict verdict = CS_DONE;
 
-    if (env->options.go_on && (episode->over || episode->truncated))
+    if (env->options.go_on && !episode_waits(episode) &&
+        (episode->over || episode->truncated))
         return begin_trial(env, i, episode->seed + env->plan.shape.count, out);
     if (!check_action(env, i, action) ||
         !episode_act(episode, (uint32_t)action, &view, &verdict, &env->err))

@@ -123,7 +123,8 @@ const char *clustersim_env_name(const struct clustersim_env *env, const char *ki
 void clustersim_env_replicas(enum clustersim_env_split split, uint32_t *first,
                              uint32_t *count);
 
-/* Begins an episode of trial `i`; only the parts of `out` of that trial are written.
+/* Begins an episode of trial `i`; only the parts of `out` of that trial are written.  One
+ * without a choice is terminated by its first step, and may only wait.
  * False: clustersim_env_error() says why. */
 bool clustersim_env_reset(struct clustersim_env *env, uint32_t i, uint64_t seed,
                           const struct clustersim_env_out *out);

@@ -99,6 +99,11 @@ static enum cs_verdict start_task(struct episode *episode, uint32_t row, uint32_
     return verdict;
 }
 
+bool episode_waits(const struct episode *episode)
+{
+    return episode->over && episode->done && episode->steps == 0;
+}
+
 /* An action that changed nothing leaves time as it is and shows the same choice
  * again; steps_max bounds an agent that repeats it. */
 bool episode_act(struct episode *episode, uint32_t action, const struct episode_view *view,
@@ -107,8 +112,15 @@ bool episode_act(struct episode *episode, uint32_t action, const struct episode_
     const struct clustersim_env_shape *shape = &episode->plan->shape;
     bool wait = action == shape->actions - 1;
 
-    assert(episode->trial != NULL && action < shape->actions);
+    bool told = !episode_waits(episode);
+
+    assert((episode->trial != NULL) == told && action < shape->actions);
     episode->steps++;
+    if (!told) {
+        *verdict = wait ? CS_DONE : CS_NOT_PENDING;
+        look_write(&episode->look, view->observation, view->mask);
+        return true;
+    }
     if (wait)
         *verdict = episode->look.may_wait ? CS_DONE : CS_NOT_ALLOWED;
     else if (action < shape->rows * shape->choices)

@@ -42,6 +42,8 @@ bool episode_begin(struct episode *episode, const struct plan *plan, uint64_t se
                    const struct episode_view *view, struct err *err);
 /* Frees the trial that goes on; none: does nothing. */
 void episode_drop(struct episode *episode);
+/* Has it ended before its first choice, and no step has told so? */
+bool episode_waits(const struct episode *episode);
 /* Carries out an action, below shape.actions, and runs to the next choice.
  * *verdict: the host's, CS_DONE for a wait.  False: the trial failed, and err says
  * why. */

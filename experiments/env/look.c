@@ -385,7 +385,7 @@ void look_end(struct look *look)
 static void write_rows(const struct look *look, float *out)
 {
     const struct look_rows *row = &look->row;
-    int64_t now_ns = cs_now_ns(look->host);
+    int64_t now_ns = look->rows > 0 ? cs_now_ns(look->host) : 0;   /* ended: no host */
 
     memcpy(out, row->number, look->rows * TASK_FEATURES * sizeof *out);
     for (uint32_t r = 0; r < look->rows; r++, out += TASK_FEATURES) {

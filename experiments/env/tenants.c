@@ -63,12 +63,15 @@ uint32_t tenants_number(struct tenants *tenants, const char *tenant)
 static void hear_fact(void *self, const struct fact *fact)
 {
     struct tenants *tenants = self;
+    const struct cs_lease *lease =
+        cs_lease(tenants->host, (struct lease_id){ (uint32_t)fact->subject });
+    double gpus = (double)lease->gpus * lease->gpu_milli / GPU_MILLI;
     struct job_id job = { fact->object };
     uint32_t tenant = tenants_number(tenants, cs_request(tenants->host, job)->tenant);
 
     if (tenant == TENANT_NONE)
         return;
-    tenants->tenant[tenant].gpus += fact->kind == FACT_LEASE_TAKE ? fact->amount : -fact->amount;
+    tenants->tenant[tenant].gpus += fact->kind == FACT_LEASE_TAKE ? gpus : -gpus;
 }
 
 void tenants_begin(struct tenants *tenants, struct arena *arena, const struct trial *trial)

@@ -42,6 +42,7 @@ struct exec_self {
     uint32_t key_count;
     bool threads;               /* it is not to share a processor */
     bool reuse;                 /* after `end` it waits for the next hello */
+    bool speaks;                /* it said which version of the protocol */
     struct exec_param param[EXEC_PARAMS_MAX];
     uint32_t param_count;
 };

@@ -2,6 +2,7 @@
 /*
  * hello.c - reads what a program says of itself: its name, flags, order and parameters.
  */
+#include <math.h>
 #include <string.h>
 
 #include "experiments/exec/answer.h"
@@ -149,6 +150,18 @@ static bool param_value(struct reader *r, uint32_t key)
 
 static const struct reader_map param_map = { param_keys, param_value };
 
+/* What is not given of a range has no end; nothing given: no range, as in a compiled
+ * table. */
+static void fill_range(struct exec_param *param)
+{
+    bool has_min = !isnan(param->min), has_max = !isnan(param->max);
+
+    if (!has_min)
+        param->min = has_max ? -INFINITY : 0;
+    if (!has_max)
+        param->max = has_min ? INFINITY : 0;
+}
+
 /* A parameter as {key, kind, default, help, min, max, words}; what a compiled
  * policy could not declare is refused here. */
 static bool read_param(struct reader *r, enum json_token token)
@@ -161,7 +174,7 @@ static bool read_param(struct reader *r, enum json_token token)
     if (token != JSON_OBJECT)
         return reader_fault(r, "a parameter is a map such as {\"key\":\"depth\",\"kind\":\"int\","
                          "\"default\":12,\"help\":\"tasks looked at\"}");
-    *param = (struct exec_param){ .kind = -1 };
+    *param = (struct exec_param){ .kind = -1, .min = NAN, .max = NAN };
     if (!reader_map(r, true, &param_map))
         return false;
     if (param->key[0] == '\0' || param->kind < 0 || param->help[0] == '\0')
@@ -170,6 +183,7 @@ static bool read_param(struct reader *r, enum json_token token)
         return reader_fault(r, "a choice has words, and nothing else has");
     if (param->kind != CS_PARAM_TEXT && param->fallback[0] == '\0')
         return reader_fault(r, "a parameter that is no text needs a default");
+    fill_range(param);
     if (param->min > param->max)
         return reader_fault(r, "min is above max");
     self->param_count++;
@@ -179,10 +193,12 @@ static bool read_param(struct reader *r, enum json_token token)
 /* There is one version yet, so any other one is a fault. */
 static bool read_protocol(struct reader *r)
 {
+    struct exec_self *self = r->out;
     int64_t version;
 
     if (!reader_int(r, 0, INT64_MAX, &version))
         return false;
+    self->speaks = true;
     return version == EXEC_PROTOCOL ||
            err_set(r->err, ERR_RANGE, json_pos(r->json), "it speaks version %lld of "
                    "the protocol, and this program version %u", (long long)version,
@@ -225,5 +241,7 @@ bool answer_read_self(struct json *json, char *line, size_t bytes,
     *self = (struct exec_self){ .name = "" };
     if (!reader_line(&r, line, bytes, &self_map))
         return false;
+    if (!self->speaks)
+        return reader_fault(&r, "the key protocol is missing");
     return self->name[0] != '\0' || reader_fault(&r, "the key name is missing");
 }

@@ -190,12 +190,14 @@ enum cs_verdict cs_move(struct cs_host *host, struct lease_id id,
                            NULL);
     const struct host_lease_slot *lease = &host->leases->slot[id.i];
     assert(want != NULL);
-    struct cs_want to = { .role = lease->pub.role, .gpus = want->gpus,
-                          .pool_mask = want->pool_mask,
-                          .cores = want->cores };
+    struct cs_want to = *want;
+    to.role = lease->pub.role;
+    for (uint32_t i = 0; want->gpus == 0 && i < want->spot_count; i++)
+        to.gpus += want->spot[i].gpus;
     if (to.gpus == 0)
         to.gpus = lease->pub.gpus;
-    if (lease->pub.gpus == 0)
+    if (lease->pub.gpus == 0 || want->gpu_type == CS_ON_CORES || want->take_idle ||
+        !host_want_ok(host, host_job_slot(host, lease->pub.job.i), to.role, &to))
         return host_answer(host, HOST_MOVE, lease->pub.job, lease->pub.role,
                            CS_BAD_SHAPE, NULL);
     return change_to(host, HOST_MOVE, id, &to);

@@ -17,6 +17,7 @@
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "tests/oracles/oracle.h"
+#include "policies/resize.h"
 #include "tests/aid/world.h"
 
 #define JOBS 120
@@ -286,6 +287,49 @@ static void nodes_that_are_named_have_what_the_job_may_have(void **state)
 
     (void)state;
     assert_true(world_trace(&world, 2, 8, job, 1, "[fcfs]"));
+    assert_true(world_run(&world, 0, &policy, job, NULL));
+    assert_true(job[0].end_s == 10);
+    world_close(&world);
+}
+
+/* On two nodes of 8 GPUs, a job of 4 moves to the node that is named, in either way. */
+static void moves_decide(void *self, struct cs_host *host)
+{
+    struct cs_node_gpus spot[2] = { { { 0 }, 1, 4 }, { { 0 }, 0, 1 } };
+    struct cs_want want = { .spot = spot, .spot_count = 1 };
+
+    (void)self;
+    if (cs_pending_count(host) == 0)
+        return;
+    assert_int_equal(cs_start(host, cs_pending(host, 0)), CS_DONE);
+    uint32_t there = cs_lease(host, cs_lease_at(host, 0))->placement.share[0].node;
+    spot[0].node = 1 - there;
+    spot[0].gpus = 2;
+    assert_int_equal(cs_move(host, cs_lease_at(host, 0), &want), CS_BAD_SHAPE);
+    spot[0].gpus = 4;
+    assert_int_equal(cs_move(host, cs_lease_at(host, 0), &want), CS_DONE);
+    assert_int_equal(cs_lease(host, cs_lease_at(host, 0))->placement.share[0].node, 1 - there);
+    want = (struct cs_want){ .first_node = there, .node_count = 1 };
+    assert_int_equal(cs_move(host, cs_lease_at(host, 0), &want), CS_DONE);
+    assert_int_equal(cs_lease(host, cs_lease_at(host, 0))->placement.share[0].node, there);
+    want = (struct cs_want){ .gpu_type = CS_ON_CORES };
+    assert_int_equal(cs_move(host, cs_lease_at(host, 0), &want), CS_BAD_SHAPE);
+    want = (struct cs_want){ .take_idle = true };
+    assert_int_equal(cs_move(host, cs_lease_at(host, 0), &want), CS_BAD_SHAPE);
+}
+
+static void a_job_moves_to_the_nodes_that_are_named(void **state)
+{
+    static const struct cs_policy table = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof table, .name = "moves",
+        .summary = "moves a job", .flags = CS_RESIZES, .decide = moves_decide,
+    };
+    struct host_policy policy = world_policy(&table);
+    struct world_job job[1] = { { 0, 10, 4, 0, 0 } };
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(world_trace(&world, 2, 8, job, 1, "[{policy: fcfs, placement: first_fit}]"));
     assert_true(world_run(&world, 0, &policy, job, NULL));
     assert_true(job[0].end_s == 10);
     world_close(&world);
@@ -632,6 +676,7 @@ int main(void)
         cmocka_unit_test(a_policy_that_is_wrong_changes_nothing_but_counters),
         cmocka_unit_test(what_the_table_does_not_claim_is_not_allowed),
         cmocka_unit_test(nodes_that_are_named_have_what_the_job_may_have),
+        cmocka_unit_test(a_job_moves_to_the_nodes_that_are_named),
         cmocka_unit_test(a_policy_that_fails_ends_the_trial_with_its_reason),
         cmocka_unit_test(a_run_in_which_no_decision_comes_to_anything_ends),
         cmocka_unit_test(decisions_in_vain_between_jobs_are_told_of_without_a_job),

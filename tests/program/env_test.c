@@ -673,6 +673,31 @@ static void numbers_lie_between_0_and_1(void **state)
 
 /* ---- rewards ---- */
 
+/* Three jobs of half a GPU and one tenant, on two GPUs: when the first has started, the
+ * tenant of the others holds 0.5 of 2 GPUs, and then 1 of 2. */
+static void a_tenant_holds_parts_of_gpus(void **state)
+{
+    struct clustersim_env_options options = options_of(
+        "experiment: parts\nseeds: 1\n"
+        "cluster: {nodes: [{name: a, count: 1, gpus: {type: generic, count: 2}}]}\n"
+        "workload: {arrival: {process: all_at_once}, jobs: 3, mix: [{recipe: trace,\n"
+        "           gpus: 0.5, tenant: x, duration: 1h}]}\npolicies: [fcfs]\n");
+    uint32_t at = 0;
+    int64_t first = 0;
+
+    (void)state;
+    struct field field = open_field(&options);
+    while (strcmp(clustersim_env_name(field.env, "task", at, NULL), "tenant") != 0)
+        at++;
+    reset(&field, 0, 1);
+    assert_true(field.out.observation[at] == 0);
+    step(&field, &first);
+    assert_true(field.out.observation[at] == 0.25f);
+    step(&field, &first);
+    assert_true(field.out.observation[at] == 0.5f);
+    close_field(&field);
+}
+
 static void rewards_sum_to_the_metric_that_they_name(void **state)
 {
     static const struct {
@@ -837,6 +862,37 @@ static void assert_refused(const struct clustersim_env_options *options, int sta
     clustersim_env_close(env);
 }
 
+/* The only job comes an hour after the end of the run: the first step, which may wait
+ * alone, is the last.  With go_on the next one begins the next episode. */
+static void an_episode_without_a_choice_ends_with_its_first_step(void **state)
+{
+    struct clustersim_env_options options = options_of(
+        "experiment: none\nseeds: 1\nuntil: 1h\n"
+        "cluster: {nodes: [{name: a, count: 1, gpus: {type: generic, count: 8}}]}\n"
+        "workload: {arrival: {process: fixed, times: [2h]}, mix: [{recipe: trace, gpus: 1,\n"
+        "           duration: 1h}]}\npolicies: [fcfs]\n");
+
+    (void)state;
+    for (int go_on = 0; go_on < 2; go_on++) {
+        options.go_on = go_on;
+        struct field field = open_field(&options);
+        int64_t wait = field.shape->actions - 1;
+
+        reset(&field, 0, 1);
+        assert_false(field.out.terminated[0]);
+        for (int64_t a = 0; a < wait; a++)
+            assert_false(field.out.mask[a]);
+        assert_true(field.out.mask[wait]);
+        step(&field, &wait);
+        assert_true(field.out.terminated[0] && field.out.verdict[0] == CS_DONE);
+        assert_true(field.out.reward[0] == clustersim_env_score(field.env, 0));
+        assert_true(clustersim_env_step(field.env, &wait, &field.out) == go_on);
+        assert_true(!go_on || !field.out.terminated[0]);
+        assert_true(!go_on || clustersim_env_seed(field.env, 0) == 2);
+        close_field(&field);
+    }
+}
+
 static void options_that_are_wrong_are_told(void **state)
 {
     struct clustersim_env_options options = options_of(small);
@@ -939,12 +995,14 @@ int main(void)
         cmocka_unit_test(a_mask_allows_what_is_carried_out_and_nothing_else),
         cmocka_unit_test(replicas_that_wait_may_go_again),
         cmocka_unit_test(numbers_lie_between_0_and_1),
+        cmocka_unit_test(a_tenant_holds_parts_of_gpus),
         cmocka_unit_test(rewards_sum_to_the_metric_that_they_name),
         cmocka_unit_test(the_same_seed_is_the_same_episode),
         cmocka_unit_test(splits_have_no_episode_in_common),
         cmocka_unit_test(seeds_go_through_the_points),
         cmocka_unit_test(many_in_one_call_are_as_each_alone),
         cmocka_unit_test(an_episode_is_cut_after_its_most_steps),
+        cmocka_unit_test(an_episode_without_a_choice_ends_with_its_first_step),
         cmocka_unit_test(options_that_are_wrong_are_told),
         cmocka_unit_test(steps_that_are_wrong_are_told),
         cmocka_unit_test(a_trial_that_fails_is_an_error),

@@ -538,7 +538,8 @@ static void a_program_that_is_none_is_refused_when_read(void **state)
         { "garbage", "program python3 sent a bad answer to hello, column 1: " },
         { "leave", "program python3 ended with status 3 before `end`" },
         { "\"protocol\":2", "it speaks version 2 of the protocol" },
-        { "\"name\":\"Mine\"", "calls itself 'Mine', and a name must match" },
+        { "\"name\":\"x\"", "the key protocol is missing" },
+        { "\"protocol\":1,\"name\":\"Mine\"", "calls itself 'Mine', and a name must match" },
         { "\"protocol\":1", "the key name is missing" },
         { "\"name\":\"x\",\"flags\":[\"preempt\"]", "(did you mean 'preempts'?)" },
         { "\"name\":\"x\",\"order\":[\"age\"]", "tasks are not ordered by 'age'" },
@@ -742,7 +743,7 @@ static const char wants_py[] =
     "     'help': 'tasks that are looked at'},\n"
     "    {'key': 'quantum', 'kind': 'time', 'default': '90s', 'help': 'a turn'},\n"
     "    {'key': 'share', 'kind': 'fraction', 'default': '20%', 'help': 'of GPUs'},\n"
-    "    {'key': 'weight', 'kind': 'real', 'default': 0.5, 'help': 'of age'},\n"
+    "    {'key': 'weight', 'kind': 'real', 'default': 0.5, 'min': 0.25, 'help': 'of age'},\n"
     "    {'key': 'greedy', 'kind': 'bool', 'default': False, 'help': 'or not'},\n"
     "    {'key': 'pool_name', 'kind': 'text', 'default': 'a\"b', 'help': 'a pool'},\n"
     "    {'key': 'rule', 'kind': 'choice', 'words': ['first', 'best'],\n"
@@ -813,6 +814,10 @@ static void parameters_that_make_no_sense_are_refused(void **state)
           "a choice has words" },
         { "\"key\":\"x\",\"kind\":\"int\",\"default\":7,\"min\":1,\"max\":3,\"help\":\"h\"",
           "default of param x: 'x' must be from 1 to 3, found '7'" },
+        { "\"key\":\"x\",\"kind\":\"int\",\"default\":7,\"min\":8,\"help\":\"h\"",
+          "default of param x: 'x' must be at least 8, found '7'" },
+        { "\"key\":\"x\",\"kind\":\"real\",\"default\":7,\"max\":-3,\"help\":\"h\"",
+          "default of param x: 'x' must be at most -3, found '7'" },
         { "\"key\":\"x\",\"kind\":\"int\",\"default\":\"a\",\"help\":\"h\"",
           "default of param x: " },
         { "\"key\":\"blocking\",\"kind\":\"int\",\"default\":1,\"help\":\"h\"",

@@ -260,6 +260,19 @@ static bool check_reward(struct align *align, const struct llm *llm)
            demand_place(world, &demand, role);
 }
 
+/* Always false, with err: a score on cores takes no time. */
+static bool refuse_core_time(const struct draft *draft)
+{
+    const struct conf_node *given = conf_get(draft->keys.reward, "core_time");
+
+    if (given == NULL)
+        return err_set(draft->world->err, ERR_SCHEMA, conf_pos(draft->keys.reward),
+                       "core_time is missing: reward on cpu needs it");
+    err_set(draft->world->err, ERR_RANGE, conf_pos(given),
+            "core_time must be greater than 0, found 0");
+    return err_hint(draft->world->err, "Leave out `reward` where scores take no time.");
+}
+
 /* Adds the scoring; `mask` gains its phase. */
 bool align_reward(struct align *align, uint32_t after, uint32_t *mask)
 {
@@ -279,9 +292,7 @@ bool align_reward(struct align *align, uint32_t after, uint32_t *mask)
                        conf_pos(draft->keys.reward),
                        "model is missing: reward on gpu needs it");
     if (keys.on == REWARD_CPU && keys.core_time_ns == 0)
-        return err_set(draft->world->err, ERR_SCHEMA,
-                       conf_pos(draft->keys.reward),
-                       "core_time is missing: reward on cpu needs it");
+        return refuse_core_time(draft);
     if (!conf_acts(draft->keys.reward, "model", keys.on == REWARD_CPU,
                    "needs `on: gpu`", draft->world->err) ||
         !conf_acts(draft->keys.reward, "core_time", keys.on == REWARD_GPU,

@@ -131,6 +131,19 @@ static bool check_layout(const struct align *align)
     return true;
 }
 
+/* Of n responses there are n * (n - 1) / 2 pairs. */
+static bool check_pairs(const struct align *align)
+{
+    const struct recipe_keys *keys = &align->draft.keys;
+    double most = keys->responses * (keys->responses - 1) / 2;
+
+    return !(keys->pairs > most) ||
+           err_set(align->draft.world->err, ERR_RANGE,
+                   conf_pos(conf_get(align->draft.conf, "pairs")),
+                   "pairs must be at most %g, the pairs of %g responses, found %g", most,
+                   keys->responses, keys->pairs);
+}
+
 /* Roles by layout: with GPUs of their own, or one that does both in turn. */
 static bool add_roles(struct align *align)
 {
@@ -157,8 +170,9 @@ static uint32_t add_training(struct align *align, uint32_t generated_mask,
     return align_train(align, ready_mask, 1);
 }
 
-/* Rounds 0 to n: what generates rests in the last, what trains in the first,
- * and only between two rounds of generating are there weights to hand over. */
+/* Rounds 0 to n: what generates rests in the last, what trains in the first, and weights
+ * are handed over at the end of a round that trained if the next one generates: not in
+ * round n - 1. */
 static void shift_one_step(struct job_form *form, uint32_t made_mask,
                            uint32_t sync)
 {
@@ -166,7 +180,7 @@ static void shift_one_step(struct job_form *form, uint32_t made_mask,
     for (uint32_t p = 0; p < form->phase_count; p++) {
         struct phase_spec *phase = &form->phase[p];
 
-        phase->skip_last = made_mask >> p & 1u || p == sync;
+        phase->skip_last = p == sync ? 2 : made_mask >> p & 1u;
         phase->skip_first = !(made_mask >> p & 1u);
     }
 }
@@ -181,7 +195,7 @@ static bool expand_online(struct align *align)
     bool off = keys->schedule == SCHEDULE_ONE_STEP_OFF;
     uint32_t data, rollout, train, sync, made;
 
-    if (!check_layout(align) || !add_roles(align))
+    if (!check_layout(align) || !check_pairs(align) || !add_roles(align))
         return false;
     data = align_data(align, keys->prompts, keys->prompt_tokens, 1);
     rollout = align_rollout(align, 1u << data);

@@ -495,7 +495,8 @@ static bool grow_role(struct draft *draft, const struct conf_node *conf,
         return err_set(draft->world->err, ERR_RANGE, demand.pos,
                        "GPUs of train must come in multiples of %u, which "
                        "rollout's tp %u and the trainer's layout make, found "
-                       "%u", multiple, tp, role->gpus_min);
+                       "%u", multiple, tp,
+                       role->gpus % multiple != 0 ? role->gpus : role->gpus_min);
     role->gpus_multiple = multiple;
     if (need_bytes <= role->gpu_memory_bytes)
         return true;

@@ -135,6 +135,10 @@ class Policy:
         return bool(self.reuse) and not self.threads and hasattr(os, "fork")
 
     def _hello(self, n):
+        for word in self.order:
+            if word.lstrip("-") not in KEYS:    # no message says when a task was ready
+                raise ValueError(f"order of {self.name}: this client orders by "
+                                 f"{', '.join(KEYS)}, found {word!r}")
         return {"n": n, "protocol": PROTOCOL, "name": self.name, "summary": self.summary,
                 "flags": list(self.flags), "order": list(self.order),
                 "threads": self.threads, "reuse": self._reuses(),

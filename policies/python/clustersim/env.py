@@ -59,6 +59,10 @@ def replicas(split: str) -> range:
     return range(first, first + count)
 
 
+def _is_whole(number: Any) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool)
+
+
 def _index_of(split: str) -> int:
     if split not in SPLITS:
         raise Error(f"split must be one of {', '.join(SPLITS)}, found {split!r}", key="split")
@@ -96,12 +100,15 @@ class _Trials:
         path, text = _source(experiment)
         for name, number, least, most in (("num_envs", count, 1, 65536), ("rows", rows, 1, 4096),
                                           ("running", running, 0, 4096)):
-            if not isinstance(number, int) or not least <= number <= most:
+            if not _is_whole(number) or not least <= number <= most:
                 raise Error(f"{name} must be a whole number from {least} to {most}, "
                             f"found {number!r}", key=name)
         for size in sizes:
-            if not isinstance(size, int) or not 0 < size < 2**32:
+            if not _is_whole(size) or not 0 < size < 2**32:
                 raise Error(f"sizes must be whole numbers of GPUs, found {size!r}", key="sizes")
+        if max_steps is not None and (not _is_whole(max_steps) or not 0 < max_steps < 2**63):
+            raise Error("max_steps must be None or a whole number from 1 to 2**63 - 1, "
+                        f"found {max_steps!r}", key="max_steps")
         words = [f"{key}={json.dumps(value)}" for key, value in (settings or {}).items()]
         try:
             self.env = _core.Env(path, text, words, json.dumps(dict(rules)) if rules else None,

@@ -24,9 +24,9 @@ static struct cs_host *request_deal(PyObject *self, const char *method, uint32_t
 
     if (host == NULL)
         return NULL;
-    if ((cs_table(host)->flags & CS_PER_PHASE) == 0 && (cs_table(host)->flags & flag) != 0)
+    if ((cs_table(host)->flags & CS_PER_PHASE) == 0 && (cs_table(host)->flags & flag) == flag)
         return host;
-    PyErr_Format(PyExc_RuntimeError, "%s: this needs the flag %s, and not per_phase", method,
+    PyErr_Format(PyExc_RuntimeError, "%s: this needs the %s, and not per_phase", method,
                  word);
     return NULL;
 }
@@ -57,7 +57,7 @@ static double key_of(const void *self, const struct cs_host *host, struct job_id
 
 PyObject *py_host_reallocate(PyObject *self, PyObject *key)
 {
-    struct cs_host *host = request_deal(self, "reallocate", CS_PREEMPTS, "preempts");
+    struct cs_host *host = request_deal(self, "reallocate", CS_PREEMPTS, "flag preempts");
     struct host_object *object = (struct host_object *)self;
 
     if (host == NULL)
@@ -119,7 +119,7 @@ static bool read_spot(const struct cs_host *host, PyObject *const *row, void *ou
 
 PyObject *py_host_set_sizes(PyObject *self, PyObject *sizes)
 {
-    struct cs_host *host = request_deal(self, "set_sizes", CS_RESIZES, "resizes");
+    struct cs_host *host = request_deal(self, "set_sizes", CS_RESIZES, "flag resizes");
     PyObject *list = host == NULL ? NULL : py_to_list(sizes, "(job, gpus)");
     struct cs_size *size = NULL;
     Py_ssize_t count = -1;
@@ -143,7 +143,8 @@ PyObject *py_host_set_sizes(PyObject *self, PyObject *sizes)
 
 PyObject *py_host_set_node_gpus(PyObject *self, PyObject *spots)
 {
-    struct cs_host *host = request_deal(self, "set_node_gpus", CS_RESIZES, "resizes");
+    struct cs_host *host = request_deal(self, "set_node_gpus", CS_RESIZES | CS_PREEMPTS,
+                                        "flags resizes and preempts");
     PyObject *list = host == NULL ? NULL : py_to_list(spots, "(job, node, gpus)");
     struct cs_node_gpus *spot = NULL;
     Py_ssize_t count = -1;
@@ -225,13 +226,26 @@ static bool is_of_plan(PyObject *self, int64_t time_ns)
     return false;
 }
 
+/* A time before that of what never happens, at which a plan ends.  False: a Python error is
+ * set. */
+static bool to_begin(PyObject *value, int64_t *out)
+{
+    if (!py_to_time(value, out))
+        return false;
+    if (*out < INT64_MAX)
+        return true;
+    PyErr_Format(PyExc_ValueError, "%s: a plan begins before 2**63 - 1 ns, found %R", py_call,
+                 value);
+    return false;
+}
+
 static PyObject *plan_clear(PyObject *self, PyObject *const *arg, Py_ssize_t count)
 {
     struct cs_plan *plan = plan_of(self, "clear");
     int64_t from_ns;
     uint32_t gpus;
 
-    if (plan == NULL || !py_is_count(count, 2, 2, "clear") || !py_to_time(arg[0], &from_ns) ||
+    if (plan == NULL || !py_is_count(count, 2, 2, "clear") || !to_begin(arg[0], &from_ns) ||
         !py_to_u32(arg[1], &gpus))
         return NULL;
     cs_plan_clear(plan, from_ns, gpus);
@@ -245,7 +259,7 @@ static PyObject *plan_forget(PyObject *self, PyObject *value)
     struct cs_plan *plan = plan_of(self, "forget");
     int64_t now_ns;
 
-    if (plan == NULL || !py_to_time(value, &now_ns))
+    if (plan == NULL || !to_begin(value, &now_ns))
         return NULL;
     cs_plan_forget(plan, now_ns);
     if (now_ns > ((struct plan_object *)self)->from_ns)

@@ -217,19 +217,29 @@ static bool holds_nan(PyObject *tuple)
     return false;
 }
 
+/* Is it a number that counts as a float: one of Python or of NumPy, but no whole one? */
+static bool is_real(PyObject *value)
+{
+    const PyNumberMethods *number = Py_TYPE(value)->tp_as_number;
+
+    return PyFloat_Check(value) || (!PyIndex_Check(value) && number != NULL &&
+                                    number->nb_float != NULL);
+}
+
 /* Keeps what key() returned: floats and small integers as C values, which
  * compare fast; tuples and large integers as objects.  NaN has no order and is
  * refused. */
-static bool set_key(struct self *self, struct key *key, PyObject *value)
+static bool set_number(struct self *self, struct key *key, PyObject *value)
 {
     int over = 0;
 
-    if (PyFloat_CheckExact(value)) {
+    if (is_real(value)) {
         key->kind = KEY_REAL;
-        key->is.x = PyFloat_AS_DOUBLE(value);
-        if (!isnan(key->is.x))
+        key->is.x = PyFloat_AsDouble(value);
+        if (!isnan(key->is.x) && PyErr_Occurred() == NULL)
             return true;
-    } else if (PyLong_CheckExact(value)) {
+        PyErr_Clear();
+    } else if (PyLong_Check(value)) {
         key->kind = KEY_INT;
         key->is.i = PyLong_AsLongLongAndOverflow(value, &over);
         if (over == 0)
@@ -243,6 +253,25 @@ static bool set_key(struct self *self, struct key *key, PyObject *value)
     key->kind = KEY_NONE;
     fail_type(self, "key", "a number or a tuple, and no NaN", value);
     return false;
+}
+
+/* As set_number(); whole numbers of other types, as NumPy has them, are made Python's. */
+static bool set_key(struct self *self, struct key *key, PyObject *value)
+{
+    PyObject *whole;
+    bool ok;
+
+    if (PyLong_Check(value) || PyTuple_Check(value) || !PyIndex_Check(value))
+        return set_number(self, key, value);
+    whole = PyNumber_Index(value);
+    if (whole == NULL) {
+        key->kind = KEY_NONE;
+        fail_raised(self, "key");
+        return false;
+    }
+    ok = set_number(self, key, whole);
+    Py_DECREF(whole);
+    return ok;
 }
 
 /* Makes sure that the key of a task is known.  False: the trial has failed. */

@@ -243,6 +243,8 @@ class Plans(Policy):
                ("find", (-1, 5), ValueError, "find: a number from 0"),
                ("find", (1, -5), ValueError, "find: a time must not be negative"),
                ("find", (2**32 - 1, 2**63 - 1), None, None),
+               ("forget", (2**63 - 1,), ValueError, "forget: a plan begins before 2**63 - 1"),
+               ("clear", (2**63 - 1, 8), ValueError, "clear: a plan begins before 2**63 - 1"),
                ("forget", (1.5,), TypeError, "forget: whole nanoseconds"),
                ("take", (10, 2**63 - 1, 8), None, None),
                ("find", (1, 2**63 - 1, 2**63 - 1), None, None)]

@@ -53,6 +53,13 @@ class Client(unittest.TestCase):
                 seen.append([(task.job, task.gpus, dict(task.of)) for task in policy.waits])
         return seen, unread
 
+    def test_an_order_that_no_message_tells_is_an_error(self):
+        for order in (("ready",), ("-ready", "job"), ("age",)):
+            policy = clustersim_client.Policy()
+            policy.order = order
+            with self.assertRaisesRegex(ValueError, f"orders by job, .* found '{order[0]}'"):
+                policy._hello(0)
+
     def test_jobs_are_the_same_whenever_one_looks_at_them(self):
         for look_at in (2, 3, 12, 29):
             seen, unread = self.serve(look_at)

@@ -331,6 +331,10 @@ class WrongTest(Case):
                 ({"split": "dev"}, "split must be one of train, validation, test, found 'dev'"),
                 ({"reward": "usd"}, "reward must be jct, wait or makespan, found 'usd'"),
                 ({"rows": 0}, "rows must be a whole number from 1 to 4096, found 0"),
+                ({"rows": True}, "rows must be a whole number from 1 to 4096, found True"),
+                ({"sizes": (True,)}, "sizes must be whole numbers of GPUs, found True"),
+                *(({"max_steps": steps}, "max_steps must be None or a whole number from 1")
+                  for steps in (-1, 0, True, 2**63, 2**64 + 3, 1.5)),
                 ({"running": -1}, "running must be a whole number from 0 to 4096, found -1"),
                 ({"rules": {"placments": "count"}}, "'placments' is not known")):
             with self.assertRaisesRegex(cs.Error, message):

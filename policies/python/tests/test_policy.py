@@ -115,6 +115,48 @@ class Conformance(Case):
         self.assert_alike(self.small, pairs, settings={"workload.arrival.rate": "12/h"})
         self.assert_alike(self.small, [("sjf", mirrors.SjfBefore)])
 
+    def test_keys_of_other_types_of_number_give_the_same_bytes(self):
+        class Real(float):                      # as numpy.float64
+            pass
+
+        class Whole:                            # as numpy.int64
+            def __init__(self, number):
+                self.number = number
+
+            def __index__(self):
+                return self.number
+
+        class Single:                           # as numpy.float32
+            def __init__(self, number):
+                self.number = number
+
+            def __float__(self):
+                return float(self.number)
+
+        class ByReal(mirrors.SjfKey):
+            """floats of a class"""
+            def key(self, host, task):
+                return Real(task.estimate_ns)
+
+        class ByWhole(mirrors.SjfKey):
+            """what counts as a whole number"""
+            def key(self, host, task):
+                return Whole(task.estimate_ns)
+
+        class BySingle(mirrors.SjfKey):
+            """what counts as a float"""
+            def key(self, host, task):
+                return Single(task.estimate_ns)
+
+        class ByTruth(mirrors.SjfKey):
+            """True for each: as they came"""
+            def key(self, host, task):
+                return True
+
+        for built_in, mine in (("sjf", ByReal), ("sjf", ByWhole), ("sjf", BySingle),
+                               ("fcfs", ByTruth)):
+            self.assert_alike(self.small, [(built_in, mine)])
+
     def test_an_order_that_moves_gives_the_same_bytes(self):
         busy = {"workload.arrival.rate": "60/h", "workload.jobs": 300}
         self.assert_alike(self.small, [("hrrn", mirrors.MyHrrn)], settings=busy)
@@ -320,6 +362,16 @@ class Faults(Case):
         self.assert_fails({"policy": Pairs, "sizes": "short"}, "a tuple of 2 is needed")
         self.assert_fails({"policy": Pairs, "sizes": "text"}, "a whole number is needed")
         self.assert_fails(Far, "set_node_gpus: a node must be from 0 to 1, found 99")
+
+    def test_places_need_both_flags(self):
+        class Places(Policy):
+            flags = ("resizes",)
+
+            def decide(self, host):
+                host.set_node_gpus([(host.pending(0).job, 0, 1)])
+
+        self.assert_fails(Places, "set_node_gpus: this needs the flags resizes and preempts, "
+                                  "and not per_phase")
 
     def test_a_request_from_before_is_refused(self):
         class Asks(Policy):
