@@ -307,8 +307,8 @@ static bool dynamic_same_ask(const struct cs_host *host, const struct cs_task *a
            of_a->rates == of_b->rates;
 }
 
-/* Did such a task find no room in this decision?  Nothing has been freed since.  A task with a held lease is never full: it can go
- * on there. */
+/* Did such a task find no room in this decision?  Nothing has been freed since.  A task
+ * with a held lease is never full: it can go on there. */
 static bool dynamic_is_full(const struct dynamic_full *full,
                             const struct cs_host *host,
                             const struct cs_task *task)
