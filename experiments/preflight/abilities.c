@@ -150,7 +150,7 @@ static void warn_of_kinds(const struct experiment *experiment, uint32_t p,
     err_set(&err, ERR_RANGE, pos, "policy %.60s plans all GPUs as one kind, and %.60s may not "
             "use those of pool %.60s: jobs may wait beside idle GPUs",
             experiment->policy_name[p], form->name, point->cluster->pool_name[group->pool]);
-    err_hint(&err, "allox, gavel and sia plan by pool.");
+    err_hint(&err, "Policies that plan by pool: allox, gavel, sia.");
     tell(self, &err);
 }
 
