@@ -87,6 +87,8 @@ enum cs_policy_flags {
     CS_ONE_ROLE       = 1u << 19,  /* deals jobs of one role alone */
     CS_NEEDS_GPUS     = 1u << 20,  /* starts no job that computes on cores alone */
     CS_WHOLE_GPUS     = 1u << 23,  /* deals no part of a GPU */
+    /* What it leaves out: `validate` and the run say so */
+    CS_ONE_KIND       = 1u << 24,  /* plans all GPUs as if each job might use them */
 };
 
 /* The table of a policy: a constant that the library keeps.  Functions that

@@ -14,6 +14,8 @@
 #include <stdio.h>
 
 #include "experiments/spec/experiment.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "policies/policy.h"
 #include "policies/registry/registry.h"
@@ -91,6 +93,58 @@ static const struct job_form *find_choice(const struct experiment_point *point,
     return NULL;
 }
 
+/* May the role use the GPUs of a group of nodes? */
+static bool may_use(const struct cluster_spec *cluster, const struct role_spec *role,
+                    const struct node_group *group)
+{
+    bool fits = role->gpu_type_count == 0;
+
+    assert(group->gpus > 0);
+    for (uint32_t t = 0; t < role->gpu_type_count; t++)
+        fits |= group->gpu != NULL && group->gpu->index == role->gpu_types[t];
+    return fits && (role->pool == NULL || cluster_pool(cluster, role->pool) == group->pool);
+}
+
+/* Returns the first form of one role that may not use all GPUs, and a group of nodes
+ * whose GPUs it may not; NULL: there is none. */
+static const struct job_form *find_barred(const struct experiment_point *point,
+                                          const struct node_group **group)
+{
+    for (size_t i = 0; i < workload_form_count(point->workload); i++) {
+        const struct job_form *form = workload_form(point->workload, i);
+
+        for (uint32_t g = 0; g < point->cluster->group_count; g++) {
+            *group = &point->cluster->group[g];
+            if (form->role_count == 1 && form->role[0].gpus > 0 && (*group)->gpus > 0 &&
+                !may_use(point->cluster, &form->role[0], *group))
+                return form;
+        }
+    }
+    return NULL;
+}
+
+/* The plan counts GPUs that a job can not have. */
+static void warn_of_kinds(const struct experiment *experiment, uint32_t p,
+                          void (*tell)(void *self, const struct err *err), void *self)
+{
+    const struct experiment_point *point = experiment->point[0].met[p];
+    struct err_pos pos = { experiment->path, 0, 0 };
+    const struct node_group *group;
+    const struct job_form *form = NULL;
+    struct err err = { 0 };
+
+    assert(p < experiment->policy_count);
+    if (experiment->point[0].policy[p]->policy->flags & CS_ONE_KIND)
+        form = find_barred(point, &group);
+    if (form == NULL)
+        return;
+    err_set(&err, ERR_RANGE, pos, "policy %.60s plans all GPUs as one kind, and %.60s may not "
+            "use those of pool %.60s: jobs may wait beside idle GPUs",
+            experiment->policy_name[p], form->name, point->cluster->pool_name[group->pool]);
+    err_hint(&err, "allox, gavel and sia plan by pool.");
+    tell(self, &err);
+}
+
 /* The first point stands for all: a sweep changes values, and rarely the kinds of
  * hardware. */
 void abilities_warn(const struct experiment *experiment,
@@ -105,6 +159,7 @@ void abilities_warn(const struct experiment *experiment,
         struct err err = { 0 };
         const char *role;
 
+        warn_of_kinds(experiment, p, tell, self);
         form = policy->flags & HOST_DEALERS ? find_choice(point, &role) : NULL;
         if (form == NULL)
             continue;

@@ -173,7 +173,8 @@ const struct cs_policy afs_policy = {
     .name = "afs",
     .cites = "hwang2021elastic",
     .summary = "elastic: GPUs to the shorter job, or where both gain by it",
-    .flags = CS_PREEMPTS | CS_RESIZES | CS_ASKS_ESTIMATES | CS_ONE_ROLE | CS_NEEDS_GPUS,
+    .flags = CS_PREEMPTS | CS_RESIZES | CS_ASKS_ESTIMATES | CS_ONE_ROLE | CS_NEEDS_GPUS |
+             CS_ONE_KIND,
     .param_count = 1, .param = params,
     .self_bytes = sizeof(struct afs), .decide = afs_decide,
     .job_submitted = afs_submitted, .job_ended = afs_ended,

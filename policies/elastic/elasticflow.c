@@ -571,7 +571,8 @@ const struct cs_policy elasticflow_policy = {
     .name = "elasticflow",
     .cites = "gu2023elasticflow",
     .summary = "elastic: least shares that keep deadlines, then what gains most",
-    .flags = CS_PREEMPTS | CS_RESIZES | CS_ASKS_ESTIMATES | CS_ONE_ROLE | CS_NEEDS_GPUS,
+    .flags = CS_PREEMPTS | CS_RESIZES | CS_ASKS_ESTIMATES | CS_ONE_ROLE | CS_NEEDS_GPUS |
+             CS_ONE_KIND,
     .param_count = 3, .param = params,
     .self_bytes = sizeof(struct ef), .init = ef_init, .decide = ef_decide,
     .limits = "slots_max",

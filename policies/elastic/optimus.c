@@ -153,7 +153,8 @@ const struct cs_policy optimus_policy = {
     .name = "optimus",
     .cites = "peng2018optimus",
     .summary = "elastic: GPUs to the job whose end comes nearest by them",
-    .flags = CS_PREEMPTS | CS_RESIZES | CS_ASKS_ESTIMATES | CS_ONE_ROLE | CS_NEEDS_GPUS,
+    .flags = CS_PREEMPTS | CS_RESIZES | CS_ASKS_ESTIMATES | CS_ONE_ROLE | CS_NEEDS_GPUS |
+             CS_ONE_KIND,
     .param_count = 1, .param = params,
     .self_bytes = sizeof(struct optimus), .decide = optimus_decide,
 };

@@ -407,7 +407,7 @@ const struct cs_policy themis_policy = {
     .cites = "mahajan2020themis",
     .summary = "leases auctioned among the jobs of the worst finish-time fairness",
     .flags = CS_PREEMPTS | CS_RESIZES | CS_DRAWS | CS_ASKS_ESTIMATES |
-             CS_ONE_ROLE | CS_NEEDS_GPUS | CS_WHOLE_GPUS,
+             CS_ONE_ROLE | CS_NEEDS_GPUS | CS_WHOLE_GPUS | CS_ONE_KIND,
     .param_count = 3, .param = params, .limits = "sizes_max",
     .self_bytes = sizeof(struct themis), .decide = themis_decide,
     .job_submitted = themis_submitted, .job_ended = themis_ended,

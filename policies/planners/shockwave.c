@@ -664,7 +664,7 @@ const struct cs_policy shockwave_policy = {
     .cites = "zheng2023shockwave",
     .summary = "rounds planned ahead by a forecast of batch sizes, for the "
                "product of progress",
-    .flags = CS_PREEMPTS | CS_ASKS_ESTIMATES, .param = params,
+    .flags = CS_PREEMPTS | CS_ASKS_ESTIMATES | CS_ONE_KIND, .param = params,
     .param_count = sizeof params / sizeof params[0],
     .self_bytes = sizeof(struct shockwave), .init = shockwave_init,
     .decide = shockwave_decide,

@@ -235,10 +235,21 @@ static void what_a_policy_cannot_do_is_told_before_it_runs(void **state)
                 is_told(&warned, "pollux") && is_told(&warned, "lucid") &&
                 is_told(&warned, "allox") && is_told(&warned, "synergy") &&
                 is_told(&warned, "quota"));
-    assert_false(is_told(&warned, "conservative") || is_told(&warned, "fcfs") || is_told(&warned, "dynamic"));
+    assert_false(is_told(&warned, "conservative") || is_told(&warned, "fcfs") ||
+                 is_told(&warned, "dynamic"));
     assert_string_equal(warned.text[0], "policy srtf uses the GPUs alone of role infer "
-                        "of j, which may run on cores too: it deals GPUs, or stops, resizes or "
-                        "packs jobs");
+                        "of j, which may run on cores too: it deals GPUs, or stops, resizes "
+                        "or packs jobs");
+
+    check_kind("recipe: trace, gpus: 1, duration: 1h, role: {pool: train}", &told, &warned);
+    assert_int_equal(told.count, 0);
+    assert_int_equal(warned.count, 5);
+    assert_true(is_told(&warned, "optimus") && is_told(&warned, "afs") &&
+                is_told(&warned, "elasticflow") && is_told(&warned, "themis"));
+    assert_string_equal(warned.text[0], "policy themis plans all GPUs as one kind, and j may "
+                        "not use those of pool rollout: jobs may wait beside idle GPUs");
+    check_kind("recipe: trace, gpus: 1, duration: 1h", &told, &warned);
+    assert_int_equal(warned.count, 0);
 }
 
 /* `validate` refuses the jobs, and a run ends with that reason. */

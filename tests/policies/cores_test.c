@@ -267,7 +267,8 @@ static void bounds_know_the_cores(void **state)
 }
 
 /* The first job that waits under fcfs has a promise under easy, and under conservative, which a
- * long job that may go on cores keeps: it takes no GPUs then.  Kinds: for 2 GPUs, for 4, and long for 2 or on cores. */
+ * long job that may go on cores keeps: it takes no GPUs then.  Kinds: for 2 GPUs, for 4, and
+ * long for 2 or on cores. */
 static void backfill_on_cores_delays_no_promise(void **state)
 {
     static const char *const policy[] = { "fcfs", "easy", "conservative" };
