@@ -485,7 +485,7 @@ static void describe_unsaved(const struct cs_host *host, struct job_id job,
     assert(room > 0);
     out[0] = '\0';
     for (uint32_t p = 0; p < form->phase_count; p++) {
-        double s = cs_phase_s(host, job, p);
+        double s = cs_phase_s(host, job, p) * form->phase[p].every;
 
         if (host_job_fixed(host, job.i) || form->phase[p].law->kind == LAW_TRAIN ||
             s <= longest)

@@ -48,7 +48,7 @@ static void task_for(struct cs_host *host, uint32_t j, uint32_t p)
         .held = { job->lease[phase->role] },
         .submit_ns = job->pub.request.submit_ns, .ready_ns = host_now(host),
         .estimate_ns = form->fixed ? host_left_ns(host, job, false)
-                                   : (int64_t)(form->phase_s[p] * 1e9),
+                                   : (int64_t)(form->phase_s[p] * phase->every * 1e9),
         .priority = job->pub.request.priority,
         .started = job->pub.start_ns != CLOCK_NEVER_NS,
         .gpu_milli = job_role_milli(&job->pub.request, phase->role),

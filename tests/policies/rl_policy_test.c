@@ -354,9 +354,55 @@ static void elastic_hybrid_runs_whole_jobs_of_any_size(void **state)
     world_close(&world);
 }
 
+static void (*dynamic_itself)(void *self, struct cs_host *host);
+static uint32_t saves;          /* that waited for their own lease */
+
+/* The law's forecast on the lease that a save may go on with, which has the GPUs that its role
+ * asks for, is as long as the estimate of the task. */
+static void compare_saves(void *self, struct cs_host *host)
+{
+    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
+        struct task_id id = cs_pending(host, i);
+        const struct cs_task *task = cs_task(host, id);
+        const struct job_form *form = cs_request(host, task->job)->form;
+        struct cs_forecast f;
+
+        if (form->phase[task->phase].kind != PHASE_CHECKPOINT ||
+            !cs_forecast_held(host, id, &f))
+            continue;
+        saves++;
+        assert_int_equal(form->phase[task->phase].every, 3);
+        if (fabs(f.run_s / (1e-9 * (double)task->estimate_ns) - 1) > 0.01)
+            fail_msg("a save takes %g s, and its task is estimated at %g s", f.run_s,
+                     1e-9 * (double)task->estimate_ns);
+    }
+    dynamic_itself(self, host);
+}
+
+/* A save comes in each third step.  A step counts a third of it, but its task is the whole. */
+static void a_phase_of_each_third_step_is_estimated_wholly(void **state)
+{
+    struct cs_policy table = *registry_find("dynamic");
+    struct world world = { 0 };
+
+    (void)state;
+    dynamic_itself = table.decide;
+    table.decide = compare_saves;
+    struct host_policy policy = world_policy(&table);
+    saves = 0;
+    open_rl(&world, NODE("rollout", "2", "a100-80", "") NODE("train", "2", "h100", ""),
+            "  arrival: {process: all_at_once}\n  jobs: 2\n", apart, "[dynamic]");
+    policy.params = world.experiment->point[0].policy[0]->params;
+    if (!world_run(&world, 0, &policy, NULL, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(saves > 0);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_phase_of_each_third_step_is_estimated_wholly),
         cmocka_unit_test(groups_hold_less_than_jobs_apart),
         cmocka_unit_test(groups_do_all_jobs_where_nodes_and_memory_are_few),
         cmocka_unit_test(jobs_without_two_pools_do_not_block_one_another),
