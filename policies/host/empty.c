@@ -16,6 +16,7 @@
 #include "policies/host/rent.h"
 #include "policies/leases/power.h"
 #include "policies/leases/time.h"
+#include "policies/state/nodes.h"
 #include "policies/state/queue.h"
 #include "policies/state/read.h"
 #include "sim/base/arena.h"
@@ -79,6 +80,29 @@ static uint32_t find_least_gpus(const struct cs_host *host,
     return gpus < asked ? gpus : asked;
 }
 
+/* Would a power cap forbid the placements, if no other job ran and of rented nodes theirs
+ * alone were here?  Sets what the cluster would draw without them, and what they add. */
+static void measure_power(struct host_empty *empty, const struct cs_host *host,
+                          const struct placement *place, uint32_t count)
+{
+    const struct cluster_spec *spec = host->spec;
+    struct host_nodes nodes = { .power_mw = 0 };
+    bool *here = arena_alloc(empty->arena, spec->node_count, sizeof *here);
+
+    host_power_begin(&nodes, spec);
+    for (uint32_t p = 0; p < count; p++)
+        for (uint32_t s = 0; s < place[p].share_count; s++) {
+            uint32_t n = place[p].share[s].node;
+            if (cluster_group_of(spec, n)->rent != NULL && !here[n])
+                host_power_node(&nodes, spec, n, true);
+            here[n] = true;
+        }
+    empty->more_mw = 0;
+    for (uint32_t p = 0; p < count; p++)
+        empty->capped |= !host_power_allows(&nodes, empty->cluster, &place[p], &empty->more_mw);
+    empty->idle_mw = nodes.power_mw;
+}
+
 uint32_t host_empty_lacks(struct host_empty *empty, const struct cs_host *host,
                           const struct cs_task *task,
                           const struct cs_want *wants, struct fit_want *fit)
@@ -104,14 +128,14 @@ uint32_t host_empty_lacks(struct host_empty *empty, const struct cs_host *host,
         if (any && placer_look(empty->placer, fit,
                                empty->share + r * host->spec->node_count,
                                host->spec->node_count, &place[placed])) {
-            empty->capped = !host_power_allows(host->nodes, host->cluster, &place[placed],
-                                               &empty->more_mw);
             cluster_take(empty->cluster, &place[placed++]);
         } else
             without = r;
     }
-    while (placed > 0)
-        cluster_release(empty->cluster, &place[--placed]);
-    assert(placed == 0);
+    for (uint32_t p = placed; p > 0; p--)
+        cluster_release(empty->cluster, &place[p - 1]);
+    if (without == ID_NONE && host->spec->power_cap_w > 0)
+        measure_power(empty, host, place, placed);
+    assert(!empty->capped || host->spec->power_cap_w > 0);
     return without;
 }
