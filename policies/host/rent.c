@@ -417,6 +417,7 @@ void host_rent_begin(struct cs_host *host)
     const struct cluster_spec *spec = host->spec;
     struct arena *arena = host->parts.arena;
     struct host_rent *rent;
+    bool spares = false;
 
     assert(host->nodes->rent == NULL);
     if (!spec->rents)
@@ -432,9 +433,12 @@ void host_rent_begin(struct cs_host *host)
         if (spec->group[g].rent != NULL) {
             rent->group[g].demand = host_demand_new(host, g);
             rent->forecasts |= rent->group[g].demand != NULL;
+            spares |= spec->group[g].rent->spare > 0;
             begin_group(host, g);
         }
-    if (rent->forecasts)
-        rent->look = loop_at(host->parts.loop, host_demand_look_ns(host),
+    /* Nodes that are kept ahead are ordered before the first decision. */
+    if (rent->forecasts || spares)
+        rent->look = loop_at(host->parts.loop,
+                             spares ? host_now(host) : host_demand_look_ns(host),
                              LOOP_RANK_SETTLE, scale_again, host, 0);
 }
