@@ -16,6 +16,7 @@
 #include "policies/host/rent.h"
 #include "policies/leases/power.h"
 #include "policies/leases/time.h"
+#include "policies/state/nodes.h"
 #include "policies/state/queue.h"
 #include "policies/state/read.h"
 #include "sim/base/arena.h"
@@ -80,26 +81,48 @@ static uint32_t find_least_gpus(const struct cs_host *host,
 }
 
 /* Finds a place in the empty cluster, that the power cap allows if there is such a one;
- * else empty->capped, and empty->more_mw has what the first would draw. */
+ * else any.  more_mw of `empty` adds up what the places draw. */
 static bool find_place(struct host_empty *empty, const struct cs_host *host,
                        struct fit_want fit, struct share *share, struct placement *out)
 {
     struct power_draw draw = { .more_mw = empty->more_mw };
-    uint32_t nodes = host->spec->node_count;
+    struct host_nodes nodes = { .power_mw = 0 };
+    uint32_t room = host->spec->node_count;
     struct fit_want again = fit;
 
-    assert(nodes > 0);
-    empty->capped = !host_power_find(host->nodes, host->cluster, empty->placer, &fit, true,
-                                     share, nodes, &draw, out);
+    assert(room > 0);
+    if (host->spec->power_cap_w <= 0)
+        return placer_look(empty->placer, &fit, share, room, out);
+    host_power_begin(&nodes, host->spec);
+    bool found = host_power_find(&nodes, empty->cluster, empty->placer, &fit, true, share,
+                                 room, &draw, out);
     empty->more_mw = draw.more_mw;
-    if (!empty->capped)
-        return true;
-    if (!draw.refused || !placer_look(empty->placer, &again, share, nodes, out)) {
-        empty->capped = false;
-        return false;
-    }
-    host_power_allows(host->nodes, host->cluster, out, &empty->more_mw);
-    return true;
+    if (found || !draw.refused)
+        return found;
+    return placer_look(empty->placer, &again, share, room, out);
+}
+
+/* Would a power cap forbid the placements, if no other job ran and of rented nodes theirs
+ * alone were here?  Sets what the cluster would draw without them, and what they add. */
+static void measure_power(struct host_empty *empty, const struct cs_host *host,
+                          const struct placement *place, uint32_t count)
+{
+    const struct cluster_spec *spec = host->spec;
+    struct host_nodes nodes = { .power_mw = 0 };
+    bool *here = arena_alloc(empty->arena, spec->node_count, sizeof *here);
+
+    host_power_begin(&nodes, spec);
+    for (uint32_t p = 0; p < count; p++)
+        for (uint32_t s = 0; s < place[p].share_count; s++) {
+            uint32_t n = place[p].share[s].node;
+            if (cluster_group_of(spec, n)->rent != NULL && !here[n])
+                host_power_node(&nodes, spec, n, true);
+            here[n] = true;
+        }
+    empty->more_mw = 0;
+    for (uint32_t p = 0; p < count; p++)
+        empty->capped |= !host_power_allows(&nodes, empty->cluster, &place[p], &empty->more_mw);
+    empty->idle_mw = nodes.power_mw;
 }
 
 uint32_t host_empty_lacks(struct host_empty *empty, const struct cs_host *host,
@@ -130,8 +153,10 @@ uint32_t host_empty_lacks(struct host_empty *empty, const struct cs_host *host,
         } else
             without = r;
     }
-    while (placed > 0)
-        cluster_release(empty->cluster, &place[--placed]);
-    assert(placed == 0);
+    for (uint32_t p = placed; p > 0; p--)
+        cluster_release(empty->cluster, &place[p - 1]);
+    if (without == ID_NONE && host->spec->power_cap_w > 0)
+        measure_power(empty, host, place, placed);
+    assert(!empty->capped || host->spec->power_cap_w > 0);
     return without;
 }

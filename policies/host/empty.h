@@ -21,7 +21,7 @@ struct host_empty {
     struct cluster *cluster;
     struct placer *placer;
     struct share *share;        /* by role and node */
-    int64_t more_mw;            /* milliwatts that the last task would add */
+    int64_t idle_mw, more_mw;   /* milliwatts: of the nodes, and what the last task adds */
     bool capped;                /* power_cap forbids it */
 };
 
@@ -29,8 +29,8 @@ struct host_empty {
 void host_empty_begin(struct host_empty *empty, const struct cs_host *host);
 void host_empty_end(struct host_empty *empty);
 /* Returns the first role of a task that finds no room, the roles before it
- * being placed; *fit says what it needs.  ID_NONE: all roles find room; more_mw
- * and capped are set.  wants: by role of the task; NULL: the least that the
+ * being placed; *fit says what it needs.  ID_NONE: all roles find room; under a power cap
+ * idle_mw, more_mw and capped are set.  wants: by role of the task; NULL: the least that the
  * task may get. */
 uint32_t host_empty_lacks(struct host_empty *empty, const struct cs_host *host,
                           const struct cs_task *task,

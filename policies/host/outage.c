@@ -523,8 +523,7 @@ void host_outage_ran(struct cs_host *host, uint32_t j, bool runs)
     if (job->gap_ns < 0) {
         double u = 1 - rng_at(host->parts.seed, job->pub.request.id.i,
                               host->parts.replica,
-                              JOB_STREAM + (uint64_t)job->pub.interruptions
-                                         * 1000);
+                              JOB_STREAM + (uint64_t)job->gaps++ * 1000);
         double s = -log(u) * clock_s_from_ns(f->job_mtbf_ns);
         job->gap_ns = s < 1e9 ? clock_ns_for_work(s, 1.0) : CLOCK_NEVER_NS;
     }

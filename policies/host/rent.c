@@ -19,6 +19,7 @@
 #include "models/jobs/job.h"
 #include "policies/host/demand.h"
 #include "policies/host/rental.h"
+#include "policies/leases/power.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/decision.h"
@@ -47,7 +48,7 @@ uint32_t host_rent_had(const struct node_group *group, int64_t at_ns)
     return nodes < group->node_count ? (uint32_t)nodes : group->node_count;
 }
 
-/* Returns the number of nodes that could still be ordered. */
+/* Returns the number of nodes that could still be ordered, under the power cap. */
 static uint32_t nodes_left(const struct cs_host *host, uint32_t g)
 {
     const struct rent_group *group = &host->nodes->rent->group[g];
@@ -55,16 +56,19 @@ static uint32_t nodes_left(const struct cs_host *host, uint32_t g)
     uint32_t used = group->here + group->coming + group->leaving;
 
     assert(used <= host->spec->group[g].node_count);
-    return most > used ? most - used : 0;
+    return host_power_nodes(host->nodes, host->spec, &host->spec->group[g],
+                            most > used ? most - used : 0);
 }
 
-/* Orders `count` nodes of a group, or all that are away. */
+/* Orders `count` nodes of a group, or all that are away; none beyond the power cap, which
+ * nodes of other groups may have reached. */
 static void order_some(struct cs_host *host, uint32_t g, uint32_t count)
 {
     const struct node_group *spec = &host->spec->group[g];
     struct rent_group *group = &host->nodes->rent->group[g];
 
     assert(spec->rent != NULL && group->first_away <= spec->node_count);
+    count = host_power_nodes(host->nodes, host->spec, spec, count);
     while (count > 0 && group->first_away < spec->node_count) {
         uint32_t n = spec->first_node + group->first_away++;
         if (host->nodes->rent->node[n].state == RENT_AWAY) {
@@ -400,7 +404,7 @@ static void begin_group(struct cs_host *host, uint32_t g)
 
     for (uint32_t k = 0; k < group->node_count; k++)
         host_rental_block(host, group->first_node + k);
-    here = here < had ? here : had;
+    here = host_power_nodes(host->nodes, host->spec, group, here < had ? here : had);
     assert(here <= group->node_count);
     for (uint32_t k = 0; k < here; k++) {
         uint32_t n = host->nodes->rent->group[g].first_away++;
@@ -413,6 +417,7 @@ void host_rent_begin(struct cs_host *host)
     const struct cluster_spec *spec = host->spec;
     struct arena *arena = host->parts.arena;
     struct host_rent *rent;
+    bool spares = false;
 
     assert(host->nodes->rent == NULL);
     if (!spec->rents)
@@ -428,9 +433,12 @@ void host_rent_begin(struct cs_host *host)
         if (spec->group[g].rent != NULL) {
             rent->group[g].demand = host_demand_new(host, g);
             rent->forecasts |= rent->group[g].demand != NULL;
+            spares |= spec->group[g].rent->spare > 0;
             begin_group(host, g);
         }
-    if (rent->forecasts)
-        rent->look = loop_at(host->parts.loop, host_demand_look_ns(host),
+    /* Nodes that are kept ahead are ordered before the first decision. */
+    if (rent->forecasts || spares)
+        rent->look = loop_at(host->parts.loop,
+                             spares ? host_now(host) : host_demand_look_ns(host),
                              LOOP_RANK_SETTLE, scale_again, host, 0);
 }

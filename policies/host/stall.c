@@ -312,10 +312,9 @@ static bool explain_power(struct cs_host *host, struct host_empty *empty,
         say_waits(what, cs_request(host, task->job),
                   task->role == CS_ALL_ROLES ? 0 : task->role, &fit);
         say(why, "The empty cluster has room for it, but power_cap is %.0f W, "
-                 "%.0f W are drawn already, and its least would draw %.0f W "
-                 "more.", host->spec->power_cap_w,
-            (double)host->nodes->power_mw / 1000,
-            (double)empty->more_mw / 1000);
+                 "nodes that stand by draw %.0f W, and its least would "
+                 "draw %.0f W more.", host->spec->power_cap_w,
+            (double)empty->idle_mw / 1000, (double)empty->more_mw / 1000);
         return true;
     }
     return false;

@@ -40,17 +40,34 @@ static int64_t share_mw(const struct cluster *cluster,
     return llround(1000 * cluster->spec->pue * w);
 }
 
-void host_power_node(struct host_nodes *nodes,
-                     const struct cluster_spec *spec, uint32_t node,
-                     bool comes)
+/* Returns the milliwatts of a node of the group that stands by. */
+static int64_t node_mw(const struct cluster_spec *spec, const struct node_group *group)
 {
-    const struct node_group *group = cluster_group_of(spec, node);
     double w = group->idle_w;
 
     if (group->gpu != NULL)
         w += group->gpus * power_gpu_w(group->gpu, 0);
-    nodes->power_mw += (comes ? 1 : -1) * llround(1000 * spec->pue * w);
+    assert(w >= 0);
+    return llround(1000 * spec->pue * w);
+}
+
+void host_power_node(struct host_nodes *nodes,
+                     const struct cluster_spec *spec, uint32_t node,
+                     bool comes)
+{
+    nodes->power_mw += (comes ? 1 : -1) * node_mw(spec, cluster_group_of(spec, node));
     assert(nodes->power_mw >= 0);
+}
+
+uint32_t host_power_nodes(const struct host_nodes *nodes, const struct cluster_spec *spec,
+                          const struct node_group *group, uint32_t most)
+{
+    int64_t each = node_mw(spec, group);
+    double left = 1000 * spec->power_cap_w - (double)nodes->power_mw;
+
+    if (spec->power_cap_w <= 0 || left >= (double)each * most)
+        return most;
+    return left > 0 ? (uint32_t)(left / (double)each) : 0;
 }
 
 void host_power_lease(struct host_nodes *nodes, const struct cluster *cluster,

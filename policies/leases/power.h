@@ -15,6 +15,7 @@ struct cluster;
 struct cluster_spec;
 struct host_nodes;
 struct fit_want;
+struct node_group;
 struct placement;
 struct placer;
 struct share;
@@ -26,6 +27,10 @@ void host_power_begin(struct host_nodes *nodes,
 void host_power_node(struct host_nodes *nodes,
                      const struct cluster_spec *spec, uint32_t node,
                      bool comes);
+/* Returns how many of `most` more nodes of a group may stand by under the cap; all if there
+ * is none. */
+uint32_t host_power_nodes(const struct host_nodes *nodes, const struct cluster_spec *spec,
+                          const struct node_group *group, uint32_t most);
 /* A lease is taken, or given back. */
 void host_power_lease(struct host_nodes *nodes, const struct cluster *cluster,
                       const struct placement *placement, bool taken);

@@ -21,7 +21,7 @@
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 
-#define HOST_NAME_BYTES 60u
+#define HOST_NAME_BYTES 56u
 
 /* What is kept of a role that spans nodes, or that has to see new weights; see
  * policies/leases/kept.h. */
@@ -69,6 +69,7 @@ struct host_job_slot {
     struct loop_handle gap_event;
     uint32_t stopped_phase, kept_phase;
     uint32_t saved_step;            /* where an interrupted job goes on */
+    uint32_t gaps;                  /* drawn so far; failures of nodes do not count */
     char name[HOST_NAME_BYTES];     /* pub.request.name, if it is short */
     uint32_t seat;                  /* cs_slot() */
     uint16_t curve;                 /* 1 + its index, sizes.c; 0: not asked yet, or none */

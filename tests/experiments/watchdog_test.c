@@ -230,7 +230,7 @@ static void a_cap_of_power_is_told(void **state)
               &job, 1, "[fcfs]");
     assert_false(world_run(&world, 0, NULL, NULL, NULL));
     if (strstr(world.err.hint, "has room for it, but power_cap is 4000 W, "
-                               "3451 W are drawn already") == NULL)
+                               "nodes that stand by draw 3451 W") == NULL)
         fail_msg("%s | %s", world.err.text, world.err.hint);
     world_close(&world);
 }

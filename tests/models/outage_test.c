@@ -148,6 +148,44 @@ static void without_checkpoints_a_job_begins_anew(void **state)
     world_close(&world);
 }
 
+/* A node that fails from 1 to 2 s takes a second of the job's work, which begins anew at 2 s.  Its
+ * own failures come after the same gaps as without that: so, where it has one at all, it ends a
+ * second later than on a node that never fails. */
+static void a_failed_node_leaves_the_gaps_of_a_job(void **state)
+{
+    struct world file = { .folder = "/tmp/clustersim-test-XXXXXX" };
+    char path[96], trace[160];
+    int own = 0;
+
+    (void)state;
+    assert_non_null(mkdtemp(file.folder));
+    world_write(&file, "faults.csv", "series,time_s,value\ns,0,0\ns,1,1\ns,2,0\ns,1000000,0\n");
+    snprintf(path, sizeof path, "%s/faults.csv", file.folder);
+    snprintf(trace, sizeof trace, ", trace: {file: %s, servers: 1}", path);
+    for (uint32_t seed = 0; seed < 8; seed++) {
+        double end_s[2];
+        for (int k = 0; k < 2; k++) {
+            struct world_job job[] = { { 0, 2000, 8, 0, 0 } };
+            struct world world = { 0 };
+            char keys[300];
+            snprintf(keys, sizeof keys, "failures: {job_mtbf: 1h, restart: 0s, checkpoint: 100h%s}",
+                     k == 1 ? trace : "");
+            if (!open_failing(&world, job, 1, 1, keys, "[fcfs]", 8) ||
+                !world_run(&world, seed, NULL, job, NULL))
+                fail_msg("%s", world_error(&world));
+            end_s[k] = job[0].end_s;
+            world_close(&world);
+        }
+        own += end_s[0] > 2000;
+        if (end_s[0] > 2000 && fabs(end_s[1] - end_s[0] - 1) > 1e-6)
+            fail_msg("seed %u: ends at %g s, and at %g s where a node fails", seed, end_s[0],
+                     end_s[1]);
+    }
+    assert_true(own > 2);
+    unlink(path);
+    rmdir(file.folder);
+}
+
 #define ALL "[fcfs, {policy: fcfs, name: skip, blocking: skip}, sjf, ljf, " \
     "srtf, srsf, fewest-gpus, las, dlas, hrrn, wfp3, unicef, f1, edf, " \
     "fair-share, easy, conservative, static, dynamic, hybrid, random, " \
@@ -297,6 +335,7 @@ int main(void)
         cmocka_unit_test(a_rate_per_job_carries_from_one_cluster_to_another),
         cmocka_unit_test(a_simulated_job_takes_as_long_as_the_law_says),
         cmocka_unit_test(nodes_are_down_for_as_long_as_repairs_take),
+        cmocka_unit_test(a_failed_node_leaves_the_gaps_of_a_job),
         cmocka_unit_test(without_checkpoints_a_job_begins_anew),
         cmocka_unit_test(no_policy_loses_a_job_to_failures),
         cmocka_unit_test(interruptions_are_told_of_each_job),

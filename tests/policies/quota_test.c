@@ -356,6 +356,39 @@ static void a_power_cap_delays_starts(void **state)
     }
 }
 
+/* A full node of 8 A100 draws 4.5 to 6 kW (see above), one that stands by 2 kW and more.  Under
+ * 6 kW the second node is not ordered beside the first, which is full: the second job has that one
+ * after 1000 s, and nothing is paid for the other.  Under 20 kW it comes after 100 s, and 1100 s of
+ * it, the order included, are 11 USD. */
+static void a_power_cap_delays_rented_nodes(void **state)
+{
+    struct owned_job job[] = { { 0, 1000, 8, "a" }, { 0, 1000, 8, "a" } };
+    const char *cap[] = { "20kW", "6kW" };
+    double starts[] = { 100, 1000 };
+
+    (void)state;
+    for (int c = 0; c < 2; c++) {
+        struct trial_result result;
+        struct world world = { 0 };
+        struct world_job end[2];
+        char nodes[500];
+        sprintf(nodes, "nodes: [{name: n, count: 1, gpus: {type: a100-80, count: 8}, cpu: {type: "
+                "epyc-7742, sockets: 2}, memory: 1TB, price: 0USD/h}, {name: r, count: 1, gpus: "
+                "{type: a100-80, count: 8}, cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, "
+                "price: 36USD/h, rent: {start: 100s, keep: 60s, least: 0s}}], pue: 1, "
+                "power_cap: %s", cap[c]);
+        if (!open_owned(&world, job, 2, nodes, "[fcfs]") ||
+            !world_run(&world, 0, NULL, end, &result))
+            fail_msg("%s", world_error(&world));
+        /* Energy of what is owned: 6 kW for 2000 s at 0.08 USD/kWh at most, 0.27 USD. */
+        double usd = result.value[METRIC_COST];
+        if (end[0].start_s != 0 || end[1].start_s != starts[c] ||
+            (c == 0 ? usd < 11 : usd > 0.27))
+            fail_msg("%s: the second starts at %.0f s, for %g USD", cap[c], end[1].start_s, usd);
+        world_close(&world);
+    }
+}
+
 static void jobs_pinned_to_a_pool_that_is_not_there_are_refused(void **state)
 {
     const char *pool[] = { "site", "sight" };
@@ -399,6 +432,7 @@ int main(void)
         cmocka_unit_test(a_power_cap_delays_starts),
         cmocka_unit_test(what_a_power_cap_refuses_may_start_on_other_gpus),
         cmocka_unit_test(power_of_a_node_that_goes_is_free_for_a_job),
+        cmocka_unit_test(a_power_cap_delays_rented_nodes),
         cmocka_unit_test(jobs_pinned_to_a_pool_that_is_not_there_are_refused),
     };
 

@@ -82,7 +82,8 @@ static void a_daily_job_finds_a_node_from_the_second_day_on(void **state)
     assert_true(flat.value[METRIC_RENT_FORECAST] > 1);
 }
 
-/* One node ahead: a job that comes alone finds it, of two at once one does. */
+/* One node ahead: a job that comes alone finds it, of two at once one does.  It is ordered at 0 and
+ * there at 300 s, so that the first job, at 400 s, finds it too. */
 static void a_spare_node_is_there_for_the_next_job(void **state)
 {
     struct world_job job[] = { { 0, 600, 8, 0, 0 }, { 1000, 600, 8, 0, 0 },
@@ -95,6 +96,9 @@ static void a_spare_node_is_there_for_the_next_job(void **state)
     assert_true(job[0].start_s == 300);
     assert_true(job[1].start_s == 1000 && job[2].start_s == 5000);
     assert_true(job[3].start_s == 9000 && job[4].start_s > 9000);
+    job[0].submit_s = 400;
+    run_jobs(job, 5, "spare: 1", &r);
+    assert_true(job[0].start_s == 400 && job[1].start_s == 1000);
     run_jobs(job, 5, "spare: 2", &r);
     assert_true(job[3].start_s == 9000 && job[4].start_s == 9000);
 }
