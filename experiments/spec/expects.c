@@ -107,8 +107,11 @@ static bool read_limit(const struct conf_node *node, const char *key,
     int64_t ns;
 
     *percent = bytes > 0 && text[bytes - 1] == '%';
-    if (bytes > 0 && strchr("smhdw", text[bytes - 1]) != NULL &&
+    if (bytes > 0 && strchr("smhdwn", text[bytes - 1]) != NULL &&
         strcmp(info->unit, "s") == 0) {
+        if (text[0] == '-')
+            return err_set(err, ERR_RANGE, conf_pos(node), "a time below 0 is a number of "
+                           "seconds without a unit, such as -3600, found '%.40s'", text);
         if (!conf_read(node, &as_time, &ns, err))
             return false;
         *limit = clock_s_from_ns(ns);

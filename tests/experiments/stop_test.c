@@ -192,7 +192,7 @@ static void border_and_fork_take_the_most_seeds(void **state)
 
     snprintf(file, sizeof file, "%s", program_write(program, "e.yaml", EXPERIMENT(
         "{until: decided, at_most: 3}", DRAWN)
-        "expect:\n  - {claim: C, metric: jct_mean_s, policy: fcfs, at_most: 1.5h}\n"
+        "expect:\n  - {claim: C, metric: jct_mean_s, policy: fcfs, at_most: 90min}\n"
         "border: [{claim: C, key: workload.arrival.rate, from: 1/h, to: 40/h}]\n"));
     const char *const border[] = { "border", file, "-o", program_path(program, "b"), NULL };
 
