@@ -108,6 +108,9 @@ static const char *figures(struct arena *arena, const struct check_item *item)
         lost = text_format(arena, "; over %s alone", item->lost);
     if (item->seeds == 0)
         return "no trial has the value";
+    if (isnan(item->value))
+        return text_format(arena, "the mean of %s is 0: nothing is a percentage of it%s",
+                           e->versus == NULL ? e->versus_point : e->versus, lost);
     if (isnan(item->low))
         return text_format(arena, "%.10g%s; %s%s", item->value, unit,
                            item->fixed ? "deterministic, seeds add nothing: "
@@ -170,17 +173,21 @@ static enum check_verdict judge(const struct experiment_expect *e,
     return CHECK_UNDECIDED;
 }
 
-/* The point that it is compared with; UINT32_MAX: none, or itself. */
-static uint32_t other_point(struct arena *arena, const struct grid *grid,
-                            uint32_t point, const struct experiment_expect *e)
+/* The point that it is compared with; UINT32_MAX: none, or itself.  *missing: its label, if
+ * it was not run. */
+static uint32_t other_point(struct arena *arena, const struct grid *grid, uint32_t point,
+                            const struct experiment_expect *e, const char **missing)
 {
     const char *label;
     uint32_t other;
 
+    *missing = NULL;
     if (e->versus_point == NULL)
         return point;
     label = point_label_with(arena, grid->point[point], e->versus_point);
     other = label == NULL ? UINT32_MAX : grid_point(grid, label);
+    if (other == UINT32_MAX)
+        *missing = label;
     return other == point && e->versus == NULL ? UINT32_MAX : other;
 }
 
@@ -188,6 +195,7 @@ static uint32_t other_point(struct arena *arena, const struct grid *grid,
  * it compares nothing. */
 struct speaks {
     uint32_t point, policy, other_point, other;
+    const char *missing;        /* the other point, if it was not run; or NULL */
     bool compares;
 };
 
@@ -195,9 +203,12 @@ struct speaks {
 static struct speaks speaks_of(struct arena *arena, const struct grid *grid,
                                uint32_t point, const struct experiment_expect *e)
 {
+    const char *missing;
+    uint32_t other = other_point(arena, grid, point, e, &missing);
+
     return (struct speaks){
         .point = point, .policy = grid_policy(grid, e->policy),
-        .other_point = other_point(arena, grid, point, e),
+        .other_point = other, .missing = missing,
         .other = grid_policy(grid, e->versus == NULL ? e->policy : e->versus),
         .compares = e->versus != NULL || e->versus_point != NULL
     };
@@ -405,10 +416,14 @@ static uint32_t judge_expect(struct arena *arena, const struct grid *grid,
 
         if ((e->point != NULL &&
              !point_label_has(grid->point[p], e->point)) ||
-            at.other_point == UINT32_MAX)
+            (at.other_point == UINT32_MAX && at.missing == NULL))
             continue;
         item[count] = item_of(arena, grid, e, grid->point[p]);
-        judge_item(arena, grid, &at, &item[count++]);
+        if (at.missing != NULL)
+            leave(&item[count++], CHECK_NOT_JUDGED,
+                  text_format(arena, "there is no point %s", at.missing));
+        else
+            judge_item(arena, grid, &at, &item[count++]);
     }
     if (count > 0)
         return count;

@@ -169,6 +169,46 @@ static void equal_counts_of_drawn_seeds_are_not_trusted(void **state)
     assert_null(strstr(list.item[0].reason, "not trusted"));
 }
 
+/* Of x=2 y=1 and x=2 y=2, the first has its partner x=1 y=1, with 10 against 12; the second
+ * has none.  x=1 y=1 would be compared with itself. */
+static void a_point_without_its_partner_is_not_judged(void **state)
+{
+    static const char *const point[] = { "x=1 y=1", "x=2 y=1", "x=2 y=2" };
+    static const char *const policy[] = { "a" };
+    static const uint32_t seed[] = { 0 };
+    struct scratch *w = *state;
+    struct grid grid = { .point = point, .point_count = 3, .policy = policy,
+                         .policy_count = 1, .seed_count = 1, .seed = seed };
+    struct experiment_expect e = expect("a", NULL, -INFINITY, 0, 0);
+    struct check_list list;
+
+    grid_begin(w->arena, &grid);
+    for (uint32_t t = 0; t < 3; t++)
+        grid_set(&grid, t, 0, 0, METRIC_JCT_MEAN, t == 0 ? 12 : 10);
+    e.versus_point = "x=1";
+    list = check_expects(w->arena, &grid, &e, 1);
+    assert_int_equal(list.count, 2);
+    assert_int_equal(list.held, 1);
+    assert_int_equal(list.not_judged, 1);
+    assert_string_equal(list.item[1].reason, "there is no point x=1 y=2");
+}
+
+/* 100 % of a mean of 0 is no limit, though there are four seeds. */
+static void a_percentage_of_nothing_is_told(void **state)
+{
+    struct scratch *w = *state;
+    struct grid *grid = make_grid(w->arena, 4);
+    struct experiment_expect e = expect("b", "a", -INFINITY, 100, true);
+    struct check_list list;
+
+    for (uint32_t s = 0; s < 4; s++)
+        grid_set(grid, 0, 0, s, METRIC_JCT_MEAN, 0);
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_int_equal(list.undecided, 1);
+    assert_string_equal(list.item[0].reason,
+                        "the mean of a is 0: nothing is a percentage of it");
+}
+
 static void missing_values_are_undecided(void **state)
 {
     struct scratch *w = *state;
@@ -347,6 +387,8 @@ int main(void)
         TEST(one_seed_is_judged_by_its_value),
         TEST(one_seed_of_many_decides_nothing),
         TEST(equal_counts_of_drawn_seeds_are_not_trusted),
+        TEST(a_point_without_its_partner_is_not_judged),
+        TEST(a_percentage_of_nothing_is_told),
         TEST(missing_values_are_undecided),
         TEST(what_was_not_run_is_not_judged_and_does_not_pass),
         TEST(fewer_samples_than_are_needed_do_not_judge),
