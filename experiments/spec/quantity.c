@@ -41,6 +41,8 @@ static size_t number_bytes(const char *text)
     return bytes + digits + strspn(text + bytes + digits, DIGITS);
 }
 
+#define END_MOST 1e18           /* a number between is written with all its digits */
+
 /* Reads one end of a range. */
 static bool read_end(const struct conf_node *node, const char *key, double *number,
                      const char **text, const char **unit, struct err *err)
@@ -51,7 +53,9 @@ static bool read_end(const struct conf_node *node, const char *key, double *numb
     bytes = number_bytes(*text);
     *unit = *text + bytes;
     if (bytes > 0 && scan_f64(*text, bytes, number))
-        return true;
+        return fabs(*number) <= END_MOST ||
+               err_set(err, ERR_RANGE, conf_pos(node), "%s must be at most 1e18 in size, "
+                       "found '%.40s'", key, *text);
     err_set(err, ERR_SCHEMA, conf_pos(node), "%s must be a number with its unit, such "
             "as 4/h, found '%.40s'", key, *text);
     return err_hint(err, "If the values are words, give a list of them, where "
