@@ -261,9 +261,19 @@ static void make_candidates(struct tuning *t, uint32_t count)
 
 /* ---- the judgement ------------------------------------------------------ */
 
+/* Is it one number for all seeds? */
+static bool is_alike(const double *x, uint32_t seeds)
+{
+    for (uint32_t s = 1; s < seeds; s++)
+        if (x[s] != x[0])
+            return false;
+    return true;
+}
+
 /* Judges the winner against the entry on seeds that neither has met: paired by
  * seed, 95% interval (stats_delta).  Unless the whole interval is on the better
- * side, the entry is kept. */
+ * side, the entry is kept.  Where all seeds are alike, they are that of the search again:
+ * one sample, without an interval. */
 static bool judge_best(struct tuning *t, uint32_t best, struct tune_found *found,
                        struct err *err)
 {
@@ -284,8 +294,11 @@ static bool judge_best(struct tuning *t, uint32_t best, struct tune_found *found
         for (uint32_t s = 0; s < seeds; s++)
             x[side][s] = relative_value(t, &values[side], mean, s);
     }
+    if (is_alike(x[0], seeds) && is_alike(x[1], seeds))
+        seeds = 1;
     found->judged = stats_delta(x[1], x[0], seeds, 0.95);
-    found->kept = !(better < 0 ? found->judged.high < 0 : found->judged.low > 0);
+    found->kept = seeds == 1 ? !(better * found->judged.mean > 0)
+                : !(better < 0 ? found->judged.high < 0 : found->judged.low > 0);
     return true;
 }
 

@@ -40,7 +40,7 @@ struct tune_found {
                                    a trial failed, or fewer jobs were done */
     uint32_t trials;            /* of the training seeds */
     struct stats_delta judged;  /* the winner against the entry as it was; count 0:
-                                   that is the winner */
+                                   that is the winner; 1: all seeds are alike */
 };
 
 struct tune_options {

@@ -20,6 +20,11 @@
 /* "jct_mean_s -20.2% [-29.6%, -10.2%]". */
 static void print_difference(const struct stats_delta *d, const char *metric, FILE *to)
 {
+    if (d->count == 1) {
+        fprintf(to, "%s %+.1f%%, chosen and judged on the same jobs: all seeds are alike",
+                metric, d->percent);
+        return;
+    }
     fprintf(to, "%s %+.1f%% [%+.1f%%, %+.1f%%]", metric, d->percent, d->percent_low,
             d->percent_high);
 }
@@ -74,7 +79,10 @@ static void put_found(struct out *out, const struct space *space,
                "    judging_seeds: {from: %u, count: %u}\n", space->budget, f->trials,
                f->candidates, f->refused, f->failed, TUNE_TRAINING_FROM, space->seeds,
                TUNE_JUDGING_FROM, space->judge);
-    if (f->judged.count > 0)
+    if (f->judged.count == 1)
+        out_printf(out, "    judged: {percent: %.6g, seeds: 1}  # all seeds are alike: the "
+                   "jobs that it was chosen on\n", f->judged.percent);
+    else if (f->judged.count > 1)
         out_printf(out, "    judged: {percent: %.6g, low: %.6g, high: %.6g, p_value: "
                    "%.6g, seeds: %zu}\n", f->judged.percent, f->judged.percent_low,
                    f->judged.percent_high, f->judged.p_value, f->judged.count);

@@ -231,6 +231,29 @@ static void values_below_zero_keep_their_order(void **state)
     }
 }
 
+/* Jobs of 4, 8 and 4 GPUs and 100 s each come at 0 to 8 GPUs.  Strict: they end at 100, 200
+ * and 300 s, mean 200; skip: at 100, 200 and 100 s, mean 400/3, a third less.  Each seed is
+ * that trace, so there is one sample and no interval. */
+static void a_replayed_trace_judges_without_an_interval(void **state)
+{
+    struct scratch *scratch = *state;
+    struct search search;
+
+    scratch_write(scratch, "t.csv", "j,s,d,g\na,0,100,4\nb,0,100,8\nc,0,100,4\n");
+    scratch_write(scratch, "e.yaml", "experiment: e\nseeds: 2\n"
+        "cluster: {nodes: [{name: n, count: 1, gpus: {type: generic, count: 8}}]}\n"
+        "workload: {trace: {file: t.csv, format: csv,\n"
+        "  columns: {job: j, submit: s, duration: d, gpus: g}}}\n"
+        "policies: [fcfs]\n"
+        "tune: {metric: jct_mean_s, seeds: 2, judge: 8, budget: 20,\n"
+        "  over: {policies.fcfs.blocking: [strict, skip]}}\n");
+    run_search(scratch, 1, &search);
+    assert_false(search.found[0].kept);
+    assert_int_equal(search.found[0].judged.count, 1);
+    assert_true(fabs(search.found[0].judged.percent + 100.0 / 3) < 1e-6);
+    assert_true(isnan(search.found[0].judged.low));
+}
+
 /* Seeds of the experiment, of the search and of the judgement never meet. */
 static void a_winner_is_judged_on_seeds_of_its_own(void **state)
 {
@@ -629,6 +652,7 @@ int main(int argc, char **argv)
         TEST(maps_that_begin_with_an_empty_one_are_tried),
         TEST(values_below_zero_keep_their_order),
         TEST(a_winner_is_judged_on_seeds_of_its_own),
+        TEST(a_replayed_trace_judges_without_an_interval),
         TEST(threads_and_resuming_change_no_byte),
         TEST(what_is_wrong_is_told_with_its_place),
         TEST(what_nothing_beats_stays),
