@@ -4,8 +4,8 @@
  * and what it costs in money and in energy.
  *
  * Checks: no GPU, core or byte of memory of a node is held twice, parts of a GPU add
- * up to one GPU at most, and a node that is out of service, or not rented, holds
- * nothing.
+ * up to one GPU at most, no more is given back than was held, and a node that is out of
+ * service, or not rented, holds nothing.
  */
 #include "experiments/run/audit_leases.h"
 
@@ -121,6 +121,27 @@ static uint64_t drop_parts(struct audit_leases *leases, const struct share *shar
             still |= UINT64_C(1) << g;
     }
     return still;
+}
+
+/* Is nothing of a node held, neither GPUs nor cores nor memory? */
+static bool holds_nothing(const struct audit_leases *leases, uint32_t node)
+{
+    return leases->held_mask[node] == 0 && leases->held_cores[node] == 0 &&
+           leases->held_memory[node] == 0;
+}
+
+/* Cores and memory of a node are given back: no more than was held, which is a part of
+ * the check of its GPUs. */
+static void drop_host(struct audit_leases *leases, const struct share *share)
+{
+    int64_t *cores = &leases->held_cores[share->node];
+    int64_t *memory = &leases->held_memory[share->node];
+
+    *cores -= core_milli(share);
+    *memory -= share->memory_bytes;
+    if (*cores < 0 || *memory < 0)
+        audit_note_broken(leases->checks, AUDIT_CAPACITY,
+                          "cores or memory are given back that were not held", share->node);
 }
 
 /* What it holds from share *i on, of one group; *i goes to the first share of
@@ -301,10 +322,8 @@ static void hear_drop(void *self, const struct fact *fact)
         leases->held_milli -= share_milli(share);
         if (takes_parts(share))
             *held |= drop_parts(leases, share);
-        if (!takes_host(share))
-            continue;
-        leases->held_cores[share->node] -= core_milli(share);
-        leases->held_memory[share->node] -= share->memory_bytes;
+        if (takes_host(share))
+            drop_host(leases, share);
     }
     leases->usd += usd_of(leases, id.i, fact->time_ns);
 }
@@ -312,9 +331,9 @@ static void hear_drop(void *self, const struct fact *fact)
 static void hear_down(void *self, const struct fact *fact)
 {
     struct audit_leases *leases = hears(self, fact);
-    audit_check(leases->checks, AUDIT_CAPACITY, leases->held_mask[fact->subject] == 0,
-                "a node goes out of service, or back to its owner, with GPUs held",
-                fact->subject);
+    audit_check(leases->checks, AUDIT_CAPACITY, holds_nothing(leases, fact->subject),
+                "a node goes out of service, or back to its owner, with GPUs, cores or "
+                "memory held", fact->subject);
     leases->down[fact->subject] = true;
 }
 
@@ -385,8 +404,8 @@ uint64_t audit_leases_milli(const struct audit_leases *leases)
 void audit_leases_close(struct audit_leases *leases, double *usd, double *joules)
 {
     for (uint32_t n = 0; n < leases->cluster->node_count; n++)
-        audit_check(leases->checks, AUDIT_CAPACITY, leases->held_mask[n] == 0,
-                    "GPUs are held when all jobs have ended", n);
+        audit_check(leases->checks, AUDIT_CAPACITY, holds_nothing(leases, n),
+                    "GPUs, cores or memory are held when all jobs have ended", n);
     *usd = leases->usd;
     *joules = leases->joules;
 }
