@@ -487,10 +487,8 @@ static void dlas_decide(void *self, struct cs_host *host)
     struct job_id turned;
 
     /* An alarm that a later decision made void changes nothing; nodes that
-     * fail or come back do, and so may time and cores for a job that waits beside
-     * free GPUs. */
-    bool idle = cs_free_gpus(host, 0) > 0 && cs_pending_count(host) > 0;
-    if (!dlas->news && !idle && cs_now_ns(host) != dlas->look_ns &&
+     * fail or come back do. */
+    if (!dlas->news && cs_now_ns(host) != dlas->look_ns &&
         cs_free_gpus(host, 0) == dlas->free_gpus &&
         cs_pending_count(host) == dlas->pending)
         return;

@@ -37,7 +37,7 @@ static const struct heed table[] = {
     { "preemption", false, CS_PREEMPTS | CS_RESIZES, CS_PER_PHASE },
     { "weights", false, CS_ASKS_WEIGHTS, 0 },
     { "grow", false, CS_GROWS, 0 },
-    { "hardware", false, 0, CS_PREEMPTS | CS_RESIZES | CS_PACKS },
+    { "hardware", false, 0, CS_PREEMPTS | CS_RESIZES | CS_PACKS | CS_NEEDS_GPUS },
 };
 #define HEEDS (sizeof table / sizeof table[0])
 

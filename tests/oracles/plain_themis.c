@@ -206,7 +206,7 @@ static void decide(void *self, struct cs_host *host)
     if (t->count == 0)
         return;
     cs_wake_at(host, (cs_now_ns(host) / t->lease_ns + 1) * t->lease_ns);
-    if (!due && (room == 0 || !t->news))
+    if (!due && (room == 0 || (!t->news && cs_pending_count(host) == 0)))
         return;
     t->news = false;
     count_crowd(t, host);

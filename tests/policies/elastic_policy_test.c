@@ -283,7 +283,7 @@ static void a_gpu_is_promised_when_its_last_part_ends(void **state)
 static void a_gang_that_has_waited_long_enough_is_tried_again(void **state)
 {
     static const char nodes[] = "{name: n, count: 2, gpus: {type: generic, count: 4}}";
-    static const char *const policy[] = { "fcfs", "dlas", "afs", "elasticflow", "themis" };
+    static const char *const policy[] = { "fcfs", "afs", "elasticflow", "themis" };
     struct world_job job[3];
     char text[100];
 

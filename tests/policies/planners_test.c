@@ -189,7 +189,7 @@ static void sia_deals_what_is_best_of_all_combinations(void **state)
         "name: y, rates: {a: 1, b: 0.61}, gpus: {choice: {1: 1, 3: 1}}, duration: {exponential: "
         "{mean: 11min}}, elastic: {min: 1, max: 8, scaling: {amdahl: 29%}}}]";
     static const char policies[] =
-        "sia, {policy: sia, name: b, p: -2, growth: 4, restart: 111s}, {policy: sia, name: c, "
+        "sia, {policy: sia, name: b, p: -2, growth: 4, restart: 119s}, {policy: sia, name: c, "
         "p: 0.5, interval: 90s, idle: 0.3}, {policy: sia, name: d, growth: 1, idle: 2, "
         "preemption: {cost: 13s}}";
 
