@@ -71,6 +71,7 @@ BEYOND = [
     (r"requests of .* have neither output nor trace",
      "what a model of the catalogue is"),
     (r"does nothing here with policy", "what another key of the entry says"),
+    (r"does nothing here: it needs `prefix_cache` where", "what another key of the map says"),
     (r"does nothing here: it needs `scale: ", "what another key of the map says"),
     (r"does nothing here: it needs `min` below", "what another key of the map says"),
     (r"gpu_type has no meaning for format", "what another key of the trace says"),
