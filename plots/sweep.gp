@@ -9,7 +9,7 @@ body = sweep_rows * 400 - 40
 heading = 'Results by '.swept_key
 note = (panels_shown < words(present) ? sprintf('The first %d of %d metrics. ', panels_shown, \
         words(present)) : '').'JCT: job completion time.'.\
-       (seeds > 1 ? ' Means over the seeds; whiskers: 95% intervals (Student’s t).' : '').\
+       (seeds > 1 ? ' Means over the seeds; whiskers: 95% intervals (Student’s and Hall’s).' : '').\
        ' Policies stand a little aside of each other.'.\
        (lost ? ' Some jobs were not done: cost per job, JCT and wait are of the others, and do '.\
         'not compare where policies left other jobs.' : '')
@@ -22,6 +22,8 @@ apart = 0.012 * swept_span < 0.5 * swept_gap / policies ? 0.012 * swept_span \
 aside(p) = p - (policies + 1) / 2.
 at(v, p) = swept_ratio > 0 ? v * swept_ratio ** (0.012 * aside(p)) : v + aside(p) * apart
 size = points > 20 ? 0.8 : 1.2
+# On an axis that begins at 0 a whisker does, too; gnuplot would leave its upper end out.
+low_end(m, v) = v < 0 && !below[m] ? 0 : v
 
 plot for [p = 1:policies] NaN with linespoints pointtype mark_of(p) pointsize 1.2 linewidth 1.8 \
          dashtype dash_of(p) linecolor rgb colour_of(p) title policy[p]
@@ -47,7 +49,7 @@ do for [k = 1:panels_shown] {
     if (below[m]) { set yrange [*:*] } else { set yrange [0:*] }
     mean = 3 * m - 1
     plot for [p = 1:policies] data index p - 1 using \
-             (at($1, p)):(factor[m] * column(mean)):(factor[m] * column(mean + 1)):\
+             (at($1, p)):(factor[m] * column(mean)):(low_end(m, factor[m] * column(mean + 1))):\
              (factor[m] * column(mean + 2)) \
              with yerrorbars pointtype -1 linewidth 1.4 linecolor rgb colour_of(p) notitle, \
          for [p = 1:policies] data index p - 1 using (at($1, p)):(factor[m] * column(mean)) \

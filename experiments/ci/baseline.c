@@ -125,26 +125,38 @@ static size_t header_bytes(const struct grid *grid, const struct chosen *c)
     return bytes;
 }
 
+/* Returns the bytes of the file with these rows. */
+static size_t count_bytes(const struct table *table, const struct grid *grid,
+                          const struct chosen *c)
+{
+    size_t bytes;
+
+    (void)table_bytes(table, &bytes);
+    return bytes + header_bytes(grid, c);
+}
+
 /* Returns the rows of as many seeds as there is room for, at least one. */
 static struct table *fit_rows(struct arena *arena, const struct grid *grid,
                               const struct chosen *c, const struct baseline_asks *asks,
                               struct baseline_told *told)
 {
-    uint32_t seeds = grid->seed_count;
+    uint32_t most = grid->seed_count, least = 1, seeds;
     struct table *table;
-    size_t bytes;
 
-    if (asks->seeds_most > 0 && asks->seeds_most < seeds)
-        seeds = asks->seeds_most;
-    for (;; seeds--) {
+    if (asks->seeds_most > 0 && asks->seeds_most < most)
+        most = asks->seeds_most;
+    /* More seeds are more bytes: the limit lies between least and most. */
+    for (seeds = most; least < most; seeds = least + (most - least + 1) / 2) {
         table = make_rows(arena, grid, c, seeds);
-        (void)table_bytes(table, &bytes);
-        told->bytes = bytes + header_bytes(grid, c);
-        if (seeds <= 1 || told->bytes <= BASELINE_BYTES)
-            break;
+        if (count_bytes(table, grid, c) <= BASELINE_BYTES)
+            least = seeds;
+        else
+            most = seeds - 1;
         table_free(table);
     }
-    told->seeds = seeds;
+    table = make_rows(arena, grid, c, least);
+    told->bytes = count_bytes(table, grid, c);
+    told->seeds = least;
     told->metrics = c->count;
     return table;
 }

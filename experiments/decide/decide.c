@@ -91,7 +91,7 @@ static void correct_pairs(struct deciding *d)
         for (uint32_t i = 0; i < n; i++)
             for (uint32_t k = i + 1; k < n; k++)
                 d->p_holm[pair_at(d, t, i, k)] = compare_options(d, t, k, i).p_value;
-    stats_holm(d->p_holm, count);
+    stats_holm(d->arena, d->p_holm, count);
 }
 
 /* ---- samples ---- */

@@ -220,13 +220,14 @@ static const char *const delta_name[D_COUNT] = {
     "delta_ci95_low_percent", "delta_ci95_high_percent", "p_value"
 };
 
-/* Rows of points, policies or metrics that are not in the summary are passed over. */
+/* Rows of points, policies or metrics that are not in the summary are passed over.
+ * *near: the point of the row before. */
 static bool read_delta(struct plot_source *source, struct plot_delta *delta,
-                       const struct csv *in, const size_t *c,
+                       const struct csv *in, const size_t *c, uint32_t *near,
                        struct err *err)
 {
     const struct grid *grid = source->grid;
-    uint32_t point = grid_point(grid, csv_text(in, c[D_POINT]));
+    uint32_t point = *near = grid_point_near(grid, csv_text(in, c[D_POINT]), *near);
     uint32_t policy = grid_policy(grid, csv_text(in, c[D_POLICY]));
     enum metric metric = metric_find(grid->metrics, csv_text(in, c[D_METRIC]));
     unsigned metrics = metric_count(grid->metrics);
@@ -256,7 +257,7 @@ static void correct_deltas(const struct plot_source *source,
     for (size_t m = 0; m < metrics; m++) {
         for (size_t i = 0; i < family; i++)
             p[i] = delta[i * metrics + m].p_value;
-        stats_holm(p, family);
+        stats_holm(source->arena, p, family);
         for (size_t i = 0; i < family; i++)
             delta[i * metrics + m].p_holm = p[i];
     }
@@ -275,13 +276,14 @@ static bool read_deltas(struct plot_source *source, struct err *err)
     struct csv *in = plot_open(source, csv_compare.file, delta_name,
                                   column, D_COUNT, &sink, err);
     enum csv_step step;
+    uint32_t near = 0;
 
     if (in == NULL)
         return sink.skip != NULL;
     for (size_t i = 0; i < count; i++)
         delta[i] = (struct plot_delta){ NAN, NAN, NAN, NAN, NAN };
     while ((step = csv_next(in, err)) == CSV_ROW)
-        if (!read_delta(source, delta, in, column, err)) {
+        if (!read_delta(source, delta, in, column, &near, err)) {
             step = CSV_ERROR;
             break;
         }

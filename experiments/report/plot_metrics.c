@@ -4,6 +4,7 @@
  * them: the sweep, and differences to the baseline.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "experiments/columns/metric.h"
@@ -165,16 +166,45 @@ static void write_panels(struct out *out, const struct charted *c)
     plot_names(out, "unit_of", unit, c->count, 40);
 }
 
+struct along {
+    double value;
+    uint32_t point;
+};
+
+static int compare_along(const void *a, const void *b)
+{
+    const struct along *x = a, *y = b;
+
+    if (x->value < y->value || x->value > y->value)
+        return x->value < y->value ? -1 : 1;
+    return x->point < y->point ? -1 : x->point > y->point;
+}
+
+/* Returns the points in the order of their values, since lines join them. */
+static struct along *order_points(const struct plot_source *source,
+                                  const struct swept *swept)
+{
+    uint32_t count = source->grid->point_count;
+    struct along *along = arena_alloc(source->arena, count + 1, sizeof *along);
+
+    for (uint32_t t = 0; t < count; t++)
+        along[t] = (struct along) { swept[t].value, t };
+    qsort(along, count, sizeof *along, compare_along);
+    return along;
+}
+
 /* A block a policy, a row a point; finds the largest means, which choose the units, and
  * those below 0. */
 static void write_rows(const struct plot_source *source,
                        const struct swept *swept, struct charted *c, struct out *out)
 {
     const struct grid *grid = source->grid;
+    const struct along *along = order_points(source, swept);
 
     for (uint32_t p = 0; p < grid->policy_count; p++) {
         out_printf(out, "%s# policy %u\n", p == 0 ? "" : "\n\n", p + 1);
-        for (uint32_t t = 0; t < grid->point_count; t++) {
+        for (uint32_t i = 0; i < grid->point_count; i++) {
+            uint32_t t = along[i].point;
             plot_real(out, swept[t].value);
             for (size_t m = 0; m < c->count; m++) {
                 struct stats_mean mean = plot_mean(source, t, p, c->metric[m]);

@@ -259,8 +259,8 @@ static bool add_interval(const struct plot_source *source,
                          struct series *series, double *seed, const struct csv *in,
                          const size_t *c, struct err *err)
 {
-    uint32_t policy = grid_policy(source->grid,
-                                  csv_text(in, c[T_POLICY]));
+    const struct grid *grid = source->grid;
+    uint32_t policy = grid_policy(grid, csv_text(in, c[T_POLICY]));
     double value[T_COUNT] = { 0 };
     struct interval *to;
 
@@ -268,8 +268,7 @@ static bool add_interval(const struct plot_source *source,
         if (!csv_number(in, c[i], &value[i], err))
             return false;
     if (policy == UINT32_MAX ||
-        grid_point(source->grid, csv_text(in, c[T_POINT])) !=
-            source->grid->point_count / 2)
+        strcmp(grid->point[grid->point_count / 2], csv_text(in, c[T_POINT])) != 0)
         return true;
     if (isnan(*seed))           /* of the first that has this detail */
         *seed = value[T_SEED];

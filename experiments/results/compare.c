@@ -102,7 +102,7 @@ static struct deltas deltas_of(struct arena *arena, const struct grid *grid,
                 all.delta[at] = delta_of(grid, pairs, t, i, baseline, (enum metric)m);
                 all.p_holm[at] = all.delta[at].p_value;
             }
-        stats_holm(all.p_holm + m * family, family);
+        stats_holm(arena, all.p_holm + m * family, family);
     }
     return all;
 }

@@ -164,7 +164,7 @@ static void correct_changes(struct arena *arena, struct pairing *r)
                 *at = both_whole(r, t, p, (enum metric)m)
                     ? change_of(r).p_value : NAN;
             }
-        stats_holm(r->p_holm + m * family, family);
+        stats_holm(arena, r->p_holm + m * family, family);
     }
 }
 

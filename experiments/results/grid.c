@@ -309,6 +309,14 @@ uint32_t grid_point(const struct grid *grid, const char *label)
     return find(grid->point, grid->point_count, label);
 }
 
+uint32_t grid_point_near(const struct grid *grid, const char *label, uint32_t near)
+{
+    for (uint32_t t = near; t < grid->point_count && t - near < 2; t++)
+        if (strcmp(grid->point[t], label) == 0)
+            return t;
+    return grid_point(grid, label);
+}
+
 uint32_t grid_seed(const struct grid *grid, uint32_t number)
 {
     if (number < grid->seed_count && grid->seed[number] == number)

@@ -124,9 +124,9 @@ static void set_axes(struct arena *arena, const struct axes *axes,
 }
 
 /* Reads one trial.  False, with err: a field is no number, or the trial stands
- * there twice. */
+ * there twice.  *near: the point of the row before. */
 static bool read_row(struct grid *grid, const struct csv *in,
-                     const struct columns *c, struct err *err)
+                     const struct columns *c, uint32_t *near, struct err *err)
 {
     double number, fixed = 0;
     uint32_t seed, point, policy;
@@ -139,7 +139,7 @@ static bool read_row(struct grid *grid, const struct csv *in,
     if (seed == UINT32_MAX)
         return err_set(err, ERR_RANGE, csv_pos(in, c->seed),
                        "seed must be a whole number");
-    point = grid_point(grid, csv_text(in, c->point));
+    point = *near = grid_point_near(grid, csv_text(in, c->point), *near);
     policy = grid_policy(grid, csv_text(in, c->policy));
     if (grid_present(grid, point, policy, seed))
         return err_set(err, ERR_SCHEMA, csv_pos(in, c->point),
@@ -192,13 +192,14 @@ static bool read_values(struct arena *arena, const char *path,
 {
     struct csv *in = csv_open(arena, path, CSV_TABLE, err);
     enum csv_step step = CSV_ERROR;
+    uint32_t near = 0;
     struct columns c;
 
     if (in != NULL && find_columns(in, grid->metrics, &c, err)) {
         for (unsigned m = 0; m < metric_count(grid->metrics); m++)
             grid->column[m].lacks = c.metric[m] == SIZE_MAX;
         while ((step = csv_next(in, err)) == CSV_ROW)
-            if (!read_row(grid, in, &c, err)) {
+            if (!read_row(grid, in, &c, &near, err)) {
                 step = CSV_ERROR;
                 break;
             }

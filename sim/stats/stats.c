@@ -26,7 +26,9 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
+#include "sim/base/arena.h"
 #include "sim/stats/tally.h"
 
 #define HALL_LEAST 3u           /* samples that a skewness needs */
@@ -176,30 +178,36 @@ static double p_value(const struct sample *d)
     return 2 * gsl_cdf_tdist_Q(distance_of(d, 0), d->n - 1);
 }
 
-/* Step by step from the least p-value on: each times the number that are left,
- * and never below the one before. */
-void stats_holm(double *p, size_t count)
+struct ranked {
+    double p;
+    size_t at;
+};
+
+static int compare_ranked(const void *a, const void *b)
 {
-    double left = 0, least = 0;
+    const struct ranked *x = a, *y = b;
+
+    return x->p < y->p ? -1 : x->p > y->p;
+}
+
+/* From the least p-value on: each times the number that are left, and never below the
+ * one before.  Equal ones get the same, whatever their order. */
+void stats_holm(struct arena *arena, double *p, size_t count)
+{
+    struct ranked *ranked = arena_alloc(arena, count + 1, sizeof *ranked);
+    size_t known = 0;
+    double least = 0;
 
     assert(p != NULL || count == 0);
     for (size_t i = 0; i < count; i++)
-        left += isfinite(p[i]);
-    /* Adjusted values carry a sign of their own, so that none is met twice. */
-    for (; left > 0; left--) {
-        size_t next = count;
-
-        for (size_t i = 0; i < count; i++)
-            if (isfinite(p[i]) && !signbit(p[i]) &&
-                (next == count || p[i] < p[next]))
-                next = i;
-        assert(next < count);   /* else a p-value was negative */
-        least = fmin(1, fmax(least, left * p[next]));
-        p[next] = -least;
+        if (isfinite(p[i]))
+            ranked[known++] = (struct ranked) { p[i], i };
+    qsort(ranked, known, sizeof *ranked, compare_ranked);
+    assert(known == 0 || ranked[0].p >= 0);
+    for (size_t k = 0; k < known; k++) {
+        least = fmin(1, fmax(least, (double)(known - k) * ranked[k].p));
+        p[ranked[k].at] = least;
     }
-    for (size_t i = 0; i < count; i++)
-        if (signbit(p[i]) && isfinite(p[i]))
-            p[i] = -p[i];
 }
 
 /* Sums of squares and products about the means, by count - 1. */

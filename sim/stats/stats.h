@@ -10,6 +10,8 @@
 
 #include <stddef.h>
 
+struct arena;
+
 struct stats_mean {
     size_t count;
     double mean, low, high;     /* what neither Student's nor Hall's test rejects */
@@ -36,8 +38,8 @@ struct stats_delta stats_delta(const double *x, const double *base,
                                size_t count, double confidence);
 /* Replaces p-values by Holm's (Scand. J. Stat. 6, 1979, 65): to reject where
  * one is below a keeps the chance of any wrong rejection among all below a.
- * NAN stays, and does not count. */
-void stats_holm(double *p, size_t count);
+ * NAN stays, and does not count.  The arena holds what is sorted. */
+void stats_holm(struct arena *arena, double *p, size_t count);
 
 /* For qsort() over doubles: rising.  NAN has no place in that order. */
 int stats_order(const void *a, const void *b);

@@ -269,13 +269,15 @@ static void holm_multiplies_by_what_is_left(void **state)
     double p[] = { 0.04, NAN, 0.01, 0.03, 0.005, 0 };
     static const double want[] = { 0.06, NAN, 0.03, 0.06, 0.02, 0 };
     double large[] = { 0.6, 0.5 };
+    struct arena *arena = arena_new(1 << 12);
 
     (void)state;
-    stats_holm(p, COUNT(p));
+    stats_holm(arena, p, COUNT(p));
     for (size_t i = 0; i < COUNT(p); i++)
         assert_true(isnan(want[i]) ? isnan(p[i]) : fabs(p[i] - want[i]) < 1e-12);
-    stats_holm(large, 2);
+    stats_holm(arena, large, 2);
     assert_true(large[0] == 1 && large[1] == 1);
+    arena_free(arena);
 }
 
 /* Values 0, 0, 0, 4: mean 1, squares 12, cubes 24: skewness 2 / sqrt(3). */

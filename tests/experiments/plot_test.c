@@ -107,6 +107,25 @@ static void the_sweep_is_read_from_the_labels_of_points(void **state)
     results_remove(dir);
 }
 
+/* Lines join the points from the least value on, in whatever order a sweep lists them. */
+static void a_sweep_that_falls_is_drawn_from_its_least_value(void **state)
+{
+    struct results_names falls = results_plain;
+    char dir[64], *rows;
+
+    (void)state;
+    falls.point[0] = "x=10/h";
+    falls.point[1] = "x=2/h";
+    results_make(dir, &falls);
+    draw(dir, "png");
+    rows = results_text(dir, "plots/sweep.dat");
+    const char *first = strstr(rows, "# policy 1\n 2 4.1 "), *then = strstr(rows, "\n 10 2.1 ");
+    assert_non_null(first);
+    assert_true(then > first && then < strstr(rows, "# policy 2\n 2 2.1 "));
+    free(rows);
+    results_remove(dir);
+}
+
 static void jobs_that_are_not_done_hold_their_curve_down(void **state)
 {
     char dir[64], *text;
@@ -821,6 +840,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(data_of_means_hold_means_and_intervals),
         cmocka_unit_test(the_sweep_is_read_from_the_labels_of_points),
+        cmocka_unit_test(a_sweep_that_falls_is_drawn_from_its_least_value),
         cmocka_unit_test(jobs_that_are_not_done_hold_their_curve_down),
         cmocka_unit_test(intervals_add_up_their_pools),
         cmocka_unit_test(heads_say_whether_jobs_were_lost_and_seeds_add_nothing),

@@ -164,6 +164,13 @@ static void a_baseline_has_as_many_seeds_as_it_has_room_for(void **state)
     assert_true(grid_value(back, 3, 1, 1, METRIC_ENERGY) ==
                 grid_value(grid, 3, 1, 1, METRIC_ENERGY));
     assert_true(grid_lacks(back, METRIC_SLOWDOWN) && !grid_lacks(back, METRIC_ENERGY));
+    uint32_t seeds = told.seeds;
+    asks.seeds_most = seeds + 1;        /* for one more there is no room */
+    assert_true(baseline_write(w->arena, w->dir, grid, &asks, &told, &err));
+    assert_int_equal(told.seeds, seeds);
+    asks.seeds_most = seeds - 1;
+    assert_true(baseline_write(w->arena, w->dir, grid, &asks, &told, &err));
+    assert_int_equal(told.seeds, seeds - 1);
     asks.seeds_most = 1;                /* of a rule that may end so early */
     assert_true(baseline_write(w->arena, w->dir, grid, &asks, &told, &err));
     assert_int_equal(told.seeds, 1);
