@@ -5,7 +5,7 @@
 
 heading = 'Cost by policy'
 note = 'The whole cluster is paid for as long as it runs, idle hardware included.'.\
-       (seeds > 1 ? " Whiskers: 95% intervals of the mean over the seeds (Student’s and Hall’s)." : '').\
+       (seeds > 1 ? " Whiskers: 95% intervals of the mean (Student’s and Hall’s)." : '').\
        (lost ? ' Some jobs were not done: the cost per job is that of the whole run over those '.\
         'that were, and does not compare where policies left other jobs.' : '')
 below = policies * points > 15 || stacked   # one panel below the other
