@@ -115,8 +115,8 @@ const struct command command_fork = {
     "Keys of the policy can change, and blocking, backfill, grow, preemption,\n"
     "rounds and weights.  Cluster, jobs, placement and estimates stay as they are.\n"
     "What the experiment expects is not judged.  The key `then` of an entry says\n"
-    "the same in a file; such a file can be run by shards and by Slurm (`run --shard`,\n"
-    "`run --slurm`), which fork cannot.\n",
+    "the same in a file; such a file can be run by shards and by Slurm\n"
+    "(`run --shard`, `run --slurm`), which fork cannot.\n",
     (EXPERIMENT_ARGS & ~(ARG_BIT(ARG_SET) | ARG_BIT(ARG_ONLY))) | ARG_BIT(ARG_AT) |
         ARG_BIT(ARG_BRANCH) | ARG_BIT(ARG_FORKED),
     1, 1, run_fork
