@@ -65,6 +65,7 @@ static bool meet(const char *text, struct seen *seen)
     memset(seen, 0, sizeof *seen);
     if (!world_open(&world, text)) {
         print_message("%s\n", world_error(&world));
+        world_close(&world);
         return false;
     }
     struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
