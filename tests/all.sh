@@ -92,11 +92,11 @@ cat build/results.log build/builds.log
 # processor.
 words='order_test order_claims_test order_models_test order_rl_test glossary_test looks_test'
 words="$words plot_test keys_test time_keys_test idle_keys_test"
-words="$words many_errors_test sensitivity_test tune_test"
+words="$words many_errors_test sensitivity_test tune_test paper_test"
 # Nor do those that compare whole simulations with formulas, papers and oracles: what they run,
 # others run, too.
 words="$words plan_test walks_test naive_world_test rlscheduler_test rollout_fidelity_test"
-words="$words analytic_test service_mass_test train_test train_resume_test"
+words="$words analytic_test service_mass_test train_test train_resume_test fidelity_test"
 # then_test and fork_test hand over, too, and new_test asks questions; programs crash on
 # purpose; importers of whole public traces are watched by import_test and the fuzz harnesses.
 words="$words handover_test new_test crash_test shared_traces_test"
