@@ -9,8 +9,9 @@
 
 #include "policies/policy.h"
 
-/* Starts a job with its first role on cores; only that one has a choice. */
-static inline enum cs_verdict start_on_cores(struct cs_host *host, struct task_id id)
+/* Starts a waiting job with its first role, the only one that has a choice, on cores.
+ * CS_NO_ROOM: too few are free. */
+static inline enum cs_verdict cs_start_on_cores(struct cs_host *host, struct task_id id)
 {
     uint32_t roles = cs_request(host, cs_task(host, id)->job)->form->role_count;
     struct cs_want want[FORM_ROLES_MAX];
@@ -22,8 +23,9 @@ static inline enum cs_verdict start_on_cores(struct cs_host *host, struct task_i
     return cs_start_wants(host, id, want, roles);
 }
 
-/* Does a job that was started just now hold GPUs?  On cores its first role has none. */
-static inline bool takes_gpus(const struct cs_host *host, struct job_id job)
+/* Does the first role of a job that was started just now hold GPUs?  On cores it holds
+ * none. */
+static inline bool cs_holds_gpus(const struct cs_host *host, struct job_id job)
 {
     struct lease_id lease = cs_role_lease(host, job, 0);
 

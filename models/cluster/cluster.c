@@ -166,6 +166,17 @@ const uint32_t *cluster_mib_left(const struct cluster *cluster, uint32_t node)
     return &cluster->parts->mib_left[find_first_gpu(cluster, node)];
 }
 
+uint32_t cluster_part_max(const struct cluster *cluster)
+{
+    uint32_t most = GPU_MILLI - 1;
+
+    if (cluster->parts == NULL)
+        return 0;
+    while (most > 0 && cluster->parts->with_left[most] == 0)
+        most--;
+    return most;
+}
+
 int64_t cluster_core_milli(const struct cluster *cluster, uint32_t node)
 {
     assert(node < cluster->spec->node_count);
@@ -232,10 +243,10 @@ static uint64_t parts_move(struct cluster *cluster, const struct share *share,
         uint32_t *mib = &parts->mib_left[first + g];
         if (!(share->gpu_mask >> g & 1))
             continue;
-        parts->part_milli -= *left % GPU_MILLI;
+        parts->with_left[*left % GPU_MILLI]--;
         *left = (uint16_t)(sign < 0 ? *left - milli : *left + milli);
         assert(*left <= GPU_MILLI);
-        parts->part_milli += *left % GPU_MILLI;
+        parts->with_left[*left % GPU_MILLI]++;
         if (whole_mib != UINT32_MAX && is_part(share))
             *mib = sign < 0 ? *mib - share->gpu_mib : *mib + share->gpu_mib;
         else

@@ -174,7 +174,8 @@ struct cluster_parts {
                                    parts of a GPU, then 1, 2 ... GPUs */
     uint32_t kind_count;        /* sizes in `kinds` */
     uint32_t *version;          /* per node: number of its changes, from 1 */
-    uint64_t part_milli;        /* free in GPUs that are partly taken */
+    uint32_t with_left[GPU_MILLI];      /* GPUs that are partly taken, by free
+                                   thousandths; [0] means nothing */
 };
 
 struct cluster {
@@ -205,6 +206,9 @@ void cluster_split(struct cluster *cluster);
 const uint16_t *cluster_left(const struct cluster *cluster, uint32_t node);
 const uint32_t *cluster_mib_left(const struct cluster *cluster,
                                  uint32_t node);
+/* Returns the most thousandths that are free of one GPU of those that are partly taken; 0:
+ * there is none. */
+uint32_t cluster_part_max(const struct cluster *cluster);
 /* Returns the free cores of a node in thousandths. */
 int64_t cluster_core_milli(const struct cluster *cluster, uint32_t node);
 /* cluster_take() requires that cluster_can_take() holds; cluster_release() that

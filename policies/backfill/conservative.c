@@ -62,6 +62,7 @@ struct con {
     struct cs_order *ends;      /* jobs that run, by the planned end */
     uint32_t fresh;             /* so many came, and have no place yet */
     bool early;                 /* something ended before its plan */
+    bool may_go_on_cores;       /* a job came that may */
     uint32_t total;             /* GPUs that the plan is made for, */
     bool begun;                 /* once it is; there may be none */
 };
@@ -212,14 +213,23 @@ static void con_reserve(struct con *con, struct cs_host *host, uint32_t id)
     con_wait(con, host, id);
 }
 
+/* May the job go on cores?  Where a plan counts GPUs, one role alone has a choice. */
+static bool con_may_go_on_cores(const struct cs_host *host, struct job_id id)
+{
+    const struct job_form *form = cs_request(host, id)->form;
+
+    return form->role_count == 1 && form->role[0].on_cores.cores > 0;
+}
+
 /* What a job asks for; it has no place. */
-static void con_task(struct con *con, const struct cs_task *task)
+static void con_task(struct con *con, const struct cs_host *host, const struct cs_task *task)
 {
     struct con_job *job = &con->job[task->job.i];
 
     job->gpus = task->gpus;
     job->run_ns = task->estimate_ns > 0 ? task->estimate_ns : 1;
     job->start_ns = job->end_ns = NEVER;
+    con->may_go_on_cores |= con_may_go_on_cores(host, task->job);
 }
 
 /* Notes a new job; it gets its place in the plan at the next decision. */
@@ -234,7 +244,7 @@ static void con_job_submitted(void *self, struct cs_host *host,
     struct task_id task = cs_job_task(host, job, CS_ALL_ROLES);
     if (task.i == ID_NONE)
         return;
-    con_task(con, cs_task(host, task));
+    con_task(con, host, cs_task(host, task));
     con->fresh++;
 }
 
@@ -295,7 +305,7 @@ static void con_replan(struct con *con, struct cs_host *host)
     }
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
         const struct cs_task *task = cs_task(host, cs_pending(host, i));
-        con_task(con, task);
+        con_task(con, host, task);
         con_line_up(con, host, task->job.i);
         con_reserve(con, host, task->job.i);
     }
@@ -370,7 +380,7 @@ static void con_begin(struct con *con, struct cs_host *host, uint32_t id)
 
     con_wait_no_more(con, id);
     job->runs = true;
-    if (job->takes > 0 && !takes_gpus(host, (struct job_id) { id })) {
+    if (job->takes > 0 && !cs_holds_gpus(host, (struct job_id) { id })) {
         cs_plan_take(con->plan, job->start_ns, job->end_ns, -(int64_t)job->takes);
         job->takes = 0;
         job->start_ns = cs_now_ns(host);
@@ -386,13 +396,13 @@ static void con_start_on_cores(struct con *con, struct cs_host *host)
     struct cs_filter filter = { .estimate_max_ns = INT64_MAX, .startable = true };
     uint32_t i = 0;
 
-    while ((i = cs_find_pending(host, i, &filter)) < cs_pending_count(host)) {
+    while (con->may_go_on_cores &&
+           (i = cs_find_pending(host, i, &filter)) < cs_pending_count(host)) {
         struct task_id id = cs_pending(host, i);
-        uint32_t job = cs_task(host, id)->job.i;
-        const struct job_form *form = cs_request(host, cs_task(host, id)->job)->form;
-        if (con->job[job].takes > 0 && form->role_count == 1 &&
-            form->role[0].on_cores.cores > 0 && start_on_cores(host, id) == CS_DONE)
-            con_begin(con, host, job);  /* it left the order: i is the next */
+        struct job_id job = cs_task(host, id)->job;
+        if (con->job[job.i].takes > 0 && con_may_go_on_cores(host, job) &&
+            cs_start_on_cores(host, id) == CS_DONE)
+            con_begin(con, host, job.i);    /* it left the order: i is the next */
         else
             i++;
     }

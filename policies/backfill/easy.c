@@ -44,7 +44,7 @@ static enum cs_verdict easy_start(struct cs_host *host, struct task_id id,
 
     if (task->estimate_ns <= in_time_ns || task->gpus <= spare)
         return cs_start(host, id);
-    return start_on_cores(host, id);
+    return cs_start_on_cores(host, id);
 }
 
 /* Starts what ends in time, and what fits beside the head; tasks that were
@@ -74,7 +74,7 @@ static void easy_backfill(const struct easy *easy, struct cs_host *host,
         i = next;               /* a started ask leaves: i is the next */
         if (easy_start(host, cs_pending(host, i), in_time_ns, spare) != CS_DONE)
             i++;
-        else if (task.estimate_ns > in_time_ns && takes_gpus(host, task.job))
+        else if (task.estimate_ns > in_time_ns && cs_holds_gpus(host, task.job))
             spare -= task.gpus;
     }
 }

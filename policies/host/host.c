@@ -38,6 +38,7 @@
 #include "policies/state/news.h"
 #include "policies/state/nodes.h"
 #include "policies/state/pools.h"
+#include "policies/state/queue.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
@@ -229,7 +230,7 @@ void host_submit(struct cs_host *host, const struct job_request *request,
                                               request->steps);
     host_estimate(host, job);
     if (job_role_milli(request, 0) < GPU_MILLI) {
-        host->waiting->has_parts = true;
+        host_note_part(host, job_role_milli(request, 0));
         if (host->policy->flags & CS_WHOLE_GPUS)
             cs_fail(host, "it deals whole GPUs, and a job asks for a part of one");
     }

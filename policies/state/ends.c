@@ -7,11 +7,10 @@
  * all hold the leases with GPUs that are not idle; the GPUs of idle leases are a sum. A
  * lease on several pools is in the calendar of each.  Kept from the first question on.
  *
- * A GPU that jobs hold in parts is free when the last of them ends: calendars do not
- * count these leases, and a question looks at each of them.
+ * A GPU that jobs hold in parts is free when the last of them ends: of these leases,
+ * calendars count the last one as a GPU, and the others as none.
  */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
@@ -28,15 +27,16 @@
 
 /* ---- GPUs that are held in parts ---- */
 
-/* When the last lease of a part of a GPU should end. */
-struct host_part_end {
-    uint64_t gpu;               /* its node and place there, in one number */
-    int64_t end_ns;
+struct host_part_ends {
+    uint32_t *first, *last;     /* by GPU: a lease that holds a part of it, or ID_NONE;
+                                   the one of them that should end last */
+    uint32_t *next, *gpu;       /* by lease: the next one of its GPU; that GPU, or ID_NONE */
+    uint32_t room;              /* for leases */
 };
 
 static bool is_part(const struct cs_host *host, const struct cs_lease *lease)
 {
-    if (!host->waiting->has_parts)
+    if (!host->waiting->has_parts || lease->gpus == 0)
         return false;
     const struct host_job_slot *job = host_job_slot(host, lease->job.i);
 
@@ -44,82 +44,110 @@ static bool is_part(const struct cs_host *host, const struct cs_lease *lease)
     return job_role_milli(&job->pub.request, lease->role) < GPU_MILLI;
 }
 
-/* Returns what calendars count of a lease. */
-static uint32_t whole_gpus(const struct cs_host *host, const struct cs_lease *lease)
+/* Returns what calendars count of a lease: of those that share a GPU, the last has it. */
+static uint32_t whole_gpus(const struct cs_host *host, uint32_t i)
 {
+    const struct cs_lease *lease = &host->leases->slot[i].pub;
+    const struct host_part_ends *parts = host->waiting->part_ends;
+
     assert(lease->gpus <= host->spec->gpu_count);
-    return is_part(host, lease) ? 0 : lease->gpus;
+    if (!is_part(host, lease))
+        return lease->gpus;
+    return parts != NULL && i < parts->room && parts->gpu[i] != ID_NONE &&
+           parts->last[parts->gpu[i]] == i;
 }
 
-/* For qsort(): by GPU, of one GPU the last end first. */
-static int by_gpu(const void *left, const void *right)
+/* Returns the parts, with room for a lease. */
+static struct host_part_ends *reach_parts(struct cs_host *host, uint32_t lease)
 {
-    const struct host_part_end *a = left, *b = right;
+    struct arena *arena = host->parts.arena;
+    struct host_part_ends *parts = host->waiting->part_ends;
+    uint32_t gpus = host->spec->node_count * NODE_GPUS_MAX;
 
-    assert(a->end_ns >= 0 && b->end_ns >= 0);
-    if (a->gpu != b->gpu)
-        return a->gpu < b->gpu ? -1 : 1;
-    return a->end_ns > b->end_ns ? -1 : a->end_ns < b->end_ns;
-}
-
-/* For qsort(). */
-static int by_end(const void *left, const void *right)
-{
-    const struct host_part_end *a = left, *b = right;
-
-    assert(a->end_ns >= 0 && b->end_ns >= 0);
-    return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
-}
-
-/* Lists in scratch when GPUs of the pools (0: all) that are held in parts should be free,
- * the first one first, and returns how many they are. */
-static uint32_t list_part_ends(const struct cs_host *host, uint32_t pool_mask)
-{
-    struct host_waiting *waiting = host->waiting;
-    uint32_t parts = 0, gpus = 0;
-
-    for (uint32_t i = 0; waiting->has_parts && i < host->leases->count; i++) {
-        const struct host_lease_slot *lease = &host->leases->slot[i];
-        if (!lease->live || !is_part(host, &lease->pub) || lease->pub.gpus == 0 ||
-            (pool_mask != 0 && !(lease->pool_mask & pool_mask)))
-            continue;
-        const struct share *share = lease->pub.placement.share;
-        if (parts == waiting->part_end_room) {
-            uint32_t room = parts > 0 ? 2 * parts : 64;
-            waiting->part_end = arena_grow(host->parts.arena, waiting->part_end, parts, room,
-                                           sizeof *waiting->part_end);
-            waiting->part_end_room = room;
-        }
-        waiting->part_end[parts++] = (struct host_part_end) {
-            share->node * (uint64_t)NODE_GPUS_MAX + (uint64_t)__builtin_ctzll(share->gpu_mask),
-            lease->pub.expected_end_ns };
+    if (parts == NULL) {
+        parts = host->waiting->part_ends = arena_alloc(arena, 1, sizeof *parts);
+        parts->first = arena_alloc(arena, gpus, sizeof *parts->first);
+        parts->last = arena_alloc(arena, gpus, sizeof *parts->last);
+        for (uint32_t g = 0; g < gpus; g++)
+            parts->first[g] = parts->last[g] = ID_NONE;
     }
-    if (parts == 0)
-        return 0;
-    qsort(waiting->part_end, parts, sizeof *waiting->part_end, by_gpu);
-    for (uint32_t i = 0; i < parts; i++)
-        if (i == 0 || waiting->part_end[i].gpu != waiting->part_end[gpus - 1].gpu)
-            waiting->part_end[gpus++] = waiting->part_end[i];
-    qsort(waiting->part_end, gpus, sizeof *waiting->part_end, by_end);
-    assert(gpus <= parts);
-    return gpus;
+    if (lease >= parts->room) {
+        uint32_t room = host->leases->capacity;
+        parts->next = arena_grow(arena, parts->next, parts->room, room, sizeof *parts->next);
+        parts->gpu = arena_grow(arena, parts->gpu, parts->room, room, sizeof *parts->gpu);
+        for (uint32_t i = parts->room; i < room; i++)
+            parts->gpu[i] = ID_NONE;
+        parts->room = room;
+    }
+    assert(lease < parts->room);
+    return parts;
 }
 
-/* Returns the first time by which so many GPUs (>= 1) are freed by a calendar and the
- * first `parts` of the list of list_part_ends(); CLOCK_NEVER_NS: never. */
-static int64_t find_when(const struct cs_host *host, const struct calendar *ends,
-                         uint32_t parts, uint64_t gpus)
+/* Counts a lease anew, which has become the last of its GPU or is it no more. */
+static void count_anew(struct cs_host *host, uint32_t lease)
 {
-    int64_t best = calendar_when(ends, gpus);
+    int64_t end_ns = host->leases->slot[lease].pub.expected_end_ns;
 
-    assert(gpus > 0);
-    for (uint32_t k = 1; k <= parts && k <= gpus; k++) {
-        int64_t part = host->waiting->part_end[k - 1].end_ns;
-        int64_t whole = k < gpus ? calendar_when(ends, gpus - k) : 0;
-        int64_t at = part > whole ? part : whole;
-        best = at < best ? at : best;
+    host_pool_ends_note(host, lease, false);
+    host_pool_ends_note(host, lease, true);
+    if (host->waiting->ends != NULL && calendar_drop(host->waiting->ends, end_ns, lease))
+        calendar_add(host->waiting->ends, end_ns, lease, whole_gpus(host, lease));
+}
+
+/* Finds out which lease of a GPU should end last, the lowest of equals.  What was counted
+ * of others is counted anew; `lease` is in no calendar now. */
+static void find_last(struct cs_host *host, uint32_t gpu, uint32_t lease)
+{
+    struct host_part_ends *parts = host->waiting->part_ends;
+    uint32_t before = parts->last[gpu], last = ID_NONE;
+
+    for (uint32_t i = parts->first[gpu]; i != ID_NONE; i = parts->next[i]) {
+        int64_t end_ns = host->leases->slot[i].pub.expected_end_ns;
+        int64_t most_ns = last == ID_NONE ? 0 : host->leases->slot[last].pub.expected_end_ns;
+        if (last == ID_NONE || end_ns > most_ns || (end_ns == most_ns && i < last))
+            last = i;
     }
-    return best;
+    parts->last[gpu] = last;
+    if (before == last)
+        return;
+    if (before != ID_NONE && before != lease)
+        count_anew(host, before);
+    if (last != ID_NONE && last != lease)
+        count_anew(host, last);
+}
+
+/* A lease that is in no calendar now leaves its GPU, if it has a part of one. */
+static void leave_gpu(struct cs_host *host, uint32_t lease)
+{
+    struct host_part_ends *parts = host->waiting->part_ends;
+
+    if (parts == NULL || lease >= parts->room || parts->gpu[lease] == ID_NONE)
+        return;
+    uint32_t gpu = parts->gpu[lease], *link = &parts->first[gpu];
+    while (*link != lease)
+        link = &parts->next[*link];
+    *link = parts->next[lease];
+    parts->gpu[lease] = ID_NONE;
+    find_last(host, gpu, lease);
+}
+
+/* A lease of a part of a GPU, which is in no calendar now, comes to its GPU, or its expected
+ * end has changed. */
+static void join_gpu(struct cs_host *host, uint32_t lease)
+{
+    const struct cs_lease *pub = &host->leases->slot[lease].pub;
+
+    if (!is_part(host, pub))
+        return;
+    leave_gpu(host, lease);
+    const struct share *share = pub->placement.share;
+    struct host_part_ends *parts = reach_parts(host, lease);
+    uint32_t gpu = share->node * NODE_GPUS_MAX + (uint32_t)__builtin_ctzll(share->gpu_mask);
+
+    parts->gpu[lease] = gpu;
+    parts->next[lease] = parts->first[gpu];
+    parts->first[gpu] = lease;
+    find_last(host, gpu, lease);
 }
 
 /* ---- of a pool ---- */
@@ -144,7 +172,7 @@ static void note(const struct cs_host *host, struct pool_ends *of,
     else if (lease->state == CS_LEASE_IDLE)
         of->idle_gpus -= lease->gpus;
     else if (comes)
-        calendar_add(of->ends, lease->expected_end_ns, i, whole_gpus(host, lease));
+        calendar_add(of->ends, lease->expected_end_ns, i, whole_gpus(host, i));
     else
         calendar_drop(of->ends, lease->expected_end_ns, i);
 }
@@ -198,7 +226,7 @@ bool host_pool_ends_when(const struct cs_host *host, uint32_t pool_mask, uint32_
     uint64_t now = free_gpus + of->idle_gpus;
     int64_t at = host_now(host);
     if (now < gpus)
-        at = find_when(host, of->ends, list_part_ends(host, pool_mask), gpus - now);
+        at = calendar_when(of->ends, gpus - now);
     *at_ns = at < host_now(host) ? host_now(host) : at;
     return true;
 }
@@ -210,24 +238,23 @@ void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
     struct cs_lease *pub = &host->leases->slot[lease].pub;
 
     assert(host->leases->slot[lease].live && end_ns >= host_now(host));
-    if (host->waiting->pool_ends != NULL)
-        host_pool_ends_note(host, lease, false);
-    if (host->waiting->ends != NULL) {
+    host_pool_ends_note(host, lease, false);
+    if (host->waiting->ends != NULL)
         calendar_drop(host->waiting->ends, pub->expected_end_ns, lease);
-        calendar_add(host->waiting->ends, end_ns, lease, whole_gpus(host, pub));
-    }
     pub->expected_end_ns = end_ns;
-    if (host->waiting->pool_ends != NULL)
-        host_pool_ends_note(host, lease, true);
+    join_gpu(host, lease);
+    if (host->waiting->ends != NULL)
+        calendar_add(host->waiting->ends, end_ns, lease, whole_gpus(host, lease));
+    host_pool_ends_note(host, lease, true);
 }
 
 void host_lease_unexpect(struct cs_host *host, uint32_t lease)
 {
     assert(lease < host->leases->count);
-    if (host->waiting->pool_ends != NULL)
-        host_pool_ends_note(host, lease, false);
+    host_pool_ends_note(host, lease, false);
     if (host->waiting->ends != NULL)
         calendar_drop(host->waiting->ends, host->leases->slot[lease].pub.expected_end_ns, lease);
+    leave_gpu(host, lease);
 }
 
 /* Makes the calendar with the leases that are held. */
@@ -240,7 +267,7 @@ static void keep_ends(struct cs_host *host)
 
         if (lease != ID_NONE)
             calendar_add(host->waiting->ends, host->leases->slot[lease].pub.expected_end_ns,
-                         lease, whole_gpus(host, &host->leases->slot[lease].pub));
+                         lease, whole_gpus(host, lease));
     }
 }
 
@@ -268,17 +295,14 @@ int64_t host_ends_when(struct cs_host *host, int64_t now_ns, uint32_t free_now,
 
     if (host->waiting->ends == NULL)
         keep_ends(host);
-    uint32_t parts = list_part_ends(host, 0);
     if (free < gpus) {
-        int64_t end = find_when(host, host->waiting->ends, parts, gpus - free);
+        int64_t end = calendar_when(host->waiting->ends, gpus - free);
         if (end == CLOCK_NEVER_NS)
             return CLOCK_NEVER_NS;
         at = end > at ? end : at;
     }
     /* A lease that outlives its estimate may end at any moment. */
     free += calendar_by(host->waiting->ends, at);
-    for (uint32_t k = 0; k < parts && host->waiting->part_end[k].end_ns <= at; k++)
-        free++;
     assert(at >= now_ns);
     assert(free >= gpus);
     *left_gpus = (uint32_t)(free - gpus);

@@ -128,9 +128,22 @@ bool host_has_parts(const struct cs_host *host)
     return host->waiting->has_parts;
 }
 
+void host_note_part(struct cs_host *host, uint32_t milli)
+{
+    struct host_waiting *waiting = host->waiting;
+
+    assert(milli > 0 && milli < GPU_MILLI);
+    if (!waiting->has_parts || milli < waiting->part_least)
+        waiting->part_least = milli;
+    waiting->has_parts = true;
+}
+
 uint32_t host_gpus_to_try(const struct cs_host *host, uint32_t room)
 {
-    return room > 0 || !host->waiting->has_parts ? room : 1;
+    bool shares = host->waiting->has_parts &&
+                  cluster_part_max(host->cluster) >= host->waiting->part_least;
+
+    return room == 0 && shares ? 1 : room;
 }
 
 void host_order_insert(struct cs_host *host, uint32_t task)

@@ -18,7 +18,7 @@ struct order;
 struct order_filter;
 struct order_item;
 struct host_sorted;
-struct host_part_end;
+struct host_part_ends;
 struct host_pool_ends;
 struct rank_tree;
 
@@ -35,12 +35,12 @@ struct host_waiting {
     uint32_t sort_capacity;
     struct calendar *ends;          /* expected ends of leases; NULL likewise */
     struct host_pool_ends *pool_ends;   /* likewise, by pool */
-    struct host_part_end *part_end;     /* scratch of ends.c */
-    uint32_t part_end_room;
+    struct host_part_ends *part_ends;   /* leases of parts of GPUs; NULL: none yet */
     uint32_t *list, list_capacity;  /* scratch */
     struct host_list *held;         /* leases, oldest first */
     struct host_list *running;      /* jobs with leases */
-    bool has_parts;                 /* a job asked for a part of a GPU */
+    uint32_t part_least;            /* thousandths of a GPU that one asked for; .. */
+    bool has_parts;                 /* .. if one asked for a part of a GPU */
     bool has_cores;                 /* a task came that may need no GPU */
     uint64_t next_seq;
 };
@@ -64,8 +64,8 @@ uint32_t host_search(struct cs_host *host, struct order *order, uint32_t from,
 struct order_item host_task_item(const struct cs_host *host, uint32_t task);
 /* Returns how many GPUs it needs at least: none if it may go on cores. */
 uint32_t host_task_gpus_min(const struct cs_host *host, uint32_t task);
-/* Returns how many GPUs a task may want that is tried while `room` are free: a part of one
- * may find room beside other parts when none is. */
+/* Returns how many GPUs a task may want that is tried while `room` are free: if none is, a
+ * part of one may find room on a GPU that is partly taken. */
 uint32_t host_gpus_to_try(const struct cs_host *host, uint32_t room);
 /* Accepts the tasks of whole jobs for at most gpus_max GPUs, except those that
  * are known to fit nowhere now. */
