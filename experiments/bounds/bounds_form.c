@@ -56,12 +56,8 @@ static bool may_use(const struct cluster_spec *cluster,
         return false;
     if (role->gpus == 0)
         return group->cores > 0;
-    if (group->gpus == 0)
-        return false;
-    for (uint32_t i = 0; i < role->gpu_type_count; i++)
-        if (role->gpu_types[i] == group->gpu->index)
-            return true;
-    return role->gpu_type_count == 0;
+    return group->gpus > 0 &&
+           job_role_takes_type(role, group->gpu != NULL ? group->gpu->index : ID_NONE);
 }
 
 /* Returns a bandwidth, and a very large one where the file gives none. */
@@ -291,8 +287,9 @@ static bool is_first(const struct cluster_spec *cluster,
     return true;
 }
 
-/* Returns a law by which more cores are never slower.  Workers as many as cores start
- * one after the other at each epoch, more of them later: in the bound they start at once. */
+/* Returns a law by which more cores are never slower.  Without `workers` there are as many
+ * workers as cores, and at each epoch they start one after the other.  The bound must hold for
+ * any number of cores, so in it they start at once. */
 static struct phase_law start_at_once(const struct phase_law *law)
 {
     struct phase_law at_once = *law;

@@ -2,10 +2,10 @@
 /*
  * abilities.c - jobs that a policy is not able to run, by flags.
  *
- * A policy's table says in flags what it needs (CS_ONE_ROLE, CS_NEEDS_GPUS,
- * CS_WHOLE_GPUS) and what it does (HOST_DEALERS: it deals GPUs, or stops, resizes or packs jobs).
- * Found before any trial: such a job would wait until the run counts as stalled, or
- * end it.
+ * A policy's table says in flags what it needs (CS_ONE_ROLE, CS_NEEDS_GPUS, CS_WHOLE_GPUS),
+ * what it does (HOST_DEALERS: it deals GPUs, or stops, resizes or packs jobs) and what it leaves
+ * out (CS_ONE_KIND).  Such jobs are found before any trial, where they would wait until the run
+ * counts as stalled, or end it.
  */
 #include "experiments/preflight/abilities.h"
 
@@ -106,12 +106,11 @@ static const struct job_form *find_choice(const struct experiment_point *point,
 static bool may_use(const struct cluster_spec *cluster, const struct role_spec *role,
                     const struct node_group *group)
 {
-    bool fits = role->gpu_type_count == 0;
+    uint32_t type = group->gpu != NULL ? group->gpu->index : ID_NONE;
 
     assert(group->gpus > 0);
-    for (uint32_t t = 0; t < role->gpu_type_count; t++)
-        fits |= group->gpu != NULL && group->gpu->index == role->gpu_types[t];
-    return fits && (role->pool == NULL || cluster_pool(cluster, role->pool) == group->pool);
+    return job_role_takes_type(role, type) &&
+           (role->pool == NULL || cluster_pool(cluster, role->pool) == group->pool);
 }
 
 /* Returns the first form of one role that may not use all GPUs, and a group of nodes

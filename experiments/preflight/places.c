@@ -200,10 +200,8 @@ static uint32_t gpus_there(const struct cluster_spec *spec,
 
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
-        bool typed = role->gpu_type_count == 0;
-        for (uint32_t t = 0; group->gpu && t < role->gpu_type_count; t++)
-            typed |= role->gpu_types[t] == group->gpu->index;
-        if (typed && group->gpu && (mask == 0 || mask >> group->pool & 1))
+        if (group->gpu && job_role_takes_type(role, group->gpu->index) &&
+            (mask == 0 || mask >> group->pool & 1))
             gpus += group->gpus * group->node_count;
     }
     return gpus;

@@ -169,6 +169,16 @@ static inline uint32_t job_role_gpus(const struct job_request *request,
         return request->gpus;
     return request->form->role[role].gpus;
 }
+/* May a role use GPUs of that type, an index of the catalogue?  ID_NONE: GPUs without a
+ * type, which a role alone that names none may use. */
+static inline bool job_role_takes_type(const struct role_spec *role, uint32_t type)
+{
+    for (uint32_t t = 0; t < role->gpu_type_count; t++)
+        if (role->gpu_types[t] == type)
+            return type != ID_NONE;
+    return role->gpu_type_count == 0;
+}
+
 /* True: it may run on GPUs or on cores. */
 static inline bool job_role_chooses(const struct role_spec *role)
 {

@@ -106,10 +106,8 @@ static bool suits_role(const struct cs_host *host, uint32_t g,
         return false;
     if (job_role_gpus(request, r) == 0)
         return group->gpus == 0 || !has_bare_nodes(host, mask);
-    for (uint32_t t = 0; t < role->gpu_type_count; t++)
-        if (group->gpus > 0 && group->gpu->index == role->gpu_types[t])
-            return true;
-    return group->gpus > 0 && role->gpu_type_count == 0;
+    return group->gpus > 0 &&
+           job_role_takes_type(role, group->gpu != NULL ? group->gpu->index : ID_NONE);
 }
 
 /* Returns how many GPUs of one node have the cores and the host memory that a

@@ -67,11 +67,8 @@ static bool may_use(const struct role_spec *role, uint32_t mask,
                     const struct node_group *group)
 {
     assert(group->pool < 32);
-    bool typed = role->gpu_type_count == 0;
-
-    for (uint32_t t = 0; group->gpu && t < role->gpu_type_count; t++)
-        typed |= role->gpu_types[t] == group->gpu->index;
-    return group->gpu && group->gpus > 0 && typed &&
+    return group->gpu && group->gpus > 0 &&
+           job_role_takes_type(role, group->gpu->index) &&
            (mask == 0 || mask >> group->pool & 1);
 }
 

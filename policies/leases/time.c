@@ -387,10 +387,10 @@ static uint32_t gpu_pools(const struct cluster_spec *spec,
 
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
-        bool fits = group->gpus > 0 && role->gpu_type_count == 0;
-        for (uint32_t t = 0; t < role->gpu_type_count; t++)
-            fits |= group->gpu && group->gpu->index == role->gpu_types[t];
-        if (fits && (mask == 0 || mask >> group->pool & 1))
+        uint32_t type = group->gpu != NULL ? group->gpu->index : ID_NONE;
+
+        if (group->gpus > 0 && job_role_takes_type(role, type) &&
+            (mask == 0 || mask >> group->pool & 1))
             pools |= 1u << group->pool;
     }
     assert(spec->pool_count <= 32);

@@ -34,7 +34,8 @@ static inline double host_lease_amount(const struct cs_lease *lease)
 /* Returns the GPU-seconds that a job held up to now. */
 double host_attained_gpu_s(const struct cs_host *host,
                            const struct host_job_slot *job);
-/* The same with what its leases hold that save their state before they end. */
+/* Returns the GPU-seconds that all leases of a job have held: those of
+ * host_attained_gpu_s(), and those of leases that save their state before they end. */
 double host_held_gpu_s(const struct cs_host *host, const struct host_job_slot *job);
 /* Returns the time owed for restarts: of the one that goes on and of the next. */
 int64_t host_restart_ns(const struct host_job_slot *job, int64_t now_ns);

@@ -14,6 +14,7 @@
 
 #include "policies/params.h"
 #include "policies/policy.h"
+#include "policies/state/terms.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 
@@ -37,7 +38,7 @@ static const struct heed table[] = {
     { "preemption", false, CS_PREEMPTS | CS_RESIZES, CS_PER_PHASE },
     { "weights", false, CS_ASKS_WEIGHTS, 0 },
     { "grow", false, CS_GROWS, 0 },
-    { "hardware", false, 0, CS_PREEMPTS | CS_RESIZES | CS_PACKS | CS_NEEDS_GPUS },
+    { "hardware", false, 0, HOST_DEALERS },
 };
 #define HEEDS (sizeof table / sizeof table[0])
 
