@@ -256,6 +256,23 @@ static void sacct_counts_gpus_among_other_resources(void **state)
                  "3,300,100,2,5400,4,4096,a100\n4,400,100,8,5400,,,a100|h100\n", lines);
 }
 
+/* 65 resources: one more than is read. */
+static void sacct_refuses_more_resources_than_it_reads(void **state)
+{
+    static const char *const none[] = { NULL };
+    const struct program *program = the_program(state);
+    char in[160], text[600] = "JobID|State|Submit|Start|End|Elapsed|ReqTRES|AllocTRES\n"
+                              "1|COMPLETED|1|2|3|1|gpu=1", *said;
+
+    for (int i = 0; i < 64; i++)
+        strcat(text, ",a=1");
+    write_file(in_folder(program, "in", in), strcat(text, "|gres/gpu=1\n"));
+    assert_int_not_equal(import(program, "sacct", in, none, &said), 0);
+    has(said, "in:2:21: ");
+    has(said, "at most 64 resources between commas");
+    free(said);
+}
+
 /* An end before the start, and a state that Slurm does not have. */
 static void sacct_tells_what_cannot_be(void **state)
 {
@@ -560,6 +577,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(sacct_counts_gpus_among_other_resources),
         cmocka_unit_test(slurm_conf_has_defaults),
         cmocka_unit_test(sinfo_says_what_scontrol_does),
+        cmocka_unit_test(sacct_refuses_more_resources_than_it_reads),
         cmocka_unit_test(sacct_tells_what_cannot_be),
         cmocka_unit_test(what_is_wrong_is_told_with_its_place),
         cmocka_unit_test(jobs_run_on_the_nodes_of_the_same_system),

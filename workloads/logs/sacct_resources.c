@@ -90,20 +90,35 @@ static bool read_resource(char *text, struct tres *tres, int64_t *typed)
     return false;
 }
 
+#define PARTS_MAX 64u           /* resources in one cell */
+
+/* Cuts a cell at its commas, in place; *count: 0 if it is empty. */
+static bool cut_cell(struct sacct *log, int column, struct cell part[PARTS_MAX], size_t *count,
+                     struct err *err)
+{
+    struct cell whole = sacct_cell(log, column);
+
+    *count = whole.text[0] == '\0' ? 0 : record_cut(whole.text, ',', part, PARTS_MAX);
+    if (*count > PARTS_MAX)
+        return record_fault(&log->record, whole, sacct_columns[column],
+                            "at most 64 resources between commas", err);
+    for (size_t i = 0; i < *count; i++)
+        part[i].col += whole.col - 1;
+    return true;
+}
+
 /* "billing=8,cpu=8,gres/gpu:a100=4,mem=64G,node=2" */
 static bool read_tres(struct sacct *log, int column, struct tres *tres,
                       struct err *err)
 {
-    struct cell whole = sacct_cell(log, column), part[64];
+    struct cell part[PARTS_MAX];
     int64_t typed = 0;
     size_t count;
 
     memset(tres, 0, sizeof *tres);
-    if (whole.text[0] == '\0')
-        return true;
-    count = record_cut(whole.text, ',', part, 64);
-    for (size_t i = 0; i < count && i < 64; i++) {
-        part[i].col += whole.col - 1;
+    if (!cut_cell(log, column, part, &count, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
         if (!read_resource(part[i].text, tres, &typed))
             return record_fault(&log->record, part[i], sacct_columns[column],
                                 "NAME=COUNT between commas", err);
@@ -143,15 +158,13 @@ static bool read_gres_item(const char *text, int64_t nodes, struct tres *tres)
 static bool read_gres(struct sacct *log, int column, int64_t nodes,
                       struct tres *tres, struct err *err)
 {
-    struct cell whole = sacct_cell(log, column), part[64];
+    struct cell part[PARTS_MAX];
     size_t count;
 
     memset(tres, 0, sizeof *tres);
-    if (whole.text[0] == '\0')
-        return true;
-    count = record_cut(whole.text, ',', part, 64);
-    for (size_t i = 0; i < count && i < 64; i++) {
-        part[i].col += whole.col - 1;
+    if (!cut_cell(log, column, part, &count, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
         if (!read_gres_item(part[i].text, nodes, tres))
             return record_fault(&log->record, part[i], sacct_columns[column],
                                 "such as gpu:a100:4", err);
