@@ -3,8 +3,8 @@
  * lost.h - GPU time that interrupted jobs held for nothing: from the instant at which they
  * had done what they went back to, or from an interruption that came later.
  *
- * All calls before lost_job() of a job are at its facts, in their order.  Held is counted in
- * thousandths of GPUs x ns, from the end of the warm-up on.
+ * Each call stands for a fact, and calls come in the order of facts.  What is held is counted
+ * in thousandths of GPUs x ns, from the end of the warm-up on.
  */
 #ifndef EXPERIMENTS_RECOUNT_LOST_H
 #define EXPERIMENTS_RECOUNT_LOST_H
@@ -25,7 +25,8 @@ struct lost *lost_new(struct arena *arena, const struct trial_spec *spec);
  * follow a lease. */
 void lost_lease(struct lost *lost, uint32_t job, int64_t milli, int64_t take_ns,
                 int64_t now_ns, int64_t from_ns, int change);
-/* A phase of a job that began at since_ns on so many thousandths ends; done: to its end. */
+/* A phase of a job ends, which ran on so many thousandths of GPUs; done: it was not cut
+ * short. */
 void lost_phase(struct lost *lost, const struct host_job *job,
                 const struct host_phase_run *run, int64_t milli, int64_t now_ns, bool done);
 /* A job was set back; its progress is what it has kept. */

@@ -99,7 +99,7 @@ double service_backlog_cut(struct backlog *b, double most)
 
         left -= cut;
         b->requests -= cut;
-        p->requests -= cut;     /* of those that come at one time, some are refused */
+        p->requests -= cut;     /* its span stays: each request was as likely refused */
         if (p->requests > 0.0)
             break;
         b->count--;

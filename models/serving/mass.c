@@ -27,7 +27,7 @@
 #define SAMPLE_REQUESTS 100.0
 #define ROUNDS 60               /* of a fixed point: it converges by halves */
 #define DRAWS 256               /* for mean lengths */
-#define KINDS_MAX 8             /* of replicas that are told apart */
+#define KINDS_MAX 32            /* of replicas that are told apart: one of each pool */
 #define SMOOTH 0.1              /* of a tick's rate, whose scatter is no load */
 
 /* ---- passes ------------------------------------------------------------- */
@@ -268,8 +268,9 @@ static const struct kind *draw_kind(struct service *s, const struct tick *tick)
     return &tick->kind[rng_pick(&s->rng, weight, tick->kinds)];
 }
 
-/* One of those that the tick serves, in the order in which they came: it waited from
- * then on until those ahead of it were served.  False: it came in the warm-up. */
+/* Draws one of the requests that the tick serves.  Requests are served in the order in
+ * which they came, so it waited until those ahead of it were served.  False: it came in the
+ * warm-up, and does not count. */
 static bool draw_sample(struct service *s, const struct tick *tick,
                         struct mass_sample *sample)
 {
@@ -319,8 +320,8 @@ static void drop_excess(struct service *s, double now_s)
             (double)s->spec->queue_max * (s->opens > 0 ? s->opens : 1));
 }
 
-/* The kind of a replica in this tick.  Those beyond the room for kinds count as the
- * last. */
+/* Returns the kind of a replica in this tick: replicas of one kind serve as many requests a
+ * second.  Those beyond the room for kinds count as the last. */
 static struct kind *find_kind(struct tick *tick, struct replica *r)
 {
     if (!(r->able_per_s > 0.0))

@@ -19,8 +19,9 @@
 #include "models/laws/net.h"
 #include "models/types/gang.h"
 
-/* One forward pass on the cores of the gang over the tokens of a batch, each of
- * which attends to so many of its own request. */
+/* Returns the seconds of one forward pass over a batch on the cores of the gang.
+ * tokens: of all its requests; attended_tokens: of its own request, to which each token
+ * attends. */
 static double time_on_cores(const struct serve_law *law, const struct gang *gang,
                             double tokens, double attended_tokens)
 {

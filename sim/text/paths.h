@@ -36,7 +36,8 @@ bool path_same(const char *a, const char *b);
 /* Makes the folder and those above it.  True also if it is there; false and an
  * err that names it. */
 bool path_make_folder(const char *path, struct err *err);
-/* The same; each folder that it makes is its owner's alone. */
+/* Makes folders as path_make_folder() does.  Nobody but their owner may read or write those
+ * that it makes (mode 0700). */
 bool path_make_own_folder(const char *path, struct err *err);
 
 #endif

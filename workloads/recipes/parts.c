@@ -164,14 +164,15 @@ bool draft_begin_net(struct draft *draft, const struct world *world,
            read_steps(draft, &entry->steps);
 }
 
-/* Runs of about a tenth of the mean job, so that rounding a job to whole runs
- * moves its length by little, and a whole number of runs per checkpoint. */
 /* Returns how often weights are updated in a step. */
 static double count_updates(const struct recipe_keys *keys)
 {
     return fmax((double)keys->epochs, 1.0) * fmax((double)keys->updates, 1.0);
 }
 
+/* Runs of about a tenth of the mean job, so that rounding a job to whole runs
+ * moves its length by little, and a whole number of runs per checkpoint.  The updates
+ * of a run are counted in 32 bits. */
 uint32_t draft_steps_per_run(struct draft *draft)
 {
     double mean = fmin(distribution_mean(&draft->entry.steps),
