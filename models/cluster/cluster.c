@@ -168,13 +168,16 @@ const uint32_t *cluster_mib_left(const struct cluster *cluster, uint32_t node)
 
 uint32_t cluster_part_max(const struct cluster *cluster)
 {
-    uint32_t most = GPU_MILLI - 1;
-
     if (cluster->parts == NULL)
         return 0;
-    while (most > 0 && cluster->parts->with_left[most] == 0)
-        most--;
-    return most;
+    for (uint32_t w = GPU_MILLI / 64 + 1; w-- > 0;) {
+        uint64_t bits = cluster->parts->has_left[w];
+        if (w == 0)
+            bits &= ~UINT64_C(1);
+        if (bits != 0)
+            return w * 64 + 63 - (uint32_t)__builtin_clzll(bits);
+    }
+    return 0;
 }
 
 int64_t cluster_core_milli(const struct cluster *cluster, uint32_t node)
@@ -227,6 +230,18 @@ static inline bool gpus_free(const struct cluster *cluster,
                : (share->gpu_mask & ~cluster->free_mask[share->node]) == 0;
 }
 
+/* Counts a GPU more (1) or less (-1) of those with so many free thousandths. */
+static void count_left(struct cluster_parts *parts, uint32_t left, int sign)
+{
+    uint32_t i = left % GPU_MILLI;
+    uint64_t bit = UINT64_C(1) << i % 64;
+
+    parts->with_left[i] += (uint32_t)sign;
+    parts->has_left[i / 64] = parts->with_left[i] != 0 ? parts->has_left[i / 64] | bit
+                                                       : parts->has_left[i / 64] & ~bit;
+    assert(left <= GPU_MILLI);
+}
+
 /* Parts of GPUs are taken (sign -1) or come back; the GPUs of the node that
  * are wholly free now, of those that were. */
 static uint64_t parts_move(struct cluster *cluster, const struct share *share,
@@ -243,10 +258,10 @@ static uint64_t parts_move(struct cluster *cluster, const struct share *share,
         uint32_t *mib = &parts->mib_left[first + g];
         if (!(share->gpu_mask >> g & 1))
             continue;
-        parts->with_left[*left % GPU_MILLI]--;
+        count_left(parts, *left, -1);
         *left = (uint16_t)(sign < 0 ? *left - milli : *left + milli);
         assert(*left <= GPU_MILLI);
-        parts->with_left[*left % GPU_MILLI]++;
+        count_left(parts, *left, 1);
         if (whole_mib != UINT32_MAX && is_part(share))
             *mib = sign < 0 ? *mib - share->gpu_mib : *mib + share->gpu_mib;
         else

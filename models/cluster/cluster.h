@@ -176,6 +176,7 @@ struct cluster_parts {
     uint32_t *version;          /* per node: number of its changes, from 1 */
     uint32_t with_left[GPU_MILLI];      /* GPUs that are partly taken, by free
                                    thousandths; [0] means nothing */
+    uint64_t has_left[GPU_MILLI / 64 + 1];      /* bits: with_left is not 0 */
 };
 
 struct cluster {

@@ -29,6 +29,8 @@
 #include "policies/policy.h"
 #include "policies/state/decision.h"
 #include "policies/state/ends.h"
+#include "policies/state/form.h"
+#include "policies/state/full.h"
 #include "policies/state/job_slot.h"
 #include "policies/state/queue.h"
 #include "policies/state/read.h"
@@ -236,6 +238,22 @@ static uint32_t room_now(const struct cs_host *host)
     return free > host->turn->withheld_gpus ? free - host->turn->withheld_gpus : 0;
 }
 
+/* Does a task want more whole GPUs than `room`?  If so many are free in all, its form is
+ * known to be full. */
+static bool wants_more(struct cs_host *host, uint32_t i, uint32_t room)
+{
+    const struct host_task_slot *task = &host->tasks->slot[i];
+
+    assert(task->live);
+    if (task->pub.gpus <= room || task->pub.held.i != ID_NONE ||
+        task->pub.gpu_milli < GPU_MILLI || host_task_gpus_min(host, i) <= room)
+        return false;
+    if (room == cs_free_gpus(host, 0) && task->pub.role == CS_ALL_ROLES &&
+        host->forms->form[task->form].form->role_count == 1)
+        host_note_full(host, task->form, room + 1, GPU_MILLI);
+    return true;
+}
+
 enum cs_verdict host_try(struct cs_host *host, uint32_t task, uint32_t room)
 {
     const struct cs_policy *policy = host->policy;
@@ -245,10 +263,7 @@ enum cs_verdict host_try(struct cs_host *host, uint32_t task, uint32_t room)
 
     assert(host->tasks->slot[task].live);
     if (!policy->place || pub->role == CS_ALL_ROLES || pub->held.i != ID_NONE)
-        return pub->gpus > room && pub->held.i == ID_NONE &&
-                       pub->gpu_milli == GPU_MILLI &&
-                       host_task_gpus_min(host, task) > room
-                   ? CS_NO_ROOM : cs_start(host, id);
+        return wants_more(host, task, room) ? CS_NO_ROOM : cs_start(host, id);
     if (!policy->place(host->self, host, id, &want))
         return CS_NO_ROOM;
     assert(id.i < host->tasks->count);

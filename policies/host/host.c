@@ -230,7 +230,7 @@ void host_submit(struct cs_host *host, const struct job_request *request,
                                               request->steps);
     host_estimate(host, job);
     if (job_role_milli(request, 0) < GPU_MILLI) {
-        host_note_part(host, job_role_milli(request, 0));
+        host_note_part(host, job->form, job_role_milli(request, 0));
         if (host->policy->flags & CS_WHOLE_GPUS)
             cs_fail(host, "it deals whole GPUs, and a job asks for a part of one");
     }

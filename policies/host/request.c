@@ -237,28 +237,30 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
 }
 
 /* As find_all(), for what the job asks for.  A search that failed is not made again
- * until GPUs are freed: jobs of one form that ask for the same number fail alike.
+ * until GPUs are freed: jobs of one form that ask for as much fail alike.
  *
- * That holds only where nothing else tells such jobs apart (rates, goodput, parts of GPUs)
- * and where a placement rule that fails for a number fails for larger ones too. */
+ * That holds only where nothing else tells such jobs apart (rates, goodput, the memory of
+ * a part of a GPU) and where a placement rule that fails for a number fails for larger
+ * ones too. */
 static bool find_as_asked(struct cs_host *host,
                           const struct host_job_slot *job, uint32_t gpus,
                           bool look, struct placement *place)
 {
     /* Of these, jobs of a form differ in what has room for them. */
+    uint32_t milli = job_role_milli(&job->pub.request, 0);
     bool alike = job->pub.request.rates == NULL && job->pub.request.goodput == NULL &&
-                 job_role_milli(&job->pub.request, 0) == GPU_MILLI &&
+                 job->pub.request.gpu_mib == 0 &&
                  place_is_monotone(host->rules->placement);
     bool refused;
 
-    if (alike && host_known_full(host, job->form, gpus))
+    if (alike && host_known_full(host, job->form, gpus, milli))
         return false;
     if (find_all(host, job, NULL, look, &refused, place))
         return true;
-    if (alike && refused)
+    if (alike && refused && milli == GPU_MILLI)
         host_note_capped(host, job->form, gpus);
-    else if (alike)
-        host_note_full(host, job->form, gpus);
+    else if (alike && !refused)
+        host_note_full(host, job->form, gpus, milli);
     return false;
 }
 

@@ -68,10 +68,11 @@ struct host_form {
     uint32_t speedups, speedup_capacity;
     struct host_curve *curve;               /* sizes.c */
     uint32_t curves, curve_room;
-    /* At release number full_at of its pools a search for full_gpus GPUs failed.
-     * full_gpus 0: no search has failed yet. */
-    uint32_t full_gpus;
-    uint64_t full_at;
+    /* At release number full_at of its pools a search for full_size thousandths of GPUs
+     * failed.  full_size 0: no search has failed yet. */
+    uint64_t full_size, full_at;
+    uint32_t part_least;        /* thousandths of a GPU, below a whole one, that a job of
+                                   the form asked for at least; 0: none did */
     /* At release capped_at of the cluster the power cap refused n GPUs: bit n - 1. */
     uint64_t capped, capped_at;
 };

@@ -5,8 +5,9 @@
  *
  * A class are the jobs of one form.  Of a form of one role it is known for how many
  * GPUs a search failed: GPUs that fit a gang fit a smaller one of the same form, since
- * every rule would leave out some of them, so all larger gangs fail, too.  Jobs of a
- * form of several roles are equal.  Between two releases room only shrinks.
+ * every rule would leave out some of them, so all larger gangs fail, too; likewise a part
+ * of a GPU and larger ones.  Jobs of a form of several roles are equal.  Between two
+ * releases room only shrinks.
  *
  * What a power cap refused says nothing of larger gangs, whose places may draw less: it
  * is known for each number of GPUs by itself, until something is released anywhere or a
@@ -54,13 +55,20 @@ static bool is_class(const struct cs_host *host, const struct host_form *form)
             !host->spec->rents);
 }
 
-bool host_lacks_room(const struct cs_host *host, uint32_t i, uint32_t gpus)
+/* Returns by how much a job asks for more than another one of its form does. */
+static uint64_t size_of(uint32_t gpus, uint32_t milli)
+{
+    assert(milli > 0 && milli <= GPU_MILLI);
+    return (uint64_t)gpus * GPU_MILLI - (GPU_MILLI - milli);
+}
+
+/* Has a search of the form found no room since the last release? */
+static bool lacks_room(const struct cs_host *host, uint32_t i)
 {
     const struct host_form *form = &host->forms->form[i];
 
     assert(i < host->forms->count);
-    return form->full_gpus > 0 && gpus >= form->full_gpus &&
-           form->full_at == releases_of(host, form);
+    return form->full_size > 0 && form->full_at == releases_of(host, form);
 }
 
 /* The bit of a number of GPUs that a cap refused; 0: it is not noted. */
@@ -82,14 +90,15 @@ void host_note_capped(struct cs_host *host, uint32_t i, uint32_t gpus)
     form->capped_at = host->cluster->releases;
 }
 
-void host_note_full(struct cs_host *host, uint32_t i, uint32_t gpus)
+void host_note_full(struct cs_host *host, uint32_t i, uint32_t gpus, uint32_t milli)
 {
     struct host_form *form = &host->forms->form[i];
+    uint64_t size = size_of(gpus, milli);
 
     assert(i < host->forms->count);
-    if (!is_class(host, form) || host_lacks_room(host, i, gpus))
+    if (!is_class(host, form) || (lacks_room(host, i) && size >= form->full_size))
         return;
-    form->full_gpus = gpus;
+    form->full_size = size;
     form->full_at = releases_of(host, form);
 }
 
@@ -97,18 +106,19 @@ void host_full_forget(struct cs_host *host)
 {
     for (uint32_t i = 0; i < host->forms->count; i++) {
         assert(host->forms->form[i].form != NULL);
-        host->forms->form[i].full_gpus = 0;
+        host->forms->form[i].full_size = 0;
         host->forms->form[i].capped = 0;
     }
 }
 
-bool host_known_full(const struct cs_host *host, uint32_t i, uint32_t gpus)
+bool host_known_full(const struct cs_host *host, uint32_t i, uint32_t gpus, uint32_t milli)
 {
     const struct host_form *form = &host->forms->form[i];
 
     assert(i < host->forms->count);
-    return host_lacks_room(host, i, gpus) ||
-           (form->capped & capped_bit(gpus) && form->capped_at == host->cluster->releases);
+    return (lacks_room(host, i) && size_of(gpus, milli) >= form->full_size) ||
+           (milli == GPU_MILLI && form->capped & capped_bit(gpus) &&
+            form->capped_at == host->cluster->releases);
 }
 
 bool host_task_known_full(void *owner, uint32_t item)
@@ -117,8 +127,8 @@ bool host_task_known_full(void *owner, uint32_t item)
     const struct cs_task *task = &host->tasks->slot[item].pub;
 
     assert(item < host->tasks->count);
-    return task->role == CS_ALL_ROLES && task->gpu_milli == GPU_MILLI &&
-           host_known_full(host, host->tasks->slot[item].form, task->gpus);
+    return task->role == CS_ALL_ROLES &&
+           host_known_full(host, host->tasks->slot[item].form, task->gpus, task->gpu_milli);
 }
 
 /* As `passes` of a filter: false for what is known to fit nowhere now. */
@@ -127,21 +137,34 @@ static bool is_startable(void *owner, uint32_t item)
     return !host_task_known_full(owner, item);
 }
 
+/* Parts of a GPU count as a GPU: while one may fit, so may a task of one GPU. */
+uint32_t host_full_most(const struct cs_host *host, uint32_t i, uint32_t gpus_max)
+{
+    const struct host_form *form = &host->forms->form[i];
+
+    if (!lacks_room(host, i))
+        return gpus_max;
+    uint64_t most = (form->full_size - 1) / GPU_MILLI;
+    if (form->part_least > 0 && form->part_least < form->full_size - most * GPU_MILLI)
+        most++;
+    assert(most * GPU_MILLI <= form->full_size + GPU_MILLI);
+    return most < gpus_max ? (uint32_t)most : gpus_max;
+}
+
 bool host_full_by_form(const struct cs_host *host, uint32_t *gpus_max)
 {
     bool some = false;
 
-    if (host_per_phase(host) || host->waiting->has_parts)
+    if (host_per_phase(host))
         return false;
     for (uint32_t g = 0; g < ORDER_GROUP_COUNT; g++)
         gpus_max[g] = 0;
     for (uint32_t i = 0; i < host->forms->count; i++) {
         uint32_t *most = &gpus_max[i % ORDER_GROUP_COUNT];
-        bool full = host_lacks_room(host, i, UINT32_MAX);
-        assert(!full || host->forms->form[i].full_gpus > 0);
-        uint32_t gpus = full ? host->forms->form[i].full_gpus - 1 : UINT32_MAX;
+        uint32_t gpus = host_full_most(host, i, UINT32_MAX);
+        assert(lacks_room(host, i) || gpus == UINT32_MAX);
         *most = gpus > *most ? gpus : *most;
-        some |= full;
+        some |= gpus < UINT32_MAX;
     }
     return some;
 }
@@ -155,9 +178,8 @@ struct order_filter host_startable(const struct cs_host *host, uint32_t gpus_max
 
     if (host->forms->count > 1)
         filter.by_group = host_full_by_form(host, filter.group_max);
-    else if (host->forms->count == 1 && !host_per_phase(host) &&
-             !host->waiting->has_parts && host_lacks_room(host, 0, gpus_max))
-        filter.gpus_max = host->forms->form[0].full_gpus - 1;
+    else if (host->forms->count == 1 && !host_per_phase(host))
+        filter.gpus_max = host_full_most(host, 0, gpus_max);
     assert(filter.gpus_max <= gpus_max);
     return filter;
 }

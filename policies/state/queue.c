@@ -128,13 +128,16 @@ bool host_has_parts(const struct cs_host *host)
     return host->waiting->has_parts;
 }
 
-void host_note_part(struct cs_host *host, uint32_t milli)
+void host_note_part(struct cs_host *host, uint32_t form, uint32_t milli)
 {
     struct host_waiting *waiting = host->waiting;
+    uint32_t *least = &host->forms->form[form].part_least;
 
-    assert(milli > 0 && milli < GPU_MILLI);
+    assert(form < host->forms->count && milli > 0 && milli < GPU_MILLI);
     if (!waiting->has_parts || milli < waiting->part_least)
         waiting->part_least = milli;
+    if (*least == 0 || milli < *least)
+        *least = milli;
     waiting->has_parts = true;
 }
 

@@ -34,7 +34,7 @@ uint32_t host_order_first(struct cs_host *host, uint64_t seq);
 uint32_t *host_list_scratch(struct cs_host *host, uint32_t count);
 /* Has a job asked for a part of a GPU? */
 bool host_has_parts(const struct cs_host *host);
-/* A job asks for so many thousandths of a GPU, fewer than a whole one. */
-void host_note_part(struct cs_host *host, uint32_t milli);
+/* A job of the form asks for so many thousandths of a GPU, fewer than a whole one. */
+void host_note_part(struct cs_host *host, uint32_t form, uint32_t milli);
 
 #endif

@@ -189,8 +189,7 @@ static bool passes(const struct cs_host *host, uint32_t item,
     const struct host_task_slot *task = &host->tasks->slot[item];
 
     return host_task_gpus_min(host, item) <= gpus_max &&
-           !(task->pub.gpu_milli == GPU_MILLI &&
-             host_known_full(host, task->form, task->pub.gpus));
+           !host_known_full(host, task->form, task->pub.gpus, task->pub.gpu_milli);
 }
 
 /* What is looked for: a task from place `from` on. */
@@ -326,9 +325,8 @@ struct task_id cs_tenant_fits(struct cs_host *host, struct task_id task,
     assert(host->tasks->slot[task.i].live);
     const struct host_tenants *all = host->waiting->tenants;
     /* All of one form: what is full is so for whole subtrees. */
-    if (host->forms->count == 1 && !host->waiting->has_parts &&
-        host_lacks_room(host, 0, gpus_max))
-        gpus_max = host->forms->form[0].full_gpus - 1;
+    if (host->forms->count == 1)
+        gpus_max = host_full_most(host, 0, gpus_max);
     uint32_t group_max[ORDER_GROUP_COUNT];
     struct search search = { rank_tree_rank(all->tree, task.i), gpus_max, NULL };
     if (all->groups != NULL && host_full_by_form(host, group_max))

@@ -281,15 +281,14 @@ void host_tops_back(struct cs_host *host)
     tops->asides = 0;
 }
 
-/* Has a search for a whole job of this form, for as many GPUs or fewer, failed since
- * the last release?  Parts of a GPU are never known to find no room. */
+/* Has a search for a whole job of this form, which asked for as much or less, failed since
+ * the last release? */
 static bool known_full(const struct cs_host *host, uint32_t i)
 {
     assert(host->tasks->slot[i].live);
     const struct host_task_slot *task = &host->tasks->slot[i];
 
-    return task->pub.gpu_milli == GPU_MILLI &&
-           host_known_full(host, task->form, task->pub.gpus);
+    return host_known_full(host, task->form, task->pub.gpus, task->pub.gpu_milli);
 }
 
 uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,

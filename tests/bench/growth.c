@@ -8,7 +8,8 @@
  * models/clusters/mixed_64.yaml, with three to seven steps a job.  WHOLE jobs have
  * the sizes and run times of jobs.c; PARTED ones may use one of two pools, of which
  * under overload one has three times the jobs that it can serve, and the other half as
- * many: what waits for the first stands before what finds room.  PLANNED jobs can have
+ * many: what waits for the first stands before what finds room.  Of HALVED ones, 70%
+ * want half a GPU.  PLANNED jobs can have
  * 1 to 16 GPUs, and have deadlines; SPREAD ones are those of the rows `phases` of the
  * suite `cluster`, over leaves of a network; LATE ones are those of rows.c.  A figure
  * is a ratio of two runs of one minute: the time a job of the last over that of the
@@ -34,7 +35,7 @@
 #define UNIT_GPUS 64u
 #define SERVE_GOAL 1.1          /* from decade to decade: 1.2 over both */
 
-enum kind { SHARED, WHOLE, PARTED, PLANNED, SPREAD, RENTED, LATE, KINDS };
+enum kind { SHARED, WHOLE, PARTED, HALVED, PLANNED, SPREAD, RENTED, LATE, KINDS };
 enum load { LOW, OVER, QUEUE, LOADS };
 
 static const char *const load_name[LOADS] = { "low", "over", "queue" };
@@ -44,6 +45,7 @@ static const double rate_at[KINDS][LOADS] = {
     [SHARED] = { 15, 140, 100000 },
     [WHOLE] = { 6.8, 20, 100000 },
     [PARTED] = { 7, 27, 27 },
+    [HALVED] = { 15, 40, 100000 },
     [PLANNED] = { 77, 320, 0 },
     [SPREAD] = { 28, 0, 0 },
     [RENTED] = { 30, 0, 0 },
@@ -54,6 +56,7 @@ static const uint32_t jobs_at[KINDS][3] = {
     [SHARED] = { 300, 10, 100 },
     [WHOLE] = { 2000, 40, 1000 },
     [PARTED] = { 2000, 40, 1000 },
+    [HALVED] = { 2000, 40, 1000 },
     [PLANNED] = { 128, 128, 0 },
     [SPREAD] = { 300, 12, 0 },
     [RENTED] = { 2000, 40, 0 },
@@ -65,8 +68,8 @@ static const struct {
     uint32_t points, cpu_max_s;
 } limits_of[KINDS] = {
     [SHARED] = { 1.3, 4, 60 }, [WHOLE] = { 1.3, 4, 60 }, [PARTED] = { 1.3, 4, 60 },
-    [PLANNED] = { 1.2, 3, 15 }, [SPREAD] = { 1.3, 4, 60 }, [LATE] = { 1.3, 3, 60 },
-    [RENTED] = { 1.3, 4, 60 },
+    [HALVED] = { 1.3, 4, 60 }, [PLANNED] = { 1.2, 3, 15 }, [SPREAD] = { 1.3, 4, 60 },
+    [LATE] = { 1.3, 3, 60 }, [RENTED] = { 1.3, 4, 60 },
 };
 
 struct row {
@@ -143,6 +146,19 @@ static void write_parted(FILE *file, uint32_t units, bool over)
     fprintf(file, mix, "new", "new", 1);
 }
 
+static void write_halved(FILE *file, uint32_t units)
+{
+    static const char mix[] =
+        "    - {recipe: trace, name: %s, share: %s, duration: {lognormal: {mean: 2h, cv: "
+        "2}}, gpus: %s}\n";
+
+    fprintf(file,
+            "cluster: {nodes: [{name: gpu, count: %u, gpus: {type: generic, count: 8}}]}\n"
+            "workload:\n  mix:\n", UNIT_GPUS / 8 * units);
+    fprintf(file, mix, "half", "7", "0.5");
+    fprintf(file, mix, "whole", "3", "{choice: {1: 2, 4: 1, 8: 1}}");
+}
+
 static void write_planned(FILE *file, uint32_t units)
 {
     fprintf(file,
@@ -208,6 +224,8 @@ static bool write_point(const struct row *row, enum load load, uint32_t point,
         write_shared(file, units);
     else if (row->kind == WHOLE)
         write_whole(file, units);
+    else if (row->kind == HALVED)
+        write_halved(file, units);
     else if (row->kind == PLANNED)
         write_planned(file, units);
     else if (row->kind == SPREAD)
