@@ -133,6 +133,7 @@ void cluster_split(struct cluster *cluster)
     parts->mib_left = arena_alloc(arena, gpus + 1, sizeof *parts->mib_left);
     parts->core_milli = arena_alloc(arena, nodes, sizeof *parts->core_milli);
     parts->version = arena_alloc(arena, nodes, sizeof *parts->version);
+    parts->changed = arena_alloc(arena, nodes, sizeof *parts->changed);
     parts->kind_count = most + 1;
     parts->kinds = arena_alloc(arena, (size_t)nodes * parts->kind_count,
                                sizeof *parts->kinds);
@@ -290,6 +291,7 @@ static void move_parts(struct cluster *cluster, const struct share *share,
     assert(cores >= 0);
     parts->core_milli[node] = (uint16_t)(cores % 1000);
     parts->version[node]++;
+    parts->changed[parts->changes++ % cluster->spec->node_count] = node;
     kind = is_part(share) ? 0 : mask_count(share->gpu_mask);
     if (share->gpu_mask != 0)
         parts->kinds[(size_t)node * parts->kind_count + kind] =

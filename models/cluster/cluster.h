@@ -174,6 +174,9 @@ struct cluster_parts {
                                    parts of a GPU, then 1, 2 ... GPUs */
     uint32_t kind_count;        /* sizes in `kinds` */
     uint32_t *version;          /* per node: number of its changes, from 1 */
+    uint32_t *changed;          /* the nodes of the last changes, as many as there are
+                                   nodes: the i-th change at i % node_count */
+    uint64_t changes;           /* so far */
     uint32_t with_left[GPU_MILLI];      /* GPUs that are partly taken, by free
                                    thousandths; [0] means nothing */
     uint64_t has_left[GPU_MILLI / 64 + 1];      /* bits: with_left is not 0 */

@@ -10,7 +10,7 @@
  * simulator the growth becomes a whole number of percent by a sigmoid, so that
  * many nodes tie.
  */
-#include "models/cluster/place_fgd.h"
+#include "models/cluster/place_parts.h"
 
 #include <assert.h>
 #include <math.h>

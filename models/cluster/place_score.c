@@ -12,7 +12,7 @@
 
 #include <assert.h>
 
-#include "models/cluster/place_fgd.h"
+#include "models/cluster/place_parts.h"
 
 #define SCORE_MAX 100
 

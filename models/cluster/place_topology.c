@@ -8,7 +8,7 @@
  * switches there is none.  Levels that Philly's scheduler tries in this order
  * (Jeon et al., ATC 2019), which also waits for a better one; this does not.
  */
-#include "models/cluster/place_topology.h"
+#include "models/cluster/place_parts.h"
 
 #include <assert.h>
 #include <stddef.h>

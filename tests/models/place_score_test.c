@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "models/cluster/place.h"
-#include "models/cluster/place_fgd.h"
+#include "models/cluster/place_parts.h"
 #include "sim/base/rng.h"
 
 #define WORLDS 4000

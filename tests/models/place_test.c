@@ -614,6 +614,108 @@ static void gangs_of_several_nodes_are_placed_by_every_score(void **state)
     }
 }
 
+/* ---- the best of many nodes ---- */
+
+/* Is there room on a node, by a look at each of its GPUs? */
+static bool naive_room(const struct small *s, uint32_t n, const struct fit_want *want)
+{
+    const uint16_t *left = cluster_left(s->cluster, n);
+    const uint32_t *mib = cluster_mib_left(s->cluster, n);
+    uint32_t with = 0;
+
+    for (uint32_t g = 0; g < 8; g++)
+        with += left[g] >= want->gpu_milli && mib[g] >= want->gpu_mib;
+    return with >= want->gpus && s->cluster->free_memory[n] >= want->memory_bytes &&
+           cluster_core_milli(s->cluster, n) >= want->core_milli;
+}
+
+/* The first node with the highest score; UINT32_MAX: none has room. */
+static uint32_t naive_best(const struct small *s, enum place_rule rule,
+                           const struct fit_want *want)
+{
+    const struct place_world world = { .core_milli_max = 64000, .gpu_milli_max = 8000 };
+    struct place_task task = { want->core_milli, want->gpus, want->gpu_milli };
+    uint32_t found = UINT32_MAX, gpu = 0;
+    int32_t best = 0;
+
+    for (uint32_t n = 0; n < s->spec.node_count; n++) {
+        const struct cluster_parts *parts = s->cluster->parts;
+        struct place_node node = { cluster_core_milli(s->cluster, n), 8, 0,
+                                   cluster_left(s->cluster, n),
+                                   &parts->kinds[(size_t)n * parts->kind_count],
+                                   parts->kind_count };
+        if (!naive_room(s, n, want))
+            continue;
+        int32_t score = place_info(rule)->score(&world, &node, &task, &gpu);
+        if (found == UINT32_MAX || score > best) {
+            found = n;
+            best = score;
+        }
+    }
+    return found;
+}
+
+/* What a pod wants by lot: a part of a GPU or some whole ones, little or much memory. */
+static struct fit_want draw_pod(struct rng *rng)
+{
+    struct fit_want want = {
+        .pod = true, .gpus = 1, .gpu_milli = GPU_MILLI, .core_milli = 500 *
+        (int64_t)rng_below(rng, 12), .memory_bytes = INT64_C(1) << rng_below(rng, 40),
+    };
+
+    if (rng_below(rng, 2) == 0)
+        want.gpu_milli = 250 * (1 + (uint32_t)rng_below(rng, 3));
+    else
+        want.gpus = 1 + (uint32_t)rng_below(rng, 4);
+    if (want.gpu_milli < GPU_MILLI && rng_below(rng, 3) == 0)
+        want.gpu_mib = 4096 * (1 + (uint32_t)rng_below(rng, 4));
+    return want;
+}
+
+/* Half of the nodes have nearly no memory left, so that far more winners than are set
+ * aside in a search have no room for what wants memory. */
+static void the_best_node_is_that_of_a_look_at_each(void **state)
+{
+    enum { NODES = 100, KEPT = 700 };
+    (void)state;
+    for (int rule = PLACE_WORST_FIT; rule <= PLACE_GPU_CLUSTERING; rule++) {
+        struct small s;
+        struct rng rng;
+        struct share share[KEPT];
+        struct placement place;
+        uint32_t kept = 0, vain = 0;
+
+        if (rule == PLACE_RANDOM)
+            continue;
+        rng_init(&rng, 7, "place_test", (uint32_t)rule);
+        small_open(&s, NODES, 0);
+        cluster_split(s.cluster);
+        for (uint32_t n = 0; n < NODES; n += 2)
+            cluster_take(s.cluster, &(struct placement){
+                &(struct share){ .node = n, .memory_bytes = (INT64_C(1) << 40) - 4096 }, 1 });
+        struct placer *placer = placer_of(&s, (enum place_rule)rule);
+        for (uint32_t turn = 0; turn < 3000; turn++) {
+            struct fit_want want = draw_pod(&rng);
+            uint32_t best = naive_best(&s, (enum place_rule)rule, &want);
+            bool found = placer_find(placer, &want, &share[kept], 1, &place);
+            assert_int_equal(found, best != UINT32_MAX);
+            vain += !found;
+            if (found) {
+                assert_int_equal(share[kept].node, best);
+                cluster_take(s.cluster, &place);
+                kept++;
+            }
+            while (kept == KEPT || (kept > 0 && rng_below(&rng, 9) < 4)) {
+                uint32_t i = (uint32_t)rng_below(&rng, kept--);
+                cluster_release(s.cluster, &(struct placement){ &share[i], 1 });
+                share[i] = share[kept];
+            }
+        }
+        assert_true(vain > 10);
+        arena_free(s.arena);
+    }
+}
+
 /* ---- jobs that share and leave ---- */
 
 static void half_a_gpu_costs_and_counts_half(void **state)
@@ -668,6 +770,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(topology_prefers_a_domain_then_a_node_then_a_rack),
         cmocka_unit_test(consolidate_relaxes_only_when_it_is_told_to),
         cmocka_unit_test(gangs_of_several_nodes_are_placed_by_every_score),
+        cmocka_unit_test(the_best_node_is_that_of_a_look_at_each),
         WITH_PROGRAM(half_a_gpu_costs_and_counts_half),
     };
 

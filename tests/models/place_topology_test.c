@@ -15,7 +15,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/cluster/fit.h"
-#include "models/cluster/place_topology.h"
+#include "models/cluster/place_parts.h"
 #include "models/types/placement.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
