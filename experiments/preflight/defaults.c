@@ -29,6 +29,8 @@
 
 /* More notes than a recipe makes on one kind of job. */
 #define NOTES_MAX 32u
+/* Subjects that a line names. */
+#define NAMED_MAX 8u
 
 /* The rows so far. */
 struct rows {
@@ -338,22 +340,25 @@ static bool is_repeated(const struct default_row *row, uint32_t i)
     return false;
 }
 
-/* Joins the subjects of all rows that share key, value and source: "policy a, b, c". */
+/* Joins the subjects of all rows that share key, value and source: "policy a, b, c".
+ * Beyond NAMED_MAX it tells how many more there are. */
 static const char *list_subjects(struct arena *arena,
                                  const struct default_row *row, uint32_t count,
                                  uint32_t i)
 {
     const char *text = row[i].of;
+    uint32_t named = 1;
 
     for (uint32_t k = i + 1; k < count; k++) {
         if (strcmp(row[k].key, row[i].key) != 0 ||
             strcmp(row[k].value, row[i].value) != 0 ||
-            strcmp(row[k].from, row[i].from) != 0)
+            strcmp(row[k].from, row[i].from) != 0 || named++ >= NAMED_MAX)
             continue;
         const char *name = strchr(row[k].of, ' ');
         text = text_format(arena, "%s,%s", text, name != NULL ? name : "");
     }
-    return text;
+    return named > NAMED_MAX
+               ? text_format(arena, "%s and %u more", text, named - NAMED_MAX) : text;
 }
 
 void defaults_print(struct arena *arena, const struct experiment *experiment, FILE *to)

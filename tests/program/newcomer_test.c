@@ -209,6 +209,10 @@ static void one_overload_is_told_once(void **state)
           "what decides", "home of" },
         { "clustersim e.yaml -o b --set policies=[fcfs,dynamic,sjf] 2>&1 | "
           "grep -c overload", 0, "1\n", NULL },
+        /* of nine groups of nodes without a price, eight are named; dgx has one */
+        { "N=; for i in 0 1 2 3 4 5 6 7 8; do N=\"$N{name: a$i, count: 1, gpus: {type: "
+          "generic, count: 1}},\"; done; sed \"s/nodes: \\[/nodes: [$N/\" e.yaml >ten.yaml; "
+          "clustersim ten.yaml -o b", 0, "a5, a6, a7 and 1 more: price: none", "a8: price" },
         { NULL, 0, NULL, NULL }
     };
 
