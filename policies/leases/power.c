@@ -111,6 +111,11 @@ bool host_power_find(const struct host_nodes *nodes, const struct cluster *clust
                      struct power_draw *draw, struct placement *out)
 {
     assert(draw->more_mw >= 0);
+    if (want->extra == NULL && want->gpu_milli % GPU_MILLI == 0 &&
+        want->gpus > host_gpus_capped(nodes, cluster->spec->power_cap_w)) {
+        draw->refused = true;
+        return false;
+    }
     while ((look ? placer_look : placer_find)(placer, want, share, share_max, out)) {
         int64_t mw = draw->more_mw;
         if (host_power_allows(nodes, cluster, out, &mw)) {
@@ -144,10 +149,26 @@ bool host_power_allows_beside(const struct host_nodes *nodes,
            1000 * cluster->spec->power_cap_w;
 }
 
+/* Returns the milliwatts that a leased GPU adds at least: those of a share are rounded. */
+static int64_t find_gpu_least_mw(const struct cluster_spec *spec)
+{
+    double least_w = INFINITY;
+
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        if (spec->group[g].gpu != NULL)
+            least_w = fmin(least_w, power_gpu_w(spec->group[g].gpu, 1) -
+                                    power_gpu_w(spec->group[g].gpu, 0));
+    assert(least_w >= 0);
+    double mw = floor(1000 * spec->pue * least_w) - 1;
+    return isinf(least_w) || mw < 0 ? 0 : (int64_t)mw;
+}
+
 void host_power_begin(struct host_nodes *nodes,
                       const struct cluster_spec *spec)
 {
     assert(nodes->power_mw == 0);
+    if (spec->power_cap_w > 0)
+        nodes->gpu_least_mw = find_gpu_least_mw(spec);
     for (uint32_t n = 0; n < spec->node_count; n++)
         if (cluster_group_of(spec, n)->rent == NULL)
             host_power_node(nodes, spec, n, true);

@@ -9,7 +9,7 @@
  * the sizes and run times of jobs.c; PARTED ones may use one of two pools, of which
  * under overload one has three times the jobs that it can serve, and the other half as
  * many: what waits for the first stands before what finds room.  Of HALVED ones, 70%
- * want half a GPU.  PLANNED jobs can have
+ * want half a GPU, and of CAPPED ones a power cap lets two thirds run.  PLANNED jobs can have
  * 1 to 16 GPUs, and have deadlines; SPREAD ones are those of the rows `phases` of the
  * suite `cluster`, over leaves of a network; LATE ones are those of rows.c.  A figure
  * is a ratio of two runs of one minute: the time a job of the last over that of the
@@ -35,7 +35,7 @@
 #define UNIT_GPUS 64u
 #define SERVE_GOAL 1.1          /* from decade to decade: 1.2 over both */
 
-enum kind { SHARED, WHOLE, PARTED, HALVED, PLANNED, SPREAD, RENTED, LATE, KINDS };
+enum kind { SHARED, WHOLE, PARTED, HALVED, CAPPED, PLANNED, SPREAD, RENTED, LATE, KINDS };
 enum load { LOW, OVER, QUEUE, LOADS };
 
 static const char *const load_name[LOADS] = { "low", "over", "queue" };
@@ -46,6 +46,7 @@ static const double rate_at[KINDS][LOADS] = {
     [WHOLE] = { 6.8, 20, 100000 },
     [PARTED] = { 7, 27, 27 },
     [HALVED] = { 15, 40, 100000 },
+    [CAPPED] = { 5, 20, 100000 },
     [PLANNED] = { 77, 320, 0 },
     [SPREAD] = { 28, 0, 0 },
     [RENTED] = { 30, 0, 0 },
@@ -57,6 +58,7 @@ static const uint32_t jobs_at[KINDS][3] = {
     [WHOLE] = { 2000, 40, 1000 },
     [PARTED] = { 2000, 40, 1000 },
     [HALVED] = { 2000, 40, 1000 },
+    [CAPPED] = { 2000, 40, 1000 },
     [PLANNED] = { 128, 128, 0 },
     [SPREAD] = { 300, 12, 0 },
     [RENTED] = { 2000, 40, 0 },
@@ -68,8 +70,8 @@ static const struct {
     uint32_t points, cpu_max_s;
 } limits_of[KINDS] = {
     [SHARED] = { 1.3, 4, 60 }, [WHOLE] = { 1.3, 4, 60 }, [PARTED] = { 1.3, 4, 60 },
-    [HALVED] = { 1.3, 4, 60 }, [PLANNED] = { 1.2, 3, 15 }, [SPREAD] = { 1.3, 4, 60 },
-    [LATE] = { 1.3, 3, 60 }, [RENTED] = { 1.3, 4, 60 },
+    [HALVED] = { 1.3, 4, 60 }, [CAPPED] = { 1.3, 4, 60 }, [PLANNED] = { 1.2, 3, 15 },
+    [SPREAD] = { 1.3, 4, 60 }, [LATE] = { 1.3, 3, 60 }, [RENTED] = { 1.3, 4, 60 },
 };
 
 struct row {
@@ -159,6 +161,16 @@ static void write_halved(FILE *file, uint32_t units)
     fprintf(file, mix, "whole", "3", "{choice: {1: 2, 4: 1, 8: 1}}");
 }
 
+static void write_capped(FILE *file, uint32_t units)
+{
+    fprintf(file,
+            "cluster:\n  nodes: [{name: gpu, count: %u, gpus: {type: a100-80, count: 8}, cpu: "
+            "{type: epyc-7742, sockets: 2}, memory: 1TB}]\n  power_cap: %ukW\n"
+            "workload:\n  mix:\n    - {recipe: trace, duration: {lognormal: {mean: 1h, "
+            "cv: 2}}, gpus: {choice: {1: 50, 2: 15, 4: 12, 8: 14, 16: 5}}}\n",
+            UNIT_GPUS / 8 * units, 50 * units);
+}
+
 static void write_planned(FILE *file, uint32_t units)
 {
     fprintf(file,
@@ -226,6 +238,8 @@ static bool write_point(const struct row *row, enum load load, uint32_t point,
         write_whole(file, units);
     else if (row->kind == HALVED)
         write_halved(file, units);
+    else if (row->kind == CAPPED)
+        write_capped(file, units);
     else if (row->kind == PLANNED)
         write_planned(file, units);
     else if (row->kind == SPREAD)
