@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 from mutation.places import ROOT
 
@@ -108,6 +109,8 @@ def learn(bench, jobs, say, known_alone=False):
     if known_alone:
         return known["tests"]
     tests = [test for test in bench.all_tests() if bench.prepare(test)]
+    if all(test in bench.golden for test in tests):
+        sys.exit("mutants: no test program is built; first run: make tests")
     tests.sort(key=lambda test: FLOORS.index(bench.room.get(test, "sim")) if
                bench.room.get(test, "sim") in FLOORS else len(FLOORS))
     if known["product"] != now:

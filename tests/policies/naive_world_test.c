@@ -82,16 +82,17 @@ bool host_kinds_tried(struct cs_host *host, struct task_id task, enum cs_alike a
 
 /* ---- whole jobs without classes: each is tried at each decision ---- */
 
-void host_note_full(struct cs_host *host, uint32_t form, uint32_t gpus)
+void host_note_full(struct cs_host *host, uint32_t form, uint32_t gpus, uint32_t milli)
 {
     (void)host;
     (void)form;
     (void)gpus;
+    (void)milli;
 }
 
 void host_note_capped(struct cs_host *host, uint32_t form, uint32_t gpus)
 {
-    host_note_full(host, form, gpus);
+    host_note_full(host, form, gpus, 1000);
 }
 
 void host_full_forget(struct cs_host *host)
@@ -99,17 +100,20 @@ void host_full_forget(struct cs_host *host)
     (void)host;
 }
 
-bool host_known_full(const struct cs_host *host, uint32_t form, uint32_t gpus)
+bool host_known_full(const struct cs_host *host, uint32_t form, uint32_t gpus, uint32_t milli)
 {
     (void)host;
     (void)form;
     (void)gpus;
+    (void)milli;
     return false;
 }
 
-bool host_lacks_room(const struct cs_host *host, uint32_t form, uint32_t gpus)
+uint32_t host_full_most(const struct cs_host *host, uint32_t form, uint32_t gpus_max)
 {
-    return host_known_full(host, form, gpus);
+    (void)host;
+    (void)form;
+    return gpus_max;
 }
 
 bool host_task_known_full(void *owner, uint32_t item)
@@ -367,6 +371,44 @@ static void whole_jobs_run_the_same_on_a_naive_order(void **state)
     }
 }
 
+#define PART(name, role, gpus) \
+    "{recipe: trace, name: " name ", role: {" role "}, duration: {lognormal: {mean: " \
+    "900s, cv: 2}}, gpus: " gpus "}"
+
+/* Parts of GPUs beside whole ones, in forms of their own and in one, for one pool or both:
+ * a GPU that lacks room for a half may have it for a quarter. */
+static void parts_run_the_same_on_a_naive_order(void **state)
+{
+    static const char format[] =
+        "experiment: naive\nseeds: 2\nuntil: drained\n"
+        "cluster: {nodes: [{name: a, count: 2, gpus: {type: a100-80, count: 4}, cpu: {type: "
+        "epyc-7763}, memory: 512GB, price: 10USD/h}, {name: b, count: 1, gpus: {type: "
+        "a100-80, count: 8}, cpu: {type: epyc-7763}, memory: 512GB, price: 20USD/h}]%s}\n"
+        "workload: {arrival: {process: poisson, rate: 150/h}, jobs: 150, mix: ["
+        PART("k", "cores: 1", "0.5") ", " PART("l", "pool: a", "{choice: {0.25: 2, 0.75: 1, "
+        "1: 1, 2: 1}}") ", " PART("m", "pool: b, memory: 40GB", "{choice: {1: 1, 2: 1, 4: "
+        "1}}") "]}\n"
+        "policies:\n"
+        "  - {policy: fcfs, name: a, blocking: skip}\n"
+        "  - {policy: sjf, name: b, blocking: skip, placement: fgd}\n"
+        "  - {policy: hrrn, name: c, blocking: skip}\n"
+        "  - {policy: fair-share, name: d, blocking: skip, placement: random}\n"
+        "  - {policy: drf, name: e, blocking: skip}\n"
+        "  - {policy: easy, name: f}\n"
+        "  - {policy: conservative, name: g}\n"
+        "  - {policy: static, name: h, blocking: skip}\n"
+        "  - {policy: srtf, name: i}\n" OUTPUT;
+    static const char *const more[] = { "", ", power_cap: 9kW" };
+    char text[4096];
+
+    (void)state;
+    for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
+        int n = snprintf(text, sizeof text, format, more[m]);
+        assert_true(n > 0 && (size_t)n < sizeof text);
+        both_write_the_same(text);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +416,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(phases_run_the_same_on_a_naive_order),
         cmocka_unit_test(dynamic_runs_the_same_on_a_naive_order),
         cmocka_unit_test(whole_jobs_run_the_same_on_a_naive_order),
+        cmocka_unit_test(parts_run_the_same_on_a_naive_order),
     };
 
     gsl_set_error_handler_off();
