@@ -261,8 +261,9 @@ uint32_t cs_lease_pools(const struct cs_host *host,    /* a mask */
                         struct lease_id lease);
 
 /* The cluster.  A pool mask of 0 means all pools.  Nodes out of service count in the
- * number of nodes and in totals of cores and memory alone.  Free GPUs are wholly free: a
- * job that asks for a part of one may fit where none is. */
+ * number of nodes and in totals of cores and memory alone.  GPUs that a power cap does not
+ * let run count neither as free nor in the total.  Free GPUs are wholly free: a job that
+ * asks for a part of one may fit where none is. */
 uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask);
 uint32_t cs_free_gpus(const struct cs_host *host, uint32_t pool_mask);
 uint32_t cs_pool_count(const struct cs_host *host);

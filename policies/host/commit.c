@@ -248,7 +248,7 @@ static bool wants_more(struct cs_host *host, uint32_t i, uint32_t room)
     if (task->pub.gpus <= room || task->pub.held.i != ID_NONE ||
         task->pub.gpu_milli < GPU_MILLI || host_task_gpus_min(host, i) <= room)
         return false;
-    if (room == cs_free_gpus(host, 0) && task->pub.role == CS_ALL_ROLES &&
+    if (room == host_free_gpus(host, 0) && task->pub.role == CS_ALL_ROLES &&
         host->forms->form[task->form].form->role_count == 1)
         host_note_full(host, task->form, room + 1, GPU_MILLI);
     return true;

@@ -82,7 +82,7 @@ enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
             .seq = host->counts.decisions + host->counts.refused,
             .action = action, .job = job, .role = role, .verdict = verdict,
             .pending = host_order_count(host),
-            .free_gpus = cs_free_gpus(host, 0),
+            .free_gpus = host_free_gpus(host, 0),
         };
         if (placement)
             decision.placement = *placement;

@@ -401,17 +401,17 @@ static bool explain_policy(struct cs_host *host, struct host_empty *empty,
     host_fit_want(host, host_job_at(host, task->job.i), first.role, &first,
                   &fit);
     say_waits(what, job, first.role, &fit);
-    if (!tried && cs_free_gpus(host, fit.pool_mask) < fit.gpus)
+    if (!tried && host_free_gpus(host, fit.pool_mask) < fit.gpus)
         say(why, "The empty cluster has room for it, but no more than %u GPUs "
                  "of its pools are free now.",
-            cs_free_gpus(host, fit.pool_mask));
+            host_free_gpus(host, fit.pool_mask));
     else if (!tried)
         say(why, "The empty cluster has room for it, but the policy does not "
                  "ask to start it.");
     else
         say(why, "The empty cluster has room for it, but what the policy "
                  "asks for it is refused (%s) with %u GPUs free.",
-            host_verdict_name(tries.verdict), cs_free_gpus(host, 0));
+            host_verdict_name(tries.verdict), host_free_gpus(host, 0));
     say_rented(why, host);
     return true;
 }

@@ -33,8 +33,10 @@
 #include "policies/state/job_slot.h"
 #include "policies/state/lease_slot.h"
 #include "policies/state/life.h"
+#include "policies/state/nodes.h"
 #include "policies/state/pools.h"
 #include "policies/state/queue.h"
+#include "policies/state/read.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
@@ -178,9 +180,8 @@ static bool in_mask(uint32_t mask, uint32_t pool)
     return mask == 0 || (mask >> pool & 1);
 }
 
-/* GPUs in service: without those that failed, and without those that are not rented
- * now. */
-uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask)
+/* Without those that failed, and without those that are not rented now. */
+static uint32_t gpus_in_service(const struct cs_host *host, uint32_t pool_mask)
 {
     uint32_t gpus = 0;
 
@@ -190,6 +191,14 @@ uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask)
                     (uint32_t)(host->pools->pool[p].away_milli / GPU_MILLI);
     assert(gpus <= host->spec->gpu_count);
     return gpus;
+}
+
+uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask)
+{
+    uint32_t gpus = gpus_in_service(host, pool_mask), free = host_free_gpus(host, pool_mask);
+    uint32_t more = host_gpus_capped(host->nodes, host->spec->power_cap_w);
+
+    return more < free ? gpus - (free - more) : gpus;
 }
 
 uint32_t cs_total_cores(const struct cs_host *host)
@@ -211,12 +220,11 @@ double cs_total_memory_bytes(const struct cs_host *host)
 
 uint32_t cs_free_gpus(const struct cs_host *host, uint32_t pool_mask)
 {
-    uint32_t gpus = 0;
+    uint32_t gpus = host_free_gpus(host, pool_mask);
+    uint32_t more = host_gpus_capped(host->nodes, host->spec->power_cap_w);
 
-    for (uint32_t p = 0; p < host->spec->pool_count; p++)
-        if (in_mask(pool_mask, p))
-            gpus += host->cluster->pool_free_gpus[p];
-    return gpus;
+    assert(gpus <= host->spec->gpu_count);
+    return more < gpus ? more : gpus;
 }
 
 uint32_t cs_idle_gpus(const struct cs_host *host, uint32_t pool_mask)

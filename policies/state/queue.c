@@ -15,6 +15,7 @@
 #include "policies/state/ends.h"
 #include "policies/state/form.h"
 #include "policies/state/nodes.h"
+#include "policies/state/read.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
 #include "policies/state/terms.h"
@@ -147,13 +148,14 @@ uint32_t host_gpus_to_try(const struct cs_host *host, uint32_t room)
     bool shares = host->waiting->has_parts &&
                   cluster_part_max(host->cluster) >= host->waiting->part_least;
 
+    shares |= host->waiting->has_parts && host_free_gpus(host, 0) > 0;
     if (room == 0)
         return shares;
     if (!host_per_phase(host)) {
         uint32_t capped = host_gpus_capped(host->nodes, host->spec->power_cap_w);
         room = capped < room ? capped : room;
     }
-    return room == 0 && host->waiting->has_parts ? 1 : room;
+    return room == 0 ? shares : room;
 }
 
 void host_order_insert(struct cs_host *host, uint32_t task)

@@ -329,6 +329,31 @@ static void what_a_power_cap_refuses_may_start_on_other_gpus(void **state)
     }
 }
 
+/* Idle, a node of eight A100 draws 8 x 244.5 + 128 W = 2,084 W (see above); 4,300 W let six
+ * of them run (4,106 W), not seven.  Job 0 has three until 1,000 s; job 1, the head, is
+ * promised five from then on.  Job 2 ends before.  Job 3 has the sixth beside the head, so
+ * that job 4, as long, waits until the head has ended; job 5 ends before 1,000 s on the
+ * sixth one.  Planned with eight GPUs, the head could start at once, and nothing may go
+ * before it. */
+static void plans_under_a_power_cap_count_the_gpus_that_it_lets_run(void **state)
+{
+    static const char nodes[] =
+        "nodes: [{name: n, count: 1, gpus: {type: a100-80, count: 8}, cpu: {type: epyc-7742, "
+        "sockets: 1}, memory: 1TB}], pue: 1, power_cap: 4300W";
+    static const char *const policy[] = { "[easy]", "[conservative]" };
+    static const double start_s[] = { 0, 1000, 2, 3, 2000, 5 };
+    struct world_job job[6];
+
+    (void)state;
+    for (size_t p = 0; p < sizeof policy / sizeof policy[0]; p++) {
+        run_rows("0,0,1000,3,,\n1,1,1000,5,,\n2,2,300,1,,\n3,3,2000,1,,\n4,4,2000,1,,\n"
+                 "5,5,300,1,,\n", nodes, policy[p], job);
+        for (int j = 0; j < 6; j++)
+            if (job[j].start_s != start_s[j])
+                fail_msg("%s: job %d starts at %g s", policy[p], j, job[j].start_s);
+    }
+}
+
 /* Two nodes of 8 A100 at full load draw more than one may: the second job waits
  * for the first, though its GPUs are free. */
 static void a_power_cap_delays_starts(void **state)
@@ -431,6 +456,7 @@ int main(void)
         cmocka_unit_test(quotas_lose_no_job),
         cmocka_unit_test(a_power_cap_delays_starts),
         cmocka_unit_test(what_a_power_cap_refuses_may_start_on_other_gpus),
+        cmocka_unit_test(plans_under_a_power_cap_count_the_gpus_that_it_lets_run),
         cmocka_unit_test(power_of_a_node_that_goes_is_free_for_a_job),
         cmocka_unit_test(a_power_cap_delays_rented_nodes),
         cmocka_unit_test(jobs_pinned_to_a_pool_that_is_not_there_are_refused),
