@@ -25,7 +25,7 @@ struct flight {
     uint32_t prompt_tokens, output_tokens;
     uint32_t made_tokens;       /* generated so far */
     uint32_t known_tokens;      /* of the prompt, found in the prefix cache */
-    int64_t ttft_us;            /* valid if made_tokens > 0 */
+    int64_t ttft_ns;            /* valid if made_tokens > 0 */
 };
 
 /* A ring of `room` slots, a power of two. */

@@ -278,6 +278,35 @@ static void a_look_comes_after_the_requests_of_its_instant(void **state)
     }
 }
 
+/* Runs a service that generates so many tokens for one request. */
+static void generate(int tokens)
+{
+    char yaml[1000];
+
+    snprintf(yaml, sizeof yaml,
+             "experiment: e\nseeds: 1\nuntil: drained\ncluster:\n  nodes:\n"
+             "    - {name: a, count: 1, gpus: {type: t4, count: 1},\n"
+             "       cpu: {type: epyc-7742, sockets: 1}, memory: 256GB}\n"
+             "workload:\n  services:\n    - name: cls\n      model: qwen2.5-0.5b\n"
+             "      gpu: {tp: 1, types: [t4], cores: 2}\n"
+             "      requests: {arrival: {process: fixed, times: [200s]}, prompt: 100,\n"
+             "        output: %d, for: 1h}\npolicies: [fcfs]\noutput: {plots: []}\n", tokens);
+    hand_run(&program, yaml, NULL);
+}
+
+/* An answer of one token is there with its first; a second one takes what two take less
+ * that. */
+static void a_first_token_is_known_to_the_nanosecond(void **state)
+{
+    (void)state;
+    generate(1);
+    double first_s = of("ttft_mean_s");
+    hand_near(of("latency_mean_s"), first_s);
+    generate(2);
+    hand_near(of("ttft_mean_s"), first_s);
+    hand_near(of("tpot_mean_s"), of("latency_mean_s") - first_s);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +324,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(replicas_that_open_together_share_what_waits),
         cmocka_unit_test(what_fails_together_is_sent_on_once),
         cmocka_unit_test(a_look_comes_after_the_requests_of_its_instant),
+        cmocka_unit_test(a_first_token_is_known_to_the_nanosecond),
     };
 
     (void)argc;
