@@ -537,6 +537,12 @@ bool trace_states_priority(const struct trace_spec *spec)
     return spec->columns.priority != NULL;
 }
 
+const char *const *trace_tenants(const struct trace_spec *spec, size_t *count)
+{
+    *count = spec->tenants;
+    return spec->tenant;
+}
+
 bool trace_draws(const struct trace_spec *spec)
 {
     return spec->keys.resample != NULL;
