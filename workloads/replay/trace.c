@@ -483,7 +483,7 @@ const struct trace_spec *trace_read(const struct world *world,
     if (spec->request.applications)
         spec->applications = applications_new(world, &spec->form);
     spec->form.paced |= spec->request.applications;     /* as those of applications are */
-    spec->tasks = trace_kinds_new(world->arena, &spec->form);
+    spec->tasks = trace_kinds_new(world, &spec->form);
     spec->world = world;
     if (!trace_check(spec, world) || !count_blocks(spec, world->err))
         return NULL;
