@@ -33,9 +33,11 @@ struct cs_param {
 
 /* What a parameter may say: words with a blank between, for CS_PARAM_CHOICE; for
  * CS_PARAM_TEXT a name of the experiment, CS_A_POOL or CS_A_ROLE, maybe beside
- * words.  Anything else is an error of the input. */
+ * words.  Anything else is an error of the input.  CS_FOR_TENANTS, alone: "NAME=..."
+ * with a blank between; each name must be a tenant of some job or service. */
 #define CS_A_POOL "(pool)"
 #define CS_A_ROLE "(role)"
+#define CS_FOR_TENANTS "(tenant)=..."
 struct cs_words {
     const char *key, *words;
 };

@@ -255,7 +255,26 @@ bool workload_states_priority(const struct workload_spec *spec)
     for (size_t i = 0; i < spec->entry_count; i++)
         if (spec->entry[i].priority != 0)
             return true;
+    for (size_t i = 0; i < workload_service_count(spec); i++)
+        if (workload_service(spec, i)->spec.priority != 0)
+            return true;
     return spec->trace != NULL && trace_states_priority(spec->trace);
+}
+
+const char *workload_tenant(const struct workload_spec *spec, size_t i)
+{
+    size_t services = workload_service_count(spec), count = 0;
+    const char *const *tenant, *name = NULL;
+
+    if (i < spec->entry_count + services) {
+        name = i < spec->entry_count
+                   ? spec->entry[i].tenant
+                   : workload_service(spec, i - spec->entry_count)->spec.tenant;
+        return name != NULL ? name : "";
+    }
+    tenant = spec->trace != NULL ? trace_tenants(spec->trace, &count) : NULL;
+    i -= spec->entry_count + services;
+    return i < count ? tenant[i] : NULL;
 }
 
 enum workload_estimate workload_estimate(const struct workload_spec *spec)

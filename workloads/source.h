@@ -104,8 +104,11 @@ bool workload_has_parts(const struct workload_spec *spec);
 bool workload_has_steps(const struct workload_spec *spec);
 /* True: a role may run on GPUs or on cores. */
 bool workload_has_choices(const struct workload_spec *spec);
-/* True: some jobs state a priority. */
+/* True: some jobs or services state a priority. */
 bool workload_states_priority(const struct workload_spec *spec);
+/* Returns the tenant of the i-th of entries, services and rows of a trace, from 0; ""
+ * where it has none, NULL behind the last.  A tenant may come more than once. */
+const char *workload_tenant(const struct workload_spec *spec, size_t i);
 
 /* Returns what policies know of run times; ESTIMATE_EXACT for a mix. */
 enum workload_estimate workload_estimate(const struct workload_spec *spec);

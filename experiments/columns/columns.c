@@ -170,7 +170,8 @@ static const struct table_column services_column[] = {
     { "cost_per_million_usd", TABLE_REAL, "of a million answers" },
     { "energy_kwh", TABLE_REAL, "of the GPUs its leases held" },
     { "prefix_hit_fraction", TABLE_REAL,
-      "tokens of prompts that a replica had computed before" },
+      "tokens of prompts that a replica had computed before, of those of requests that came "
+      "to an open replica" },
 };
 
 static const struct table_column arrived_column[] = {

@@ -31,6 +31,7 @@
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
+#include "sim/text/string_set.h"
 #include "workloads/jobs/birth.h"
 #include "workloads/source.h"
 
@@ -261,6 +262,9 @@ static const struct host_policy *read_policy_at(struct reader *r, uint32_t index
     if (policy == NULL ||
         !host_words_check(r->arena, policy->policy, node, &names, err))
         return NULL;
+    if (last == NULL || policy != last->policy[p])
+        ARENA_ADD(r->arena, r->entry, r->entry_count, r->entry_room,
+                  (struct read_entry){ policy->policy, node });
     return policy;
 }
 
@@ -334,6 +338,29 @@ static bool check_labels(struct reader *r, struct err *err)
     return true;
 }
 
+/* Checks the tenants that policies name.  A tenant may have jobs at some points alone. */
+static bool check_tenants(struct reader *r, struct err *err)
+{
+    struct string_set names = { 0 };
+    const char **tenant = NULL, *name;
+    size_t count = 0, room = 0;
+    bool is_new;
+
+    for (size_t k = 0; k < r->known_count; k++)
+        for (size_t i = 0; (name = workload_tenant(r->known[k]->workload, i)) != NULL; i++) {
+            is_new = false;
+            if (name[0] != '\0')
+                name = string_set_keep(&names, r->arena, name, &is_new);
+            if (is_new)
+                ARENA_ADD(r->arena, tenant, count, room, name);
+        }
+    ARENA_ADD(r->arena, tenant, count, room, NULL);
+    for (size_t i = 0; i < r->entry_count; i++)
+        if (!host_tenants_check(r->arena, r->entry[i].policy, r->entry[i].node, tenant, err))
+            return false;
+    return true;
+}
+
 /* Notes the swept keys with their names in labels, in the order of the labels. */
 static void note_swept(struct arena *arena, struct experiment *experiment,
                        const struct conf_node *keys)
@@ -365,6 +392,8 @@ bool reader_points(struct reader *r, struct err *err)
     r->known_count = r->known_room = 0;
     r->acting = NULL;
     r->acting_count = r->acting_room = 0;
+    r->entry = NULL;
+    r->entry_count = r->entry_room = 0;
     for (uint32_t i = 0; i < experiment->point_count; i++) {
         const struct conf_node *tree =
             sweep_tree(&r->inputs, &sweep, i, &r->point[i].label, err);
@@ -375,6 +404,8 @@ bool reader_points(struct reader *r, struct err *err)
             return false;
     }
     /* A key may act at other points than the one that is asked for. */
+    if (r->options->point == NULL && !check_tenants(r, err))
+        return false;
     for (size_t i = 0; r->options->point == NULL && i < r->acting_count; i++)
         if (!with_acts(r->acting[i].with, r->acting[i].word, r->acting[i].acts, err))
             return false;

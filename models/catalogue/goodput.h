@@ -110,8 +110,9 @@ struct goodput_batch goodput_of(const struct application *app,
                                 const struct goodput_speed *speed,
                                 struct goodput_shape shape, uint32_t span,
                                 double samples);
-/* Returns the batch of the highest goodput out of 50 sizes from batch_first to
- * batch_max, evenly spaced in their logarithms, as Pollux' agent tries them. */
+/* Returns the batch of the highest goodput out of 50 sizes from batch_first (or
+ * local_min on each GPU, if that is more) to batch_max, evenly spaced in their
+ * logarithms, as Pollux' agent tries them. */
 struct goodput_batch goodput_best(const struct application *app,
                                   const struct goodput_speed *speed,
                                   struct goodput_shape shape, uint32_t span);

@@ -45,6 +45,12 @@ static uint32_t queue_room(const struct replica *r)
     return most == 0 ? UINT32_MAX : most + (r->batch == NULL ? r->at_work : 0);
 }
 
+/* Starts one more request the batch for which a replica waits?  Then nothing waits. */
+static bool fills_batch(const struct replica *r)
+{
+    return r->does == REPLICA_WAITS && r->queue.count + 1 >= r->service->spec->batch_max;
+}
+
 /* Drops what waits beyond the limit of the queue, the last first. */
 static void drop_excess(struct replica *r)
 {
@@ -107,7 +113,7 @@ void service_deliver(struct service *s, struct flight *flight,
         return;
     }
     if (r->does != REPLICA_IDLE && flight->made_tokens == 0 &&
-        r->queue.count >= queue_room(r)) {
+        r->queue.count >= queue_room(r) && !fills_batch(r)) {
         service_note_dropped(s);
         return;
     }

@@ -290,7 +290,7 @@ static void advance_batch(struct replica *r, uint32_t from, uint32_t to,
         struct flight *f = &r->batch[i];
 
         if (f->made_tokens == 0)
-            f->ttft_us = (now - f->arrive_ns) / 1000;
+            f->ttft_ns = now - f->arrive_ns;
         f->made_tokens += tokens;
         if (f->made_tokens < f->output_tokens) {
             if (kept < i)

@@ -406,8 +406,12 @@ static void run_tick(struct loop *loop, void *self, uint64_t arg)
 
     (void)arg;
     s->result.requests += came;
-    if (now > s->parts.warmup_ns)
+    if (now > s->parts.warmup_ns) {
+        if (s->result.measured == 0)
+            s->first_ns = now - tick_ns > s->parts.warmup_ns ? now - tick_ns
+                                                              : s->parts.warmup_ns;
         s->result.measured += came;
+    }
     s->seen += came;
     s->more = now < s->parts.mass->until_ns;
     service_backlog_add(&s->mass.backlog, from_s, now_s, (double)came);
@@ -439,7 +443,6 @@ void service_mass_begin(struct service *s)
         s->mass.output += request.output_tokens / (double)DRAWS;
     }
     s->more = true;
-    s->first_ns = s->parts.warmup_ns;
     loop_at(s->parts.loop, clock_after(service_now(s), s->spec->aggregate_ns),
             LOOP_RANK_ARRIVAL, run_tick, s, 0);
 }

@@ -84,7 +84,7 @@ static void measure_request(struct service *service,
     struct service_result *result = &service->result;
     double latency_s = clock_s_from_ns(service_now(service) -
                                        flight->arrive_ns);
-    double ttft_s = flight->made_tokens > 0 ? (double)flight->ttft_us * 1e-6
+    double ttft_s = flight->made_tokens > 0 ? clock_s_from_ns(flight->ttft_ns)
                                             : latency_s;
     double tpot_s = 0;
 
@@ -112,7 +112,7 @@ static bool may_keep(const struct service *service, const struct flight *flight)
 {
     const struct service_spec *spec = service->spec;
     double age_s = clock_s_from_ns(service_now(service) - flight->arrive_ns);
-    double ttft_s = flight->made_tokens > 0 ? (double)flight->ttft_us * 1e-6 : age_s;
+    double ttft_s = flight->made_tokens > 0 ? clock_s_from_ns(flight->ttft_ns) : age_s;
     double tpot_s = flight->made_tokens > 0 && flight->output_tokens > 1
                         ? (age_s - ttft_s) / (flight->output_tokens - 1) : 0;
 

@@ -3,9 +3,8 @@
  * serve.c - the laws of a replica: one place where serving meets decode.h,
  * compute.h and net.h.
  *
- * On cores, a step of generation reads all weights or computes its tokens,
- * whichever takes longer; the reading of the KV cache is small beside that of
- * the weights there and not counted.
+ * On cores, a step of generation reads weights and KV cache or computes its tokens,
+ * whichever takes longer, as in rollouts (cores.h).
  */
 #include "models/serving/serve.h"
 
@@ -18,17 +17,6 @@
 #include "models/laws/memory.h"
 #include "models/laws/net.h"
 #include "models/types/gang.h"
-
-/* Returns the seconds of one forward pass over a batch on the cores of the gang.
- * tokens: of all its requests; attended_tokens: of its own request, to which each token
- * attends. */
-static double time_on_cores(const struct serve_law *law, const struct gang *gang,
-                            double tokens, double attended_tokens)
-{
-    assert(gang->cpu != NULL && gang->cores > 0);
-    return compute_cpu_forward_s(law->llm, law->precision, gang->cpu,
-                                 gang->cores, tokens, attended_tokens);
-}
 
 double serve_batch_s(const struct serve_law *law, const struct gang *gang,
                      uint32_t requests)
@@ -61,40 +49,25 @@ double serve_prefill_s(const struct serve_law *law, const struct gang *gang,
                        double prompts, double prompt_tokens)
 {
     assert(law->kind == SERVE_GENERATE);
-    if (gang->gpu == NULL)
-        return time_on_cores(law, gang, prompts * prompt_tokens,
-                             prompt_tokens / 2.0);
     struct decode_replica replica = replica_of(law, gang);
-    return decode_first_token_s(&replica, prompts, prompt_tokens);
-}
 
-/* Seconds of prompts that are computed beside decoding, which reads the weights
- * for both. */
-static double time_prompts_beside(const struct serve_law *law,
-                                  const struct gang *gang, double prompts,
-                                  double prompt_tokens)
-{
-    assert(prompts >= 0.0);
-    assert(prompt_tokens > 0.0);
     if (gang->gpu == NULL)
-        return time_on_cores(law, gang, prompts * prompt_tokens,
-                             prompt_tokens / 2.0);
-    struct decode_replica replica = replica_of(law, gang);
-    return decode_prefill_s(&replica, prompts, prompt_tokens);
+        return fmax(decode_prefill_s(&replica, prompts, prompt_tokens),
+                    decode_step_s(&replica, prompts, 0.0));
+    return decode_first_token_s(&replica, prompts, prompt_tokens);
 }
 
 double serve_step_s(const struct serve_law *law, const struct gang *gang,
                     double batch, double context_tokens)
 {
     assert(law->kind == SERVE_GENERATE);
-    if (gang->gpu == NULL)
-        return time_on_cores(law, gang, batch, context_tokens);
     struct decode_replica replica = replica_of(law, gang);
+
     return decode_step_s(&replica, batch, context_tokens);
 }
 
-/* A decoding step with a chunk of prompts in it: part of the prompts'
- * arithmetic hides behind the reading of memory. */
+/* A decoding step with a chunk of prompts in it, which reads the weights for both: part
+ * of the prompts' arithmetic hides behind that. */
 double serve_mixed_s(const struct serve_law *law, const struct gang *gang,
                      double batch, double context_tokens,
                      double chunk_tokens, double prompt_tokens)
@@ -104,7 +77,8 @@ double serve_mixed_s(const struct serve_law *law, const struct gang *gang,
     assert(prompt_tokens > 0.0);
     if (!(batch > 0.0))
         return serve_prefill_s(law, gang, prompts, prompt_tokens);
-    double prompts_s = time_prompts_beside(law, gang, prompts, prompt_tokens);
+    struct decode_replica replica = replica_of(law, gang);
+    double prompts_s = decode_prefill_s(&replica, prompts, prompt_tokens);
     double step_s = serve_step_s(law, gang, batch, context_tokens);
 
     /* No more of them hides than the step is long. */

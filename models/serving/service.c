@@ -46,21 +46,34 @@ static void list_remove(uint32_t *list, uint32_t *count, uint32_t number)
 
 /* ---- requests ----------------------------------------------------------- */
 
-/* Requests that came while no replica was open; those that waited too long are
- * dropped. */
+/* Hands out what waited until a replica was open, between _begin_ and _end_deliver. */
 static void deliver_backlog(struct service *s)
 {
-    assert(s->opens > 0);
-    service_begin_deliver(s);
-    for (uint32_t n = s->backlog.count; n > 0; n--) {
+    for (uint32_t n = s->opens > 0 ? s->backlog.count : 0; n > 0; n--) {
         struct flight flight = flight_pop(&s->backlog);
 
-        if (service_gave_up(s, &flight))
-            service_note_dropped(s);
-        else
-            service_deliver(s, &flight, NULL);
+        service_deliver(s, &flight, NULL);
     }
+}
+
+static void hand_out_backlog(struct loop *loop, void *self, uint64_t arg)
+{
+    struct service *s = self;
+
+    (void)loop;
+    (void)arg;
+    service_drop_expired(s);
+    service_begin_deliver(s);
+    deliver_backlog(s);
     service_end_deliver(s);
+}
+
+/* The backlog is handed out once all that opens or is lost at this instant has done so:
+ * replicas that open together share it, and nothing is sent to one that is lost, too. */
+static void plan_hand_out(struct service *s)
+{
+    if (s->backlog.count > 0)
+        loop_at(s->parts.loop, service_now(s), LOOP_RANK_ARRIVAL, hand_out_backlog, s, 0);
 }
 
 /* Takes the next request of the source; requests come in order of time. */
@@ -78,7 +91,9 @@ static void accept_requests(struct loop *loop, void *self, uint64_t arg)
     struct service *s = self;
 
     (void)arg;
+    service_drop_expired(s);
     service_begin_deliver(s);
+    deliver_backlog(s);
     do {
         struct flight flight = {
             .arrive_ns = s->next.arrive_ns,
@@ -86,7 +101,8 @@ static void accept_requests(struct loop *loop, void *self, uint64_t arg)
             .output_tokens = s->next.output_tokens
         };
         s->result.requests++;
-        s->result.measured += s->next.arrive_ns >= s->parts.warmup_ns;
+        if (s->next.arrive_ns >= s->parts.warmup_ns && s->result.measured++ == 0)
+            s->first_ns = s->next.arrive_ns;
         s->seen++;
         s->in_service++;
         service_deliver(s, &flight, &s->next);
@@ -293,15 +309,19 @@ static void scale_to(struct service *s, enum serve_side side, uint32_t want)
         drain_replica(least_needed(s, side));
 }
 
-/* The decision of each interval.  Once nothing can come any more, all replicas
- * stop. */
+/* The decision of each interval, after the requests of its instant.  Once nothing can
+ * come any more, all replicas stop. */
 static void adjust_replicas(struct loop *loop, void *self, uint64_t arg)
 {
     assert(self != NULL);
     struct service *s = self;
     uint32_t want[SERVE_SIDES];
 
-    (void)arg;
+    if (s->spec->aggregate_ns == 0 && s->more && s->next.arrive_ns == loop_now_ns(loop)) {
+        loop_at(loop, loop_now_ns(loop), LOOP_RANK_ARRIVAL, adjust_replicas, s, arg);
+        return;
+    }
+    hand_out_backlog(loop, s, arg);
     for (uint32_t i = 0; i < s->lives; i++)
         if (s->replica[s->live[i]]->ready)
             service_note_busy(s->replica[s->live[i]]);
@@ -360,8 +380,6 @@ void service_begin(struct service *s)
         fetch_request(s);
         if (!s->more)
             return;
-        s->first_ns = s->next.arrive_ns > s->parts.warmup_ns
-                    ? s->next.arrive_ns : s->parts.warmup_ns;
         loop_at(s->parts.loop, s->next.arrive_ns, LOOP_RANK_ARRIVAL, accept_requests,
                 s, 0);
     }
@@ -391,7 +409,7 @@ void service_ready(struct service *s, uint32_t number,
         service_batch_ready(r);
     list_add(s, &s->open, &s->opens, &s->open_room, number);
     service_note_open(s);
-    deliver_backlog(s);
+    plan_hand_out(s);
 }
 
 /* Its requests begin again elsewhere: what they had generated is lost. */
@@ -406,15 +424,15 @@ void service_lost(struct service *s, uint32_t number)
     close_replica(r, &left);
     if (r->draining)            /* nobody waits for it to come back */
         note_emptied(s, r);
-    service_begin_deliver(s);
     while (left.count > 0) {
         struct flight flight = flight_pop(&left);
         flight.made_tokens = 0;
         s->result.rerouted++;
-        service_deliver(s, &flight, NULL);
+        flight_push(&s->backlog, &flight);
     }
-    service_end_deliver(s);
     flight_free(&left);
+    s->expire_ns = 0;           /* they may be older than all that wait */
+    plan_hand_out(s);
 }
 
 uint64_t service_traffic(const struct service *service)
@@ -436,6 +454,7 @@ const struct service_result *service_close(struct service *s)
 {
     struct service_result *result = &s->result;
 
+    service_drop_expired(s);
     for (uint32_t i = 0; i < s->lives; i++) {
         struct replica *r = s->replica[s->live[i]];
 

@@ -3,10 +3,10 @@
  * state.h - the state of a service, for the files of this room only.
  *
  * The files in layers; none calls a later one: note.c (queues and counters),
- * backlog.c (a mass that waits), least.c (who has the least to do), batch.c and
- * generate.c (how a replica works), mass.c, route.c, deliver.c (requests to replicas),
- * scale.c, service.c (arrivals, the coming and going of replicas).  The one call in the
- * other direction is the function pointer `emptied`.
+ * backlog.c (a mass that waits), least.c (who has the least to do), expire.c (who gave
+ * up), batch.c and generate.c (how a replica works), mass.c, route.c, deliver.c (requests
+ * to replicas), scale.c, service.c (arrivals, the coming and going of replicas).  The one
+ * call in the other direction is the function pointer `emptied`.
  */
 #ifndef MODELS_SERVING_STATE_H
 #define MODELS_SERVING_STATE_H
@@ -25,7 +25,7 @@ struct flight {
     uint32_t prompt_tokens, output_tokens;
     uint32_t made_tokens;       /* generated so far */
     uint32_t known_tokens;      /* of the prompt, found in the prefix cache */
-    int64_t ttft_us;            /* valid if made_tokens > 0 */
+    int64_t ttft_ns;            /* valid if made_tokens > 0 */
 };
 
 /* A ring of `room` slots, a power of two. */
@@ -117,6 +117,7 @@ struct service {
     uint32_t freshes, fresh_room;
     struct rng rng;
     struct flight_queue backlog;        /* while no replica is open */
+    int64_t expire_ns;          /* none that waits gives up before this */
     struct request next;
     bool more;                  /* `next` is valid */
     uint64_t in_service;        /* waiting or at work */
@@ -192,6 +193,10 @@ void service_begin_deliver(struct service *service);
 void service_deliver(struct service *service, struct flight *flight,
                      const struct request *request);
 void service_end_deliver(struct service *service);
+
+/* expire.c: drops all that have waited for longer than `timeout`.  To be called before
+ * requests are handed out, replicas are counted, or the run ends. */
+void service_drop_expired(struct service *service);
 
 /* mass.c: starts the ticks that replace single arrivals. */
 void service_mass_begin(struct service *service);

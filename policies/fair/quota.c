@@ -22,13 +22,14 @@ extern const struct cs_policy quota_policy;
 
 #define QUOTA_TENANTS 64u
 #define QUOTA_NAME 48u
+#define EVERY_POOL UINT32_MAX
 
 struct quota_tenant {
     char name[QUOTA_NAME];
     double amount;              /* GPUs, or a share of all */
     bool share;
-    uint32_t used;              /* at this decision */
-    uint32_t left, held;        /* while one looks for what to take back: of used, and
+    uint64_t used;              /* thousandths of GPUs, at this decision */
+    uint64_t left, held;        /* while one looks for what to take back: of used, and
                                    in the pools of the task */
 };
 
@@ -144,18 +145,27 @@ static struct quota_tenant *quota_of(struct quota *quota,
     return quota_named(quota, cs_request(host, job)->tenant);
 }
 
-/* A quota in GPUs, of `gpus` in all. */
-static double quota_amount(const struct quota_tenant *tenant, uint32_t gpus)
+/* Returns a quota in whole thousandths of GPUs, of `gpus` in all: a number, or a share.
+ * 29% of 100 GPUs are 29, though a product of doubles may be less by its rounding. */
+static uint64_t quota_amount(const struct quota_tenant *tenant, uint32_t gpus)
 {
+    double milli;
+
     if (tenant == NULL)
         return 0;
-    return tenant->share ? tenant->amount / 100 * gpus : tenant->amount;
+    milli = tenant->amount * GPU_MILLI * (tenant->share ? gpus / 100.0 : 1);
+    return milli < 1e15 ? (uint64_t)(milli + 1e-6) : UINT64_C(1000000000000000);
 }
 
-/* Returns the quota of a tenant in GPUs: a number, or a share of all that there can be. */
-static double quota_gpus(const struct quota *quota, const struct quota_tenant *tenant)
+static uint64_t quota_milli(const struct quota *quota, const struct quota_tenant *tenant)
 {
     return quota_amount(tenant, quota->gpus);
+}
+
+/* Returns what a task asks for, in thousandths of GPUs. */
+static uint64_t task_milli(const struct cs_task *task)
+{
+    return (uint64_t)task->gpus * task->gpu_milli;
 }
 
 /* Where nothing may be borrowed, a job above its tenant's quota waits for ever. */
@@ -163,18 +173,32 @@ static const char *quota_bars(const void *self,
                               const struct job_request *request, uint32_t gpus)
 {
     struct quota own = *(const struct quota *)self;
-    uint32_t asked = 0;
+    uint64_t asked = 0;
 
     if (own.borrow || quota_read(&own) != NULL)
         return NULL;
     for (uint32_t r = 0; r < request->form->role_count; r++)
-        asked += job_role_gpus(request, r);
+        asked += (uint64_t)job_role_gpus(request, r) * job_role_milli(request, r);
     return asked > quota_amount(quota_named(&own, request->tenant), gpus)
                ? "it asks for more GPUs than the quota of its tenant, and "
                  "nothing may be borrowed" : NULL;
 }
 
-/* Counts the GPUs that each tenant with a quota holds. */
+/* Returns what a job holds in some pools, in thousandths of GPUs. */
+static uint64_t quota_held(const struct cs_host *host, struct job_id job, uint32_t pools)
+{
+    uint32_t roles = cs_request(host, job)->form->role_count;
+    uint64_t milli = 0;
+
+    for (uint32_t r = 0; r < roles; r++) {
+        struct lease_id lease = cs_role_lease(host, job, r);
+        if (lease.i != ID_NONE && (cs_lease_pools(host, lease) & pools))
+            milli += (uint64_t)cs_lease(host, lease)->gpus * cs_lease(host, lease)->gpu_milli;
+    }
+    return milli;
+}
+
+/* Counts what each tenant with a quota holds. */
 static void quota_count(struct quota *quota, const struct cs_host *host)
 {
     for (uint32_t t = 0; t < quota->tenants; t++)
@@ -183,35 +207,23 @@ static void quota_count(struct quota *quota, const struct cs_host *host)
         struct job_id job = cs_running(host, i);
         struct quota_tenant *tenant = quota_of(quota, host, job);
         if (tenant != NULL)
-            tenant->used += cs_job_gpus(host, job);
+            tenant->used += quota_held(host, job, EVERY_POOL);
     }
 }
 
-/* Returns the GPUs that a job holds in some pools. */
-static uint32_t quota_held(const struct cs_host *host, struct job_id job, uint32_t pools)
-{
-    uint32_t roles = cs_request(host, job)->form->role_count, gpus = 0;
-
-    for (uint32_t r = 0; r < roles; r++) {
-        struct lease_id lease = cs_role_lease(host, job, r);
-        if (lease.i != ID_NONE && (cs_lease_pools(host, lease) & pools))
-            gpus += cs_lease(host, lease)->gpus;
-    }
-    return gpus;
-}
-
-/* Could so many GPUs of these pools be had by stopping what was borrowed there? */
+/* Could what a task asks for be had in these pools by stopping what was borrowed there?
+ * Of a part of a GPU it is not known before it is tried. */
 static bool quota_can(struct quota *quota, const struct cs_host *host, uint32_t pools,
-                      uint32_t gpus)
+                      const struct cs_task *task)
 {
-    double room = cs_free_gpus(host, pools);
+    uint64_t room = (uint64_t)cs_free_gpus(host, pools) * GPU_MILLI;
 
     for (uint32_t t = 0; t < quota->tenants; t++)
         quota->tenant[t].held = 0;
     for (uint32_t i = 0; i < cs_running_count(host); i++) {
         struct job_id job = cs_running(host, i);
         struct quota_tenant *tenant = quota_of(quota, host, job);
-        uint32_t held = quota_held(host, job, pools);
+        uint64_t held = quota_held(host, job, pools);
         if (tenant != NULL)
             tenant->held += held;
         else
@@ -219,12 +231,12 @@ static bool quota_can(struct quota *quota, const struct cs_host *host, uint32_t 
     }
     for (uint32_t t = 0; t < quota->tenants; t++) {
         struct quota_tenant *tenant = &quota->tenant[t];
-        double over = tenant->used - quota_gpus(quota, tenant);
-        if (over > 0)
-            room += over < tenant->held ? over : tenant->held;
+        uint64_t own = quota_milli(quota, tenant);
+        uint64_t over = tenant->used > own ? tenant->used - own : 0;
+        room += over < tenant->held ? over : tenant->held;
         tenant->left = tenant->used;
     }
-    return room >= gpus;
+    return task->gpu_milli < GPU_MILLI || room >= task_milli(task);
 }
 
 /* Lists what was borrowed in the pools of a task, the last first, until the task would
@@ -232,21 +244,26 @@ static bool quota_can(struct quota *quota, const struct cs_host *host, uint32_t 
 static uint32_t quota_choose(struct quota *quota, struct cs_host *host, struct task_id task,
                              uint32_t pools)
 {
-    uint32_t gpus = cs_task(host, task)->gpus, room = cs_free_gpus(host, pools), count = 0;
+    uint64_t asked = task_milli(cs_task(host, task)), held;
+    uint64_t room = (uint64_t)cs_free_gpus(host, pools) * GPU_MILLI;
+    uint32_t count = 0;
+
+    if (asked < GPU_MILLI)
+        asked = 0;              /* parts that are free beside others are not in `room` */
 
     for (uint32_t i = cs_running_count(host); i-- > 0;) {
         struct job_id job = cs_running(host, i);
         struct quota_tenant *tenant = quota_of(quota, host, job);
-        uint32_t held = quota_held(host, job, pools);
-        if (held == 0 || (tenant != NULL && tenant->left <= quota_gpus(quota, tenant)))
+        held = quota_held(host, job, pools);
+        if (held == 0 || (tenant != NULL && tenant->left <= quota_milli(quota, tenant)))
             continue;
         if (tenant != NULL)
-            tenant->left -= cs_job_gpus(host, job);
+            tenant->left -= quota_held(host, job, EVERY_POOL);
         quota->stop = cs_grow(host, quota->stop, &quota->stop_room, count,
                               sizeof *quota->stop);
         quota->stop[count++] = job;
         room += held;
-        if (room >= gpus && cs_fits_without(host, task, quota->stop, count))
+        if (room >= asked && cs_fits_without(host, task, quota->stop, count))
             return count;
     }
     return 0;
@@ -257,11 +274,11 @@ static bool quota_reclaim(struct quota *quota, struct cs_host *host, struct task
 {
     uint32_t pools = cs_task_pools(host, task), count = 0;
 
-    if (pools != 0 && quota_can(quota, host, pools, cs_task(host, task)->gpus))
+    if (pools != 0 && quota_can(quota, host, pools, cs_task(host, task)))
         count = quota_choose(quota, host, task, pools);
     for (uint32_t i = 0; i < count; i++) {
         struct quota_tenant *tenant = quota_of(quota, host, quota->stop[i]);
-        uint32_t has = cs_job_gpus(host, quota->stop[i]);
+        uint64_t has = quota_held(host, quota->stop[i], EVERY_POOL);
         if (cs_stop(host, quota->stop[i]) == CS_DONE && tenant != NULL)
             tenant->used -= has;
     }
@@ -302,7 +319,7 @@ static bool quota_sane(struct quota *quota, struct cs_host *host)
     for (uint32_t i = 0; i < cs_pending_count(host) && !quota->borrow; i++) {
         const struct cs_task *task = cs_task(host, cs_pending(host, i));
         const struct quota_tenant *tenant = quota_of(quota, host, task->job);
-        if (tenant != NULL && task->gpus <= quota_gpus(quota, tenant))
+        if (tenant != NULL && task_milli(task) <= quota_milli(quota, tenant))
             continue;
         quota_never(host, cs_request(host, task->job)->tenant, tenant != NULL);
         return false;
@@ -322,11 +339,11 @@ static void quota_decide(void *self, struct cs_host *host)
     quota_count(quota, host);
     for (uint32_t i = 0; i < cs_pending_count(host);) {
         struct task_id task = cs_pending(host, i);
-        uint32_t gpus = cs_task(host, task)->gpus;
+        uint64_t asked = task_milli(cs_task(host, task));
         struct job_id job = cs_task(host, task)->job;
         struct quota_tenant *tenant = quota_of(quota, host, job);
         bool within = tenant != NULL &&
-                      tenant->used + gpus <= quota_gpus(quota, tenant);
+                      tenant->used + asked <= quota_milli(quota, tenant);
         bool starts = within && cs_start(host, task) == CS_DONE;
         if (within && !starts && quota->reclaim && quota_reclaim(quota, host, task)) {
             for (i = 0; cs_pending(host, i).i != task.i; i++)
@@ -334,7 +351,7 @@ static void quota_decide(void *self, struct cs_host *host)
             starts = cs_start(host, task) == CS_DONE;
         }
         if (starts) {
-            tenant->used += gpus;
+            tenant->used += asked;
             continue;
         }
         waits |= within;
@@ -343,11 +360,14 @@ static void quota_decide(void *self, struct cs_host *host)
     for (uint32_t i = 0; quota->borrow && !waits &&
                          i < cs_pending_count(host);) {
         struct task_id task = cs_pending(host, i);
-        if (cs_task(host, task)->gpus > cs_free_gpus(host, 0) ||
+        if ((cs_task(host, task)->gpu_milli == GPU_MILLI &&
+             cs_task(host, task)->gpus > cs_free_gpus(host, 0)) ||
             cs_start(host, task) != CS_DONE)
             i++;
     }
 }
+
+static const struct cs_words words[] = { { "quotas", CS_FOR_TENANTS } };
 
 static const struct cs_need needs[] = {
     { "preemption", "reclaim: true" },
@@ -369,4 +389,5 @@ const struct cs_policy quota_policy = {
     .decide = quota_decide,
     .never = quota_bars,
     .need_count = sizeof needs / sizeof needs[0], .need = needs,
+    .words_count = sizeof words / sizeof words[0], .words = words,
 };

@@ -23,7 +23,7 @@ const char *const *host_words(struct arena *arena,
     for (uint32_t i = 0; i < policy->words_count; i++)
         if (strcmp(policy->words[i].key, key) == 0)
             words = policy->words[i].words;
-    if (words == NULL)
+    if (words == NULL || strcmp(words, CS_FOR_TENANTS) == 0)
         return NULL;
     list = arena_alloc(arena, strlen(words) + 2, sizeof *list);
     for (char *at = arena_text(arena, words); *at != '\0';) {
@@ -165,5 +165,54 @@ bool host_words_check(struct arena *arena, const struct cs_policy *policy,
         for (uint32_t i = 0; i < policy->param_count; i++)
             if (!check_text(arena, policy, &policy->param[i], entry, names, said, err))
                 return false;
+    return true;
+}
+
+/* Is a parameter a text of names of tenants? */
+static bool is_for_tenants(const struct cs_policy *policy, const char *key)
+{
+    for (uint32_t i = 0; i < policy->words_count; i++)
+        if (strcmp(policy->words[i].key, key) == 0)
+            return strcmp(policy->words[i].words, CS_FOR_TENANTS) == 0;
+    return false;
+}
+
+/* Sets the error of a name that is no tenant.  Returns false. */
+static bool refuse_tenant(const struct cs_policy *policy, const char *key,
+                          const struct conf_node *value, const char *name,
+                          const char *const *tenants, struct err *err)
+{
+    const char *near = conf_nearest(name, tenants);
+    char all[160];
+
+    write_list(tenants, all, sizeof all);
+    err_set(err, ERR_REFERENCE, conf_pos(value), "'%s' of policy %s names '%.60s', and no "
+            "job or service is of that tenant; tenants: %s", key, policy->name, name, all);
+    if (near != NULL)
+        err_hint(err, "Did you mean '%s'?", near);
+    return false;
+}
+
+bool host_tenants_check(struct arena *arena, const struct cs_policy *policy,
+                        const struct conf_node *entry, const char *const *tenants,
+                        struct err *err)
+{
+    for (uint32_t i = 0; i < policy->param_count; i++) {
+        const struct cs_param *param = &policy->param[i];
+        const struct conf_node *value = conf_kind(entry) == CONF_MAP
+            ? conf_get(entry, param->key) : NULL;
+
+        if (value == NULL || !is_for_tenants(policy, param->key))
+            continue;
+        for (char *at = arena_text(arena, conf_text(value)); *at != '\0';) {
+            size_t bytes = strcspn(at, " "), name = strcspn(at, "= ");
+            bool last = at[bytes] == '\0', pair = at[name] == '=';
+
+            at[bytes] = at[name] = '\0';
+            if (pair && !is_listed(tenants, at))
+                return refuse_tenant(policy, param->key, value, at, tenants, err);
+            at += bytes + !last;
+        }
+    }
     return true;
 }

@@ -27,5 +27,11 @@ struct host_names {
 bool host_words_check(struct arena *arena, const struct cs_policy *policy,
                       const struct conf_node *entry,
                       const struct host_names *names, struct err *err);
+/* Checks the names of tenants in each text parameter of an entry (CS_FOR_TENANTS); the
+ * list ends with NULL.  False: one is not in the list; err says which.  What is not
+ * "NAME=..." is left to the policy. */
+bool host_tenants_check(struct arena *arena, const struct cs_policy *policy,
+                        const struct conf_node *entry, const char *const *tenants,
+                        struct err *err);
 
 #endif

@@ -160,8 +160,7 @@ static void what_may_never_start_ends_the_run_with_its_reason(void **state)
         const char *policy, *tenant, *why;
         uint32_t gpus;
     } bad[] = {
-        { "quotas: a=8, borrow: false", "c", "quotas does not name tenant c",
-          4 },
+        { "borrow: false", "c", "quotas does not name tenant c", 4 },
         { "quotas: a=50%, borrow: false", "a",
           "the quota is smaller than a job of tenant a", 9 },
         { "borrow: false", "", "a job belongs to no tenant", 1 },
@@ -234,7 +233,7 @@ static void quotas_that_are_none_fail_the_trial(void **state)
         { "[{policy: quota, quotas: a}]", "quotas must be" },
         { "[{policy: quota, quotas: a=x}]", "quotas must be" },
         { "[{policy: quota, quotas: a=5GPU}]", "quotas must be" },
-        { "[{policy: quota, quotas: a=4 b=2 a=0}]", "quotas names a tenant twice" },
+        { "[{policy: quota, quotas: a=4 a=0}]", "quotas names a tenant twice" },
         { "[{policy: quota, quotas: a=150%}]", "more than 100% of all GPUs" },
     };
 
@@ -246,6 +245,63 @@ static void quotas_that_are_none_fail_the_trial(void **state)
         assert_non_null(strstr(world_error(&world), bad[p].why));
         world_close(&world);
     }
+}
+
+/* One GPU.  a's quota of one holds two halves at a time, the third half follows at 100 s;
+ * b, with none, is last.  Of halves each, c's borrowed 0.4 is stopped at 10 s for b's
+ * half, which would not fit beside it, and goes on for 90 s from 100 s on. */
+static void a_part_of_a_gpu_counts_as_a_part(void **state)
+{
+    static const char one[] = "nodes: [{name: n, count: 1, gpus: {type: generic, count: 1, "
+                              "model: T4}}]";
+    struct world_job job[4];
+
+    (void)state;
+    run_rows("0,0,100,0.5,a,\n1,0,100,0.5,a,\n2,0,100,0.5,a,\n3,10,100,1,b,\n", one,
+             "[{policy: quota, quotas: a=1 b=0}]", job);
+    assert_true(job[0].start_s == 0 && job[1].start_s == 0);
+    assert_true(job[2].start_s == 100 && job[3].start_s == 200);
+    run_rows("0,0,100,0.5,a,\n1,0,100,0.4,c,\n2,10,100,0.5,b,\n", one,
+             "[{policy: quota, quotas: a=0.5 b=50%}]", job);
+    assert_true(job[2].start_s == 10 && job[2].end_s == 110);
+    assert_true(job[1].end_s == 190);
+}
+
+/* 29% of 100 GPUs are 29, and no more. */
+static void a_share_is_no_less_by_rounding(void **state)
+{
+    struct owned_job job[] = { { 0, 10, 20, "a" }, { 0, 10, 9, "a" }, { 0, 10, 1, "a" } };
+    struct world_job end[3];
+    struct world world = { 0 };
+
+    (void)state;
+    if (!open_owned(&world, job, 3,
+                    "nodes: [{name: n, count: 25, gpus: {type: generic, count: 4}}]",
+                    "[{policy: quota, quotas: a=29%, borrow: false}]") ||
+        !world_run(&world, 0, NULL, end, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(end[0].start_s == 0 && end[1].start_s == 0 && end[2].start_s == 10);
+    world_close(&world);
+}
+
+/* A name without jobs is a slip of the pen: it would be a quota of nobody. */
+static void a_tenant_that_is_none_is_refused(void **state)
+{
+    struct owned_job job[] = { { 0, 10, 8, "team-a" }, { 0, 10, 8, "team-b" } };
+    struct world world = { 0 };
+
+    (void)state;
+    assert_false(open_owned(&world, job, 2, TWO_NODES,
+                            "[{policy: quota, quotas: team-a=8 tema-b=50%}]"));
+    assert_int_equal(world.err.kind, ERR_REFERENCE);
+    assert_non_null(strstr(world_error(&world), "names 'tema-b', and no job or service is of "
+                           "that tenant; tenants: team-a, team-b"));
+    assert_non_null(strstr(world.err.hint, "Did you mean 'team-b'?"));
+    world_close(&world);
+    memset(&world, 0, sizeof world);
+    assert_true(open_owned(&world, job, 2, TWO_NODES,
+                           "[{policy: quota, quotas: team-a=8 team-b=50%}]"));
+    world_close(&world);
 }
 
 /* Random tenants: every job is done, no job of a tenant within its quota is
@@ -453,6 +509,9 @@ int main(void)
         cmocka_unit_test(what_is_taken_back_makes_room_for_a_gang),
         cmocka_unit_test(nothing_is_lent_or_taken_back_if_it_is_forbidden),
         cmocka_unit_test(quotas_that_are_none_fail_the_trial),
+        cmocka_unit_test(a_part_of_a_gpu_counts_as_a_part),
+        cmocka_unit_test(a_share_is_no_less_by_rounding),
+        cmocka_unit_test(a_tenant_that_is_none_is_refused),
         cmocka_unit_test(quotas_lose_no_job),
         cmocka_unit_test(a_power_cap_delays_starts),
         cmocka_unit_test(what_a_power_cap_refuses_may_start_on_other_gpus),

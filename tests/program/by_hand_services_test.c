@@ -22,9 +22,10 @@
 
 static struct program program;
 
-/* Runs a service of bert-base on a node of four T4 at 4 USD/h.  keys: more of the service,
- * lines with an indent of six. */
-static void serve(const char *until, const char *keys, const char *times)
+/* Runs a service of bert-base on a node of four T4 at 4 USD/h.  cluster: more of it, lines
+ * with an indent of two; keys: more of the service, lines with an indent of six. */
+static void serve_on(const char *cluster, const char *until, const char *keys,
+                     const char *times)
 {
     char yaml[1500];
 
@@ -32,12 +33,17 @@ static void serve(const char *until, const char *keys, const char *times)
              "experiment: e\nseeds: 1\nuntil: %s\ncluster:\n  nodes:\n"
              "    - {name: a, count: 1, gpus: {type: t4, count: 4},\n"
              "       cpu: {type: epyc-7742, sockets: 1}, memory: 256GB, price: 4USD/h}\n"
-             "workload:\n  services:\n    - name: cls\n      model: bert-base\n"
+             "%sworkload:\n  services:\n    - name: cls\n      model: bert-base\n"
              "      gpu: {tp: 1, types: [t4], cores: 2}\n%s"
              "      requests: {arrival: {process: fixed, times: [%s]}, prompt: 100,\n"
              "        for: 1h}\n"
-             "policies: [fcfs]\noutput: {plots: []}\n", until, keys, times);
+             "policies: [fcfs]\noutput: {plots: []}\n", until, cluster, keys, times);
     hand_run(&program, yaml, NULL);
+}
+
+static void serve(const char *until, const char *keys, const char *times)
+{
+    serve_on("", until, keys, times);
 }
 
 static double of(const char *column)
@@ -175,6 +181,132 @@ static void replicas_follow_the_looks_of_the_autoscaler(void **state)
     hand_near(of("cost_usd"), 390.0 / 3600);
 }
 
+/* Rates count from the first request that is measured: the one of 102 s is answered at
+ * 103 s. */
+static void a_warm_up_has_no_part_in_rates(void **state)
+{
+    (void)state;
+    serve("drained\nwarmup: 100.5s", "      replicas: {min: 1, max: 1}\n      batch: 1\n"
+          "      times: {batch: 1s}\n", "100s, 102s");
+    hand_near(of("done"), 2);
+    hand_near(of("latency_mean_s"), 1);
+    hand_near(of("goodput_per_s"), 1);
+}
+
+/* Two may wait.  The third fills the batch of three, which starts: it does not wait.  In
+ * batches of four it is one too many; the two start at 100.7 s. */
+static void a_request_that_fills_the_batch_does_not_wait(void **state)
+{
+    (void)state;
+    serve("drained", "      replicas: {min: 1, max: 1}\n      batch: 3\n      queue: 2\n"
+          "      batch_delay: 700ms\n      times: {batch: 1s}\n", "100s, 100.1s, 100.2s");
+    hand_near(of("done"), 3);
+    hand_near(of("latency_mean_s"), (1.2 + 1.1 + 1.0) / 3);
+    serve("drained", "      replicas: {min: 1, max: 1}\n      batch: 4\n      queue: 2\n"
+          "      batch_delay: 700ms\n      times: {batch: 1s}\n", "100s, 100.1s, 100.2s");
+    hand_near(of("dropped"), 1);
+    hand_near(of("latency_mean_s"), (1.7 + 1.6) / 2);
+}
+
+/* Passes of 10 s, one may wait, for 1 s: the second gives up at 101.1 s, so there is room
+ * for the third, which waits for 0.5 s.  At 105 s nobody waits any more: the first is
+ * unfinished.  At 110 s a look at the requests in the service finds one, not four. */
+static void who_gave_up_takes_no_room(void **state)
+{
+    static const char keys[] = "      replicas: {min: 1, max: 4}\n      batch: 1\n"
+                               "      queue: 3\n      timeout: 1s\n"
+                               "      scaling: {target: 1, interval: 11s, down: 0s}\n"
+                               "      times: {batch: 10s}\n";
+
+    (void)state;
+    serve("drained", "      replicas: {min: 1, max: 1}\n      batch: 1\n      queue: 1\n"
+          "      timeout: 1s\n      times: {batch: 10s}\n", "100s, 100.1s, 109.5s");
+    hand_near(of("dropped"), 1);
+    hand_near(of("latency_mean_s"), (10 + 10.5) / 2);
+    serve("105s", "      replicas: {min: 1, max: 1}\n      batch: 1\n      timeout: 1s\n"
+          "      slo: {latency: 20s}\n      times: {batch: 10s}\n", "100s, 100.1s");
+    hand_near(of("dropped"), 1);
+    hand_near(of("unfinished"), 1);
+    hand_near(of("slo_attained_fraction"), 0);
+    serve("drained", keys, "105s, 105s, 105s, 105s");
+    hand_near(of("gpu_replica_starts"), 1);
+    hand_near(of("dropped"), 3);
+}
+
+/* Two replicas that open at one instant share what waited for them, one request each. */
+static void replicas_that_open_together_share_what_waits(void **state)
+{
+    (void)state;
+    serve("drained", "      replicas: {min: 2, max: 2}\n      batch: 1\n"
+          "      times: {batch: 10s}\n", "1s, 1s");
+    hand_near(of("latency_p99_s"), of("latency_mean_s"));
+    hand_near(of("gpu_replica_utilization") * of("gpu_replica_hours") * 3600, 20);
+}
+
+/* The node fails at 105 s with both replicas, three requests begun or waiting: each begins
+ * anew once.  It is back at 165 s, and both replicas then take as long to start as at 0 s:
+ * T, which is when a request of 1 s is at work.  Two end together, the third 10 s later. */
+static void what_fails_together_is_sent_on_once(void **state)
+{
+    static const char keys[] = "      replicas: {min: 2, max: 2}\n      batch: 1\n"
+                               "      times: {batch: 10s}\n";
+
+    (void)state;
+    program_write(&program, "f.csv", "series,time_s,value\ns,0,0\ns,105,1\ns,165,0\n");
+    serve("drained", keys, "1s");
+    double start_s = of("latency_mean_s") - 9;
+    serve_on("  failures: {trace: {file: f.csv, servers: 1}, restart: 0s}\n", "drained", keys,
+             "100s, 100s, 100s");
+    hand_near(of("rerouted"), 3);
+    hand_near(of("latency_mean_s"), 165 + start_s + (10 + 10 + 20) / 3.0 - 100);
+}
+
+/* A look counts the requests of its instant, whenever the one before them came: three in
+ * 10 s are two replicas more than one at 0.1 a second, until the next look. */
+static void a_look_comes_after_the_requests_of_its_instant(void **state)
+{
+    static const char *const times[] = { "101s, 102s, 110s, 125s", "99s, 110s, 110s, 110s, 125s" };
+    static const char keys[] =
+        "      replicas: {min: 1, max: 4}\n      batch: 1\n      times: {batch: 1s}\n"
+        "      scaling: {signal: rate, target: 0.1, interval: 10s, down: 0s}\n";
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        serve("drained", keys, times[i]);
+        hand_near(of("gpu_replicas_max"), 3);
+        hand_near(of("gpu_replica_hours"), (130 + 2 * 10) / 3600.0);
+    }
+}
+
+/* Runs a service that generates so many tokens for one request. */
+static void generate(int tokens)
+{
+    char yaml[1000];
+
+    snprintf(yaml, sizeof yaml,
+             "experiment: e\nseeds: 1\nuntil: drained\ncluster:\n  nodes:\n"
+             "    - {name: a, count: 1, gpus: {type: t4, count: 1},\n"
+             "       cpu: {type: epyc-7742, sockets: 1}, memory: 256GB}\n"
+             "workload:\n  services:\n    - name: cls\n      model: qwen2.5-0.5b\n"
+             "      gpu: {tp: 1, types: [t4], cores: 2}\n"
+             "      requests: {arrival: {process: fixed, times: [200s]}, prompt: 100,\n"
+             "        output: %d, for: 1h}\npolicies: [fcfs]\noutput: {plots: []}\n", tokens);
+    hand_run(&program, yaml, NULL);
+}
+
+/* An answer of one token is there with its first; a second one takes what two take less
+ * that. */
+static void a_first_token_is_known_to_the_nanosecond(void **state)
+{
+    (void)state;
+    generate(1);
+    double first_s = of("ttft_mean_s");
+    hand_near(of("latency_mean_s"), first_s);
+    generate(2);
+    hand_near(of("ttft_mean_s"), first_s);
+    hand_near(of("tpot_mean_s"), of("latency_mean_s") - first_s);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +318,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_request_cut_off_before_it_is_late_is_neither_kept_nor_missed),
         cmocka_unit_test(energy_is_that_of_the_work),
         cmocka_unit_test(replicas_follow_the_looks_of_the_autoscaler),
+        cmocka_unit_test(a_warm_up_has_no_part_in_rates),
+        cmocka_unit_test(a_request_that_fills_the_batch_does_not_wait),
+        cmocka_unit_test(who_gave_up_takes_no_room),
+        cmocka_unit_test(replicas_that_open_together_share_what_waits),
+        cmocka_unit_test(what_fails_together_is_sent_on_once),
+        cmocka_unit_test(a_look_comes_after_the_requests_of_its_instant),
+        cmocka_unit_test(a_first_token_is_known_to_the_nanosecond),
     };
 
     (void)argc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * trace_rows_test.c - keys of a trace that look at more columns of its rows:
- * where, run_times, tenant_pools.
+ * where, run_times, tenant_pools, gpu_memory_mib.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -262,6 +262,63 @@ static void keys_that_are_wrong_are_told_at_their_place(void **state)
     }
 }
 
+/* Runs jobs on a node of two T4 (15,360 MiB each) and one of two A100 of 80 GB; the
+ * status, and jobs.csv or what was said, to be freed. */
+static int run_memory(const struct program *program, const char *rows, const char *keys,
+                      char **text)
+{
+    char path[160], yaml[160], csv[300], experiment[1024];
+    const char *words[] = { "run", in_folder(program, "m.yaml", yaml), "-o",
+                            in_folder(program, "memory", path), NULL };
+    int status;
+
+    snprintf(csv, sizeof csv, "job,t,run,n,mib\n%s", rows);
+    write_file(in_folder(program, "memory.csv", path), csv);
+    snprintf(experiment, sizeof experiment, "experiment: m\ncluster:\n  nodes:\n"
+             "    - {name: t, gpus: {type: t4, count: 2}, cpu: {type: epyc-7742, sockets: 1},\n"
+             "       memory: 256GB}\n"
+             "    - {name: h, gpus: {type: a100-80, count: 2}, cpu: {type: epyc-7742,\n"
+             "       sockets: 1}, memory: 256GB}\n"
+             "workload:\n  trace: {file: memory.csv, format: csv, columns: {job: job,\n"
+             "    submit: t, duration: run, gpus: n, gpu_memory_mib: mib}%s}\n"
+             "policies: [fcfs]\noutput: {plots: []}\n", keys);
+    write_file(yaml, experiment);
+    in_folder(program, "memory", path);
+    status = run(program, words, text);
+    if (status == 0) {
+        free(*text);
+        *text = program_read(in_folder(program, "memory/jobs.csv", path));
+    }
+    return status;
+}
+
+/* Of whole GPUs, too: a job whose GPUs need more than a T4 has goes to the A100, or waits
+ * for them beside idle T4; 15,360 MiB are a T4's; what no GPU has is refused. */
+static void memory_of_gpus_rules_out_smaller_ones(void **state)
+{
+    char *text, cell[64];
+
+    (void)state;
+    assert_int_equal(run_memory(the_program(state),
+                                "a,0,100,2,15361\nb,0,50,1,15360\nc,0,100,1,20000\n"
+                                "d,0,10,0.5,20000\n", "", &text), 0);
+    assert_string_equal(cell_of(text, "a", "gpu_type", cell), "a100-80");
+    assert_string_equal(cell_of(text, "b", "gpu_type", cell), "t4");
+    assert_string_equal(cell_of(text, "c", "start_s", cell), "100");
+    assert_string_equal(cell_of(text, "c", "gpu_type", cell), "a100-80");
+    assert_string_equal(cell_of(text, "d", "start_s", cell), "100");
+    free(text);
+    assert_int_equal(run_memory(the_program(state), "a,0,100,1,99999\n", "", &text), 3);
+    has(text, "memory.csv:2:11: range error: column mib must be at most 81920, the most "
+              "memory of a GPU that jobs may use, found \"99999\"");
+    free(text);
+    assert_int_equal(run_memory(the_program(state), "a,0,100,1,99999\nb,0,50,1,\n",
+                                ", skip: {larger_than_cluster: true}", &text), 0);
+    assert_string_equal(cell_of(text, "a", "start_s", cell), "");
+    assert_string_equal(cell_of(text, "b", "start_s", cell), "0");
+    free(text);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +328,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(jobs_of_a_tenant_use_its_pool_alone),
         cmocka_unit_test(many_tenants_have_a_pool_each),
         cmocka_unit_test(run_times_hold_by_gpu_type),
+        cmocka_unit_test(memory_of_gpus_rules_out_smaller_ones),
         cmocka_unit_test(keys_that_are_wrong_are_told_at_their_place),
     };
 

@@ -41,7 +41,7 @@ static const struct conf_field columns_fields[] = {
              "host memory of the job in all; it then lies on one node; empty: "
              "not said"),
     CONF_KEY("gpu_memory_mib", CONF_TEXT, trace_columns, gpu_memory_mib,
-             CONF_ABSENT, "memory that a part of a GPU takes of it"),
+             CONF_ABSENT, "memory that the job takes of each GPU"),
     CONF_KEY("gpu_types", CONF_TEXT, trace_columns, gpu_types, CONF_ABSENT,
              "names of GPU types that it takes, as V100|T4; empty: any"),
 };

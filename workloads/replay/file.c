@@ -336,6 +336,17 @@ static bool report_no_job(const struct trace_spec *spec, struct err *err)
                                        "other %" PRIu64 " rows.", filtered);
 }
 
+/* Returns the kept name of a tenant, and lists it where it is new. */
+static const char *keep_tenant(struct trace_spec *spec, struct reading *in, const char *name)
+{
+    bool is_new = false;
+    const char *kept = string_set_keep(&in->tenants, in->arena, name, &is_new);
+
+    if (is_new)
+        ARENA_ADD(in->arena, spec->tenant, spec->tenants, spec->tenant_room, kept);
+    return kept;
+}
+
 /* Reads every row, once. */
 static bool check_rows(struct trace_spec *spec, struct reading *in,
                        struct kept_rows *kept, struct err *err)
@@ -354,8 +365,7 @@ static bool check_rows(struct trace_spec *spec, struct reading *in,
         in->counts.parts += row.gpu_milli != 0 || row.pod ||
                                row.types != NULL;
         if (row.tenant != NULL)
-            row.tenant = string_set_keep(&in->tenants, in->arena, row.tenant,
-                                         NULL);
+            row.tenant = keep_tenant(spec, in, row.tenant);
         if (spec->keys.unsorted == UNSORTED_SORT ||
             spec->keys.resample != NULL)
             keep_row(in, kept, &row);

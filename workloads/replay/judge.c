@@ -5,6 +5,7 @@
  */
 #include "workloads/replay/judge.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "models/catalogue/catalogue.h"
@@ -40,6 +41,22 @@ static void report_too_large(const struct reading *in, const struct row *row,
                 "job asks for %lld GPUs and can never run: the cluster has %u "
                 "that it may use", (long long)row->gpus, gpus_max);
     err_hint(err, "Leave such rows out with skip: {larger_than_cluster: true}.");
+}
+
+/* No GPU has the memory: left out as one that is too large, or an error. */
+static enum fate judge_memory(struct reading *in, struct err *err)
+{
+    char what[80];
+
+    if (in->spec->skip.reason[IMPORT_TOO_LARGE]) {
+        in->counts.skipped_too_large++;
+        return FATE_SKIP;
+    }
+    snprintf(what, sizeof what, "at most %u, the most memory of a GPU that jobs may use",
+             trace_kinds_memory(in->spec->tasks));
+    row_fault(in->csv, in->at.gpu_memory_mib, ERR_RANGE, what, err);
+    err_hint(err, "Leave such rows out with skip: {larger_than_cluster: true}.");
+    return FATE_ERROR;
 }
 
 /* Was the name met above?  It was not, and now it is. */
@@ -107,7 +124,7 @@ static bool find_kind(struct reading *in, struct row *row)
     if (spec->keys.constraints == 1)
         row->types = NULL;
     row->kind = NULL;
-    if (!trace_kind_needed(row))
+    if (!trace_kind_needed(spec->tasks, row))
         return true;
     row->kind = spec->world != NULL
                     ? trace_kind_make(spec->tasks, spec->world, row)
@@ -244,6 +261,9 @@ enum fate judge_values(struct reading *in, struct row *row, struct err *err)
         return judge_reason(in, IMPORT_NO_POOL,
                             in->import == NULL ? in->at.tenant : in->at.submit,
                             err);
+    if (row->gpus > 0 && row->gpu_mib > trace_kinds_memory(spec->tasks) &&
+        in->at.gpu_memory_mib != ROW_NO_COLUMN)
+        return judge_memory(in, err);
     if (!find_kind(in, row))
         return judge_reason(in, IMPORT_TYPES, in->at.types, err);
     if (spec->run_times != NULL &&

@@ -25,32 +25,76 @@ struct entry_of_kind {
     int64_t core_milli, memory_bytes;
     const char *types;          /* "": any */
     const char *pool;           /* of the cluster; NULL: any */
+    size_t memory;              /* so many of `mib` are too small for it */
 };
 
 /* The forms that were made so far, by what jobs ask for. */
 struct trace_kinds {
     struct arena *arena;
     struct job_form base;
+    uint32_t *mib;              /* of the GPU types that the base may use, ascending */
+    size_t mibs;
     struct entry_of_kind **slot;        /* open addressing */
     size_t slots, count;
 };
 
-struct trace_kinds *trace_kinds_new(struct arena *arena,
-                                    const struct job_form *base)
+/* Returns the whole MiB of a GPU; UINT32_MAX where its memory is not known: it never
+ * limits. */
+static uint32_t mib_of(const struct gpu_type *gpu)
 {
-    struct trace_kinds *kinds = arena_alloc(arena, 1, sizeof *kinds);
+    return gpu->memory_bytes > 0 ? (uint32_t)(gpu->memory_bytes / 1048576.0) : UINT32_MAX;
+}
 
-    kinds->arena = arena;
+/* Adds the memory of a type that the base may use. */
+static void add_mib(struct trace_kinds *kinds, uint32_t mib)
+{
+    size_t i = kinds->mibs++;
+
+    for (; i > 0 && kinds->mib[i - 1] > mib; i--)
+        kinds->mib[i] = kinds->mib[i - 1];
+    kinds->mib[i] = mib;
+}
+
+struct trace_kinds *trace_kinds_new(const struct world *world, const struct job_form *base)
+{
+    struct trace_kinds *kinds = arena_alloc(world->arena, 1, sizeof *kinds);
+    const struct role_spec *role = &base->role[0];
+
+    kinds->arena = world->arena;
     kinds->base = *base;
+    kinds->mib = arena_alloc(world->arena, role->gpu_type_count + 1, sizeof *kinds->mib);
+    for (uint32_t t = 0; t < role->gpu_type_count; t++)
+        for (uint32_t g = 0; g < world->cluster->group_count; g++) {
+            const struct gpu_type *gpu = world->cluster->group[g].gpu;
+            if (gpu == NULL || gpu->index != role->gpu_types[t])
+                continue;
+            add_mib(kinds, mib_of(gpu));
+            break;
+        }
     kinds->slots = 64;
-    kinds->slot = arena_alloc(arena, kinds->slots, sizeof *kinds->slot);
+    kinds->slot = arena_alloc(world->arena, kinds->slots, sizeof *kinds->slot);
     return kinds;
 }
 
-bool trace_kind_needed(const struct row *row)
+/* Returns how many types have less memory than each GPU of the row takes. */
+static size_t count_smaller(const struct trace_kinds *kinds, const struct row *row)
 {
-    return row->pod || row->pool != NULL ||
+    size_t n = 0;
+
+    while (row->gpus > 0 && n < kinds->mibs && kinds->mib[n] < row->gpu_mib)
+        n++;
+    return n;
+}
+
+bool trace_kind_needed(const struct trace_kinds *kinds, const struct row *row)
+{
+    return row->pod || row->pool != NULL || count_smaller(kinds, row) > 0 ||
            (row->types != NULL && row->types[0] != '\0');
+}
+
+uint32_t trace_kinds_memory(const struct trace_kinds *kinds)
+{
+    return kinds->mibs > 0 ? kinds->mib[kinds->mibs - 1] : UINT32_MAX;
 }
 
 /* Returns the types that a row allows, as it has them; "" allows all. */
@@ -60,7 +104,7 @@ static const char *types_of(const struct row *row)
 }
 
 /* Mixes all that tells kinds apart. */
-static size_t hash_row(const struct row *row)
+static size_t hash_row(const struct trace_kinds *kinds, const struct row *row)
 {
     uint64_t h = rng_hash_text(types_of(row));
 
@@ -68,25 +112,27 @@ static size_t hash_row(const struct row *row)
     h = h * 31 + (uint64_t)row->memory_bytes;
     h = h * 31 + (row->pool == NULL ? 0 : rng_hash_text(row->pool));
     h = h * 31 + row->pod * 2 + (row->gpus == 0);
+    h = h * 31 + count_smaller(kinds, row);
     return (size_t)(h ^ h >> 29);
 }
 
 /* Does the row ask for exactly what the entry does? */
-static bool is_equal(const struct entry_of_kind *entry, const struct row *row)
+static bool is_equal(const struct trace_kinds *kinds, const struct entry_of_kind *entry,
+                     const struct row *row)
 {
     return entry->pod == row->pod && entry->no_gpus == (row->gpus == 0) &&
            entry->core_milli == row->core_milli &&
            entry->memory_bytes == row->memory_bytes &&
-           entry->pool == row->pool &&
+           entry->pool == row->pool && entry->memory == count_smaller(kinds, row) &&
            strcmp(entry->types, types_of(row)) == 0;
 }
 
 /* Its slot, or the empty one where it would stand. */
 static size_t find_slot(const struct trace_kinds *kinds, const struct row *row)
 {
-    size_t i = hash_row(row) & (kinds->slots - 1);
+    size_t i = hash_row(kinds, row) & (kinds->slots - 1);
 
-    while (kinds->slot[i] != NULL && !is_equal(kinds->slot[i], row))
+    while (kinds->slot[i] != NULL && !is_equal(kinds, kinds->slot[i], row))
         i = (i + 1) & (kinds->slots - 1);
     return i;
 }
@@ -100,9 +146,10 @@ const struct trace_kind *trace_kind_find(const struct trace_kinds *kinds,
 }
 
 /* A row that asks for what the entry does, to find its slot again. */
-static struct row row_of(const struct entry_of_kind *entry)
+static struct row row_of(const struct trace_kinds *kinds, const struct entry_of_kind *entry)
 {
-    return (struct row){ .pod = entry->pod, .types = entry->types,
+    return (struct row){ .gpu_mib = entry->memory > 0 ? kinds->mib[entry->memory - 1] + 1LL : 0,
+                         .pod = entry->pod, .types = entry->types,
                          .gpus = !entry->no_gpus,
                          .core_milli = entry->core_milli,
                          .memory_bytes = entry->memory_bytes,
@@ -120,7 +167,7 @@ static void grow_table(struct trace_kinds *kinds)
                               sizeof *kinds->slot);
     for (size_t i = 0; i < slots; i++)
         if (old[i] != NULL) {
-            struct row row = row_of(old[i]);
+            struct row row = row_of(kinds, old[i]);
             kinds->slot[find_slot(kinds, &row)] = old[i];
         }
 }
@@ -152,9 +199,10 @@ static bool has_no_name(const char *types)
     return types[strspn(types, "|")] == '\0';
 }
 
-/* Of the types that the base may use, those that the row names. */
+/* Of the types that the base may use, those that the row names and that have memory
+ * enough. */
 static void narrow_types(struct trace_kinds *kinds, const struct world *world,
-                         const char *names_of, struct trace_kind *kind)
+                         const char *names_of, size_t smaller, struct trace_kind *kind)
 {
     const struct role_spec *base = &kinds->base.role[0];
     struct role_spec *role = &kind->form.role[0];
@@ -162,7 +210,7 @@ static void narrow_types(struct trace_kinds *kinds, const struct world *world,
     uint32_t *types;
 
     kind->has_type = true;
-    if (has_no_name(names_of))
+    if (has_no_name(names_of) && smaller == 0)
         return;
     types = arena_alloc(kinds->arena, base->gpu_type_count + 1,
                         sizeof *types);
@@ -172,7 +220,8 @@ static void narrow_types(struct trace_kinds *kinds, const struct world *world,
         for (uint32_t g = 0; g < cluster->group_count; g++) {
             const struct gpu_type *gpu = cluster->group[g].gpu;
             if (gpu == NULL || gpu->index != base->gpu_types[t] ||
-                !has_name(world, names_of, gpu->name))
+                (!has_no_name(names_of) && !has_name(world, names_of, gpu->name)) ||
+                (smaller > 0 && mib_of(gpu) <= kinds->mib[smaller - 1]))
                 continue;
             types[role->gpu_type_count++] = gpu->index;
             break;
@@ -228,12 +277,13 @@ const struct trace_kind *trace_kind_make(struct trace_kinds *kinds,
     entry->core_milli = row->core_milli;
     entry->memory_bytes = row->memory_bytes;
     entry->pool = row->pool;
+    entry->memory = count_smaller(kinds, row);
     entry->types = arena_text(kinds->arena, types_of(row));
     entry->kind.form = kinds->base;
     role = &entry->kind.form.role[0];
     if (row->pool != NULL)
         role->pool = row->pool;
-    narrow_types(kinds, world, entry->types, &entry->kind);
+    narrow_types(kinds, world, entry->types, entry->memory, &entry->kind);
     if (row->pod) {
         role->pod = true;
         role->cores = (uint32_t)((row->core_milli + 999) / 1000);

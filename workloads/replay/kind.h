@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * kind.h - jobs of a trace that request more than a number of GPUs: cores,
- * memory or GPU types.
+ * memory, GPU types or memory of GPUs.
  *
  * Jobs with equal requests share one form, their kind.  Kinds are made while
  * the file is checked; trials only look them up.
@@ -23,11 +23,12 @@ struct trace_kind {
     bool has_type;              /* the cluster has a GPU type that it allows */
 };
 
-/* `base`: the form of jobs that request GPUs only. */
-struct trace_kinds *trace_kinds_new(struct arena *arena,
-                                    const struct job_form *base);
+/* `base`: the form of jobs that request GPUs only.  Memory comes from world->arena. */
+struct trace_kinds *trace_kinds_new(const struct world *world, const struct job_form *base);
 /* True: the row needs a form of its own. */
-bool trace_kind_needed(const struct row *row);
+bool trace_kind_needed(const struct trace_kinds *kinds, const struct row *row);
+/* Returns the most memory in MiB of a GPU that jobs may use; UINT32_MAX: not known. */
+uint32_t trace_kinds_memory(const struct trace_kinds *kinds);
 /* Returns the kind of a row, which exists. */
 const struct trace_kind *trace_kind_find(const struct trace_kinds *kinds,
                                          const struct row *row);

@@ -63,6 +63,8 @@ struct trace_spec {
     int64_t begin_ns, end_ns;   /* in a run: the first submission; the last end
                                    if no job waits */
     struct source_counts counts;
+    const char **tenant;        /* of its jobs, each once */
+    size_t tenants, tenant_room;
     const struct row *sorted;   /* `unsorted: sort`, resample; else NULL */
     size_t sorted_count;
     struct job_store *job_store;        /* the jobs, unless sorted */

@@ -483,7 +483,7 @@ const struct trace_spec *trace_read(const struct world *world,
     if (spec->request.applications)
         spec->applications = applications_new(world, &spec->form);
     spec->form.paced |= spec->request.applications;     /* as those of applications are */
-    spec->tasks = trace_kinds_new(world->arena, &spec->form);
+    spec->tasks = trace_kinds_new(world, &spec->form);
     spec->world = world;
     if (!trace_check(spec, world) || !count_blocks(spec, world->err))
         return NULL;
@@ -535,6 +535,12 @@ enum workload_estimate trace_estimate(const struct trace_spec *spec)
 bool trace_states_priority(const struct trace_spec *spec)
 {
     return spec->columns.priority != NULL;
+}
+
+const char *const *trace_tenants(const struct trace_spec *spec, size_t *count)
+{
+    *count = spec->tenants;
+    return spec->tenant;
 }
 
 bool trace_draws(const struct trace_spec *spec)

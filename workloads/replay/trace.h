@@ -39,6 +39,8 @@ bool trace_fits_services(const struct trace_spec *spec, struct err *err);
 enum workload_estimate trace_estimate(const struct trace_spec *spec);
 /* True: the file names a column of priorities. */
 bool trace_states_priority(const struct trace_spec *spec);
+/* Returns the tenants of its jobs, each once, and stores their number. */
+const char *const *trace_tenants(const struct trace_spec *spec, size_t *count);
 /* True: each replica has another list. */
 bool trace_draws(const struct trace_spec *spec);
 

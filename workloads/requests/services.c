@@ -73,7 +73,8 @@ static const struct conf_field service_fields[] = {
     CONF_KEY("tenant", CONF_TEXT, service_keys, tenant, CONF_ABSENT,
              "whose service this is"),
     CONF_KEY("priority", CONF_INT, service_keys, priority, "0",
-             "of its replicas as jobs; larger goes first",
+             "of its replicas as jobs; larger goes first, under a policy that looks at it "
+             "(`explain POLICY`)",
              .min = -1e6, .max = 1e6),
     CONF_KEY("gpu", CONF_NODE, service_keys, gpu, CONF_ABSENT,
              "replicas on GPUs: tp, gpus, types, pool, cores, memory, "
