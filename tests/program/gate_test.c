@@ -137,6 +137,8 @@ static void what_is_gone_is_1(void **state)
         { "grep -v ',sjf,' b/summary.csv >gone/summary.csv", 0, NULL },
         { "clustersim check gone", 1, "sjf was not run" },
         { "clustersim check b --baseline gone", 0, "not in the baseline: policy sjf" },
+        { "clustersim check b --baseline gone --json", 0,
+          "\"not_in_baseline\": [{\"kind\": \"policy\", \"name\": \"sjf\"}]" },
         { "clustersim check gone --allow-not-judged", 0, "1 not judged" },
         /* a value that is no longer there, and one that never was */
         { "awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "
