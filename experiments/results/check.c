@@ -101,7 +101,7 @@ static const char *figures(struct arena *arena, const struct check_item *item)
                            e->metric == METRIC_COST_PER_JOB
                                ? "; cost_usd is of the whole run"
                            : item->info->of == METRIC_OF_JOBS_DONE &&
-                             item->info->expression == NULL
+                             item->info->expression == NULL && item->restricted
                                ? "; jct_restricted_mean_s is over all jobs"
                                : "");
     if (item->lost != NULL)
@@ -235,6 +235,9 @@ static void note_sides(struct arena *arena, const struct grid *grid,
     struct survivors none = { 0, 0 };
     enum metric metric = item->expect->metric;
 
+    item->restricted =
+        grid_mean(grid, at->point, at->policy, METRIC_JCT_RESTRICTED, 0.95).count > 0 &&
+        grid_mean(grid, at->other_point, at->other, METRIC_JCT_RESTRICTED, 0.95).count > 0;
     note_lost(arena, survivors_of(grid, at->point, at->policy, metric),
               at->compares ? survivors_of(grid, at->other_point, at->other,
                                           metric) : none, item);

@@ -45,6 +45,7 @@ struct check_item {
     const char *metric;         /* its name */
     const char *lost;           /* "368 of 405 jobs", or NULL: of all */
     bool compared;              /* false: not, as either side lost some */
+    bool restricted;            /* jct_restricted_mean_s has values on both sides */
     const char *point;
     uint32_t seeds;             /* that have the value */
     uint32_t seeds_run;
