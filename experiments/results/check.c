@@ -333,8 +333,9 @@ static void measure(struct arena *arena, const struct grid *grid,
         item->high = mean.high;
         item->seeds = (uint32_t)mean.count;
         item->each_seed = asks_for_end(at, item);
-        item->doubt = trust_text(arena, trust_jobs(grid, at->point, at->policy), mean.skew,
-                                 (double)mean.count);
+        item->doubt = mean.low == mean.high
+            ? "" : trust_text(arena, trust_jobs(grid, at->point, at->policy), mean.skew,
+                              (double)mean.count);
         if (item->alike || mean.low == mean.high)
             widen_equal(arena, grid, at, mean.mean, 1, item);
         return;
@@ -346,7 +347,7 @@ static void measure(struct arena *arena, const struct grid *grid,
     item->low = e->percent ? d.percent_low : d.low;
     item->high = e->percent ? d.percent_high : d.high;
     item->seeds = (uint32_t)d.count;
-    item->doubt = trust_pairs_text(
+    item->doubt = d.low == d.high ? "" : trust_pairs_text(
         arena, fmax(trust_jobs(grid, at->point, at->policy),
                     trust_jobs(grid, at->other_point, at->other)),
         d.skew, (double)d.count);

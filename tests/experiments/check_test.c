@@ -271,6 +271,15 @@ static void what_the_experiment_says_is_known(void **state)
     assert_int_equal(judge(w, grid, expect_of(METRIC_COST, "b", 0, 0)), CHECK_HOLDS);
     assert_int_equal(judge(w, grid, expect_of(METRIC_JOBS, NULL, 8, 8)), CHECK_HOLDS);
     assert_int_equal(judge(w, grid, expect_of(METRIC_JOBS_DONE, NULL, 8, 8)), CHECK_HOLDS);
+    /* Few jobs decide means (3,600 of skewness 20: 20 / 60 is above 0.05), and not this. */
+    set_all(grid, METRIC_JOBS, 900);
+    set_all(grid, METRIC_JOBS_DONE, 900);
+    set_all(grid, METRIC_RUN_TIME_CV, 3);
+    set_all(grid, METRIC_RUN_TIME_SKEWNESS, 20);
+    struct experiment_expect e = expect_of(METRIC_JOBS_DONE, NULL, 900, INFINITY);
+    struct check_list list = check_expects(w->arena, grid, &e, 1);
+    assert_string_equal(list.item[0].reason, "900, 95% interval [900, 900], 4 seeds");
+    set_all(grid, METRIC_JOBS_DONE, 8);
     set_all(grid, METRIC_JOBS, 9);      /* one is not done, in each seed */
     assert_int_equal(judge(w, grid, expect_of(METRIC_JOBS_DONE, NULL, 8, 8)), CHECK_UNDECIDED);
 }
