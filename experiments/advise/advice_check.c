@@ -13,6 +13,7 @@
 
 #include "experiments/advise/advise.h"
 #include "experiments/advise/figures.h"
+#include "experiments/spec/expects.h"
 #include "experiments/spec/tree.h"
 #include "models/advise/advise.h"
 #include "models/catalogue/catalogue.h"
@@ -94,51 +95,19 @@ const struct conf_schema advice_expect_schema =
 
 /* ---- limits ----------------------------------------------------------- */
 
-/* Reads one limit. *percent: in, may it be a percentage; out, is it one. */
-static bool read_limit(const struct conf_node *node, const char *key,
-                       double *limit, bool *percent, struct err *err)
-{
-    const struct conf_field as_number = { .key = key, .type = CONF_FRACTION };
-    const char *text = conf_kind(node) == CONF_SCALAR ? conf_text(node) : "";
-    size_t bytes = strlen(text);
-    bool is_percent = bytes > 0 && text[bytes - 1] == '%' && *percent;
-
-    if (!conf_read(node, &as_number, limit, err))
-        return false;
-    *limit *= is_percent ? 100 : 1;
-    *percent = is_percent;
-    return true;
-}
-
-/* Reads the one of at_most, at_least and between that is given. */
-static bool read_limits(const struct conf_node *map,
-                        const struct advice_expect *e,
+/* Reads the one of at_most, at_least and between that is given, as experiments do.  What
+ * a job needs may be more than a GPU has. */
+static bool read_limits(const struct conf_node *map, const struct advice_expect *e,
                         struct experiment_expect *to, struct err *err)
 {
-    int given = (e->at_most != NULL) + (e->at_least != NULL) +
-                (e->between != NULL);
-    bool other;
+    const struct expect_limits_of of = {
+        .name = figures_name[e->about.figure], .unit = figures_unit(e->about.figure),
+        .compare_with = "vs_job: JOB or vs_on: NODE",
+        .compares = e->vs_job != NULL || e->vs_on != NULL,
+        .above_one = e->about.figure == FIGURE_FRACTION
+    };
 
-    to->low = -INFINITY;
-    to->high = INFINITY;
-    to->percent = other = e->vs_job != NULL || e->vs_on != NULL;
-    if (given != 1)
-        return err_set(err, ERR_SCHEMA, conf_pos(map),
-                       "an expectation needs one of at_most, at_least and "
-                       "between, and has %d", given);
-    if (e->at_most != NULL)
-        return read_limit(e->at_most, "at_most", &to->high, &to->percent,
-                          err);
-    if (e->at_least != NULL)
-        return read_limit(e->at_least, "at_least", &to->low, &to->percent,
-                          err);
-    if (conf_kind(e->between) != CONF_LIST || conf_count(e->between) != 2)
-        return err_set(err, ERR_SCHEMA, conf_pos(e->between),
-                       "between must be a list of two: [lower, upper]");
-    return read_limit(conf_item(e->between, 0), "between", &to->low,
-                      &to->percent, err) &&
-           read_limit(conf_item(e->between, 1), "between", &to->high, &other,
-                      err);
+    return expect_limits_read(map, &of, to, err);
 }
 
 /* False, with err, if a name is no job of the mix, or no kind of node. */

@@ -28,6 +28,20 @@ const char *const figures_name[] = {
     [FIGURE_COUNT] = NULL
 };
 
+const char *figures_unit(int figure)
+{
+    switch (figure) {
+    case FIGURE_TIME:
+        return "s";
+    case FIGURE_FRACTION: case FIGURE_BUSY: case FIGURE_MFU:
+        return "fraction";
+    case FIGURE_COST:
+        return "USD";
+    default:
+        return figure <= FIGURE_TOTAL ? "GB" : "count";
+    }
+}
+
 size_t figures_job(const struct asking *task, const char *name)
 {
     for (size_t i = 0; i < task->job_count; i++)

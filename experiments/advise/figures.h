@@ -26,6 +26,8 @@ enum figure {
 };
 /* As a file names them; ends with NULL. */
 extern const char *const figures_name[];
+/* Returns "s", "fraction", "GB", "USD" or "count", static. */
+const char *figures_unit(int figure);
 
 struct figure_about {
     int figure, tier;           /* enum figure, enum price_tier */

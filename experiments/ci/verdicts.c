@@ -93,6 +93,20 @@ static void put_case(void *self, const struct check_item *item, enum weight weig
     out_text(j->out, "/>\n  </testcase>\n");
 }
 
+static void put_properties(struct junit *j, const struct verdicts *v)
+{
+    if (v->added_count == 0)
+        return;
+    out_text(j->out, "  <properties>\n");
+    for (uint32_t i = 0; i < v->added_count; i++) {
+        out_printf(j->out, "    <property name=\"not in the baseline: %s\"",
+                   v->added[i].kind);
+        put_attribute(j->out, "value", v->added[i].name);
+        out_text(j->out, "/>\n");
+    }
+    out_text(j->out, "  </properties>\n");
+}
+
 bool verdicts_junit(struct arena *arena, const char *path, const struct verdicts *v,
                     struct err *err)
 {
@@ -106,6 +120,7 @@ bool verdicts_junit(struct arena *arena, const char *path, const struct verdicts
     out_printf(j.out, " tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"%u\" "
                "time=\"%.3f\">\n", j.count, j.of[FAILED], j.of[BROKEN], j.of[SKIPPED],
                v->wall_s);
+    put_properties(&j, v);
     each(v, put_case, &j);
     out_text(j.out, "</testsuite>\n");
     return out_close(j.out, err);
@@ -142,6 +157,9 @@ bool verdicts_markdown(struct arena *arena, const char *path, const struct verdi
         out_text(out, "\n");
         decide_markdown(out, v->decision);
     }
+    for (uint32_t i = 0; i < v->added_count; i++)
+        out_printf(out, "%s- not in the baseline: %s %s\n", i == 0 ? "\n" : "",
+                   v->added[i].kind, v->added[i].name);
     return out_close(out, err);
 }
 
@@ -192,6 +210,16 @@ static void put_annotation(void *self, const struct check_item *item, enum weigh
 void verdicts_github(FILE *file, const struct verdicts *v)
 {
     each(v, put_annotation, file);
+    for (uint32_t i = 0; i < v->added_count; i++) {
+        const struct verdict_new *added = &v->added[i];
+
+        fputs("::notice", file);
+        put_place(file, &added->pos);
+        fprintf(file, "%stitle=not in the baseline::%s ", added->pos.file == NULL ? " " : "",
+                added->kind);
+        put_escaped(file, added->name, false);
+        fputc('\n', file);
+    }
 }
 
 void verdicts_github_err(FILE *file, const struct err *err)
@@ -228,29 +256,46 @@ static const char *repository_path(const char *path)
     return path;
 }
 
+/* Writes a finding.  Its fingerprint is of the title and `name` alone, so that it stays the
+ * same in the next run. */
+static void put_finding(struct quality *q, const char *name, const char *description,
+                        const char *check, const char *severity, const struct err_pos *pos)
+{
+    char print[24];
+
+    snprintf(print, sizeof print, "%016" PRIx64,
+             hash_text(hash_text(HASH_START, q->title), name));
+    out_text(q->out, q->any ? ",\n  {" : "\n  {");
+    q->any = true;
+    out_text(q->out, "\"description\": ");
+    out_json_text(q->out, description);
+    out_printf(q->out, ", \"check_name\": \"clustersim: %s\", \"fingerprint\": \"%s\", "
+               "\"severity\": \"%s\", \"location\": {\"path\": ", check, print, severity);
+    out_json_text(q->out, pos->file == NULL ? q->title : repository_path(pos->file));
+    out_printf(q->out, ", \"lines\": {\"begin\": %u}}}", pos->line > 0 ? pos->line : 1);
+}
+
 static void put_quality(void *self, const struct check_item *item, enum weight weight,
                         const struct verdict_place *place)
 {
     static const char *const severity[] = { "", "minor", "critical", "blocker" };
     struct quality *q = self;
-    char print[24];
 
-    if (weight == PASSED)
-        return;
-    /* From title and name alone, so that a finding keeps its fingerprint in the next run. */
-    snprintf(print, sizeof print, "%016" PRIx64,
-             hash_text(hash_text(HASH_START, q->title), item->name));
-    out_text(q->out, q->any ? ",\n  {" : "\n  {");
-    q->any = true;
-    out_text(q->out, "\"description\": ");
-    out_json_text(q->out, text_format(q->arena, "%s: %s", item->name, item->reason));
-    out_printf(q->out, ", \"check_name\": \"clustersim: %s\", \"fingerprint\": \"%s\", "
-               "\"severity\": \"%s\", \"location\": {\"path\": ",
-               check_verdict_name(item->verdict), print, severity[weight]);
-    out_json_text(q->out, place->pos.file == NULL ? q->title
-                                                  : repository_path(place->pos.file));
-    out_printf(q->out, ", \"lines\": {\"begin\": %u}}}",
-               place->pos.line > 0 ? place->pos.line : 1);
+    if (weight != PASSED)
+        put_finding(q, item->name, text_format(q->arena, "%s: %s", item->name, item->reason),
+                    check_verdict_name(item->verdict), severity[weight], &place->pos);
+}
+
+/* Findings of what the baseline lacks. */
+static void put_added(struct quality *q, const struct verdicts *v)
+{
+    for (uint32_t i = 0; i < v->added_count; i++) {
+        const struct verdict_new *added = &v->added[i];
+        const char *what = text_format(q->arena, "not in the baseline: %s %s", added->kind,
+                                       added->name);
+
+        put_finding(q, what, what, "not in the baseline", "info", &added->pos);
+    }
 }
 
 bool verdicts_code_quality(struct arena *arena, const char *path, const struct verdicts *v,
@@ -262,6 +307,7 @@ bool verdicts_code_quality(struct arena *arena, const char *path, const struct v
         return false;
     out_text(q.out, "[");
     each(v, put_quality, &q);
+    put_added(&q, v);
     out_text(q.out, q.any ? "\n]\n" : "]\n");
     return out_close(q.out, err);
 }
@@ -338,5 +384,11 @@ void verdicts_json(struct out *out, const struct verdicts *v, int status)
             out_text(out, count++ > 0 ? ",\n  " : "\n  ");
             put_item(out, kind[i], &v->list[i].item[k], &v->place[i][k]);
         }
-    out_text(out, count > 0 ? "\n]}\n" : "]}\n");
+    out_text(out, count > 0 ? "\n], \"not_in_baseline\": [" : "], \"not_in_baseline\": [");
+    for (uint32_t i = 0; i < v->added_count; i++) {
+        out_printf(out, "%s{\"kind\": \"%s\"", i > 0 ? ", " : "", v->added[i].kind);
+        put_member(out, "name", v->added[i].name);
+        out_text(out, "}");
+    }
+    out_text(out, "]}\n");
 }

@@ -25,6 +25,12 @@ struct verdict_place {
     double wall_s;              /* of the trials that it speaks of */
 };
 
+/* What the baseline lacks, so that nothing is compared there. */
+struct verdict_new {
+    const char *kind, *name;    /* "policy" or "point" */
+    struct err_pos pos;         /* line 0: of no line */
+};
+
 /* All verdicts of one command. */
 struct verdicts {
     const char *title;          /* of the experiment */
@@ -33,17 +39,21 @@ struct verdicts {
     size_t lists;
     const struct decision *decision;            /* on options, or NULL */
     double wall_s;              /* of the whole run */
+    const struct verdict_new *added;            /* not in the baseline */
+    uint32_t added_count;
 };
 
 /* JUnit XML: what does not hold is a failure, a failed trial an error; what is undecided, or
- * was not judged where that passes, is skipped.  False: err says why. */
+ * was not judged where that passes, is skipped.  What is not in the baseline is a property
+ * of the suite.  False: err says why. */
 bool verdicts_junit(struct arena *arena, const char *path, const struct verdicts *v,
                     struct err *err);
-/* A table in Markdown, and the table of options. */
+/* A table in Markdown, the table of options, and what is not in the baseline. */
 bool verdicts_markdown(struct arena *arena, const char *path, const struct verdicts *v,
                        struct err *err);
 /* Lines "::error file=F,line=N,title=T::TEXT", which GitHub shows beside the file, of all
- * that does not hold; what is undecided or was not judged is a warning. */
+ * that does not hold; what is undecided or was not judged is a warning, and what is not
+ * in the baseline a notice. */
 void verdicts_github(FILE *file, const struct verdicts *v);
 /* An error of the input likewise. */
 void verdicts_github_err(FILE *file, const struct err *err);

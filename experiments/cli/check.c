@@ -52,6 +52,8 @@ struct checking {
     uint32_t expect_count;
     struct timespec began;
     struct check_left left;         /* by a flag */
+    struct verdict_new *added;      /* not in the baseline */
+    uint32_t added_count;
 };
 
 /* An error of the input, or of the command. */
@@ -238,6 +240,28 @@ static void find_places(struct checking *c)
     }
 }
 
+/* Finds which policies and points the baseline lacks: nothing is compared there. */
+static void find_added(struct checking *c)
+{
+    const struct grid *before = c->before, *now = c->now;
+    const struct err_pos nowhere = { c->args->word[0], 0, 0 };
+
+    if (before == NULL)
+        return;
+    c->added = arena_alloc(c->cli->arena, (size_t)now->policy_count + now->point_count + 1,
+                           sizeof *c->added);
+    for (uint32_t p = 0; p < now->policy_count; p++)
+        if (grid_policy(before, now->policy[p]) == UINT32_MAX)
+            c->added[c->added_count++] = (struct verdict_new){
+                "policy", now->policy[p], find_entry(c, now->policy[p])
+            };
+    for (uint32_t t = 0; t < now->point_count; t++)
+        if (grid_point(before, now->point[t]) == UINT32_MAX)
+            c->added[c->added_count++] = (struct verdict_new){
+                "point", now->point[t], nowhere
+            };
+}
+
 /* Returns the wall time since then, in seconds. */
 static double seconds_since(const struct timespec *from)
 {
@@ -255,7 +279,8 @@ static bool write_files(struct checking *c, struct err *err)
     const struct args *args = c->args;
     struct arena *arena = c->cli->arena;
     const struct verdicts v = {
-        c->name, c->list, c->place, LISTS, c->decision, seconds_since(&c->began)
+        c->name, c->list, c->place, LISTS, c->decision, seconds_since(&c->began), c->added,
+        c->added_count
     };
 
     if (args->given[ARG_ANNOTATE])
@@ -273,7 +298,8 @@ static bool print_json(struct checking *c, int status, struct err *err)
 {
     struct out *out = out_stream(c->cli->arena, "the answer", c->cli->out);
     const struct verdicts v = {
-        c->name, c->list, c->place, LISTS, c->decision, seconds_since(&c->began)
+        c->name, c->list, c->place, LISTS, c->decision, seconds_since(&c->began), c->added,
+        c->added_count
     };
 
     verdicts_json(out, &v, status);
@@ -323,19 +349,6 @@ static bool has_nothing(const struct checking *c, struct err *err)
     return !err_hint(err, "`expect:` in the experiment says what must hold.");
 }
 
-/* Prints which policies and points the baseline lacks: nothing is compared there. */
-static void print_new(const struct checking *c)
-{
-    const struct grid *before = c->before, *now = c->now;
-
-    for (uint32_t p = 0; before != NULL && p < now->policy_count; p++)
-        if (grid_policy(before, now->policy[p]) == UINT32_MAX)
-            fprintf(c->cli->out, "not in the baseline: policy %s\n", now->policy[p]);
-    for (uint32_t t = 0; before != NULL && t < now->point_count; t++)
-        if (grid_point(before, now->point[t]) == UINT32_MAX)
-            fprintf(c->cli->out, "not in the baseline: point %s\n", now->point[t]);
-}
-
 /* Prints all verdicts.  `status` is that of the run; returns that of the command: 1 if
  * a verdict is bad and the run is not. */
 static int tell_verdict(struct checking *c, int status)
@@ -345,6 +358,7 @@ static int tell_verdict(struct checking *c, int status)
     uint32_t bad = 0;
 
     find_places(c);
+    find_added(c);
     for (int i = 0; i < LISTS; i++) {
         c->list[i].not_judged_passes = c->args->given[ARG_NOT_JUDGED];
         if (!silent)
@@ -353,8 +367,9 @@ static int tell_verdict(struct checking *c, int status)
     }
     if (status == 0 && bad > 0)
         status = 1;
-    if (!silent)
-        print_new(c);
+    for (uint32_t i = 0; i < c->added_count && !silent; i++)
+        fprintf(c->cli->out, "not in the baseline: %s %s\n", c->added[i].kind,
+                c->added[i].name);
     if (c->now != NULL && c->now->stop.why != NULL && !silent)
         fprintf(c->cli->out, "seeds: %s\n", c->now->stop.why);
     if (has_nothing(c, &err) || !write_files(c, &err) || !update_baseline(c, &err))

@@ -208,7 +208,8 @@ static const struct table_column seeds_column[] = {
     { "until", TABLE_TEXT, "what the seeds were to suffice for" },
     { "at_most", TABLE_COUNT, "seeds that the experiment allows" },
     { "seeds", TABLE_COUNT, "seeds that were run" },
-    { "reached", TABLE_COUNT, "1: they suffice" },
+    { "reached", TABLE_COUNT, "1: they suffice; 0: they do not, or nothing has an "
+      "interval" },
     { "why", TABLE_TEXT, "why no more were run, in words" },
 };
 

@@ -66,6 +66,12 @@ enum metric metric_find(const struct metric_set *set, const char *name);
 /* Sets the times of jobs to NAN where no job was done: a mean over nothing is not
  * 0.  `value` is by metric; only built-in ones are read and set. */
 void metric_blank_unknown(double *value);
+/* Returns how many requests a trial left without an answer; 0 without services. */
+double metric_unanswered(const double *value);
+/* Returns by how many more of them another trial with the same requests is not yet one
+ * that answers fewer: none, or where `until` cuts the run off (cut) 0.1% of all, since
+ * requests are under way at its end. */
+double metric_unanswered_excused(const double *value, bool cut);
 /* Returns the metric of the same meaning in another set, by its name and, of an
  * experiment's own, its expression; metric_count(other) if there is none. */
 enum metric metric_same(const struct metric_set *set, enum metric metric,

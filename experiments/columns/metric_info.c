@@ -81,6 +81,18 @@ void metric_blank_unknown(double *value)
         value[of_jobs[i]] = NAN;
 }
 
+double metric_unanswered(const double *value)
+{
+    double left = value[METRIC_REQUESTS] - value[METRIC_REQUESTS_DONE];
+
+    return isnan(left) ? 0 : left;
+}
+
+double metric_unanswered_excused(const double *value, bool cut)
+{
+    return cut && value[METRIC_REQUESTS] > 0 ? 0.001 * value[METRIC_REQUESTS] : 0;
+}
+
 /* "0-3+7" of a mask; it has at most 32 runs of at most six characters. */
 static char *put_mask(char *out, uint64_t mask)
 {

@@ -171,7 +171,9 @@ struct pairing {
     double block_s;
     struct blocks blocks;
     uint64_t first_jobs;        /* hash of the jobs of the first seed */
-    size_t seeds, pairs, lost, faster, slower;
+    double warmup_s;            /* jobs that came before are not compared: early */
+    size_t seeds, pairs, faster, slower, early;
+    size_t left_alone, right_alone, neither;    /* ended, or there, on one side or on none */
 };
 
 /* Names and submissions: two seeds with equal hashes hold the same jobs. */
@@ -217,14 +219,26 @@ static struct block *reach_block(struct pairing *p, uint64_t number)
     return &b->item[*slot - 1];
 }
 
-/* A job that did not end on both sides is counted as lost: it has no difference. */
+/* Counts a job that did not end on both sides: it has no difference. */
+static void add_lost(struct pairing *p, bool left, bool right)
+{
+    p->left_alone += left && !right;
+    p->right_alone += right && !left;
+    p->neither += !left && !right;
+}
+
+/* A job that came in the warm-up, or did not end on both sides, is no pair. */
 static void add_pair(struct pairing *p, const struct job_row *left,
                      const struct job_row *right, uint64_t number)
 {
     struct block *block;
 
+    if (left->submit_s < p->warmup_s) {
+        p->early++;
+        return;
+    }
     if (isnan(left->jct_s) || isnan(right->jct_s)) {
-        p->lost++;
+        add_lost(p, !isnan(left->jct_s), !isnan(right->jct_s));
         return;
     }
     block = reach_block(p, number);
@@ -237,14 +251,24 @@ static void add_pair(struct pairing *p, const struct job_row *left,
     block->jobs++;
 }
 
-/* Returns when the first job of a trial came, where the first block begins;
- * INFINITY without jobs. */
-static double first_submit_s(const struct trial_jobs *t)
+/* Counts a job that the other side has not got. */
+static void add_single(struct pairing *p, const struct job_row *job, bool left)
+{
+    if (job->submit_s < p->warmup_s)
+        p->early++;
+    else
+        add_lost(p, left && !isnan(job->jct_s), !left && !isnan(job->jct_s));
+}
+
+/* Returns when the first job of a trial came that did not come before `from_s`, where the
+ * first block begins; INFINITY without any. */
+static double first_submit_s(const struct trial_jobs *t, double from_s)
 {
     double first = INFINITY;
 
     for (size_t i = 0; i < t->count; i++)
-        first = fmin(first, t->job[i].submit_s);
+        if (t->job[i].submit_s >= from_s)
+            first = fmin(first, t->job[i].submit_s);
     return first;
 }
 
@@ -254,7 +278,7 @@ static void pair_trial(struct pairing *p, const struct trial_jobs *left,
                        const struct trial_jobs *right)
 {
     uint64_t hash = hash_jobs(left);
-    double from_s = first_submit_s(left);
+    double from_s = first_submit_s(left, p->warmup_s);
     uint64_t base = p->seeds > 0 && hash != p->first_jobs ? p->blocks.end : 0;
     size_t i = 0, j = 0;
 
@@ -265,13 +289,17 @@ static void pair_trial(struct pairing *p, const struct trial_jobs *left,
         int order = strcmp(a->name, b->name);
 
         if (order == 0)
-            add_pair(p, a, b, base + (uint64_t)((a->submit_s - from_s) /
+            add_pair(p, a, b, base + (uint64_t)(fmax(a->submit_s - from_s, 0) /
                                                 p->block_s));
-        p->lost += order != 0;
+        else
+            add_single(p, order < 0 ? a : b, order < 0);
         i += order <= 0;
         j += order >= 0;
     }
-    p->lost += left->count - i + right->count - j;
+    for (; i < left->count; i++)
+        add_single(p, &left->job[i], true);
+    for (; j < right->count; j++)
+        add_single(p, &right->job[j], false);
 }
 
 /* For qsort(): by number, which no two share. */
@@ -309,6 +337,7 @@ struct sides {
     FILE *file;
     const struct compare_jobs *what;
     struct jobs_table left, right;
+    double warmup_s;            /* the longer one of both folders */
     uint64_t lines;
 };
 
@@ -353,6 +382,19 @@ static void print_sure(struct sides *s, const struct pairing *p)
                 "%.2f): take longer ones (--block)\n", near);
 }
 
+/* Says which jobs the figures do not speak of. */
+static void print_left_out(const struct sides *s, const struct pairing *p)
+{
+    size_t lost = p->left_alone + p->right_alone + p->neither;
+
+    if (lost > 0)
+        fprintf(s->file, " of %zu: %zu jobs did not end on both sides (%zu on the left alone, "
+                "%zu on the right alone, %zu on neither), and nothing is said of them",
+                p->pairs + lost, lost, p->left_alone, p->right_alone, p->neither);
+    if (p->early > 0)
+        fprintf(s->file, "; %zu jobs of the warm-up are left out", p->early);
+}
+
 /* All that is said of one pair of policies at one point. */
 static void print_pairing(struct sides *s, struct pairing *p,
                           const char *point, const char *title)
@@ -366,15 +408,14 @@ static void print_pairing(struct sides *s, struct pairing *p,
         right += b->right[i];
     }
     fprintf(s->file, "\n%s, %s\n    %zu pairs", point, title, p->pairs);
-    if (p->lost > 0)
-        fprintf(s->file, " of %zu: %zu jobs did not end on both sides",
-                p->pairs + p->lost, p->lost);
+    print_left_out(s, p);
     if (p->pairs == 0) {
         fputc('\n', s->file);
         return;
     }
-    fprintf(s->file, "; mean completion time %s -> %s\n    faster %.1f%%, "
+    fprintf(s->file, "%smean completion time %s -> %s\n    faster %.1f%%, "
             "slower %.1f%%, equal %.1f%% of the jobs\n",
+            p->left_alone + p->right_alone + p->neither > 0 ? "\n    of the pairs: " : "; ",
             format_time(s->arena, left / n), format_time(s->arena, right / n),
             100 * (double)p->faster / n, 100 * (double)p->slower / n,
             100 * (n - (double)p->faster - (double)p->slower) / n);
@@ -388,7 +429,8 @@ static void compare_pair(struct sides *s, const char *point,
                          const char *left, const char *right)
 {
     struct pairing p = { .arena = s->arena,
-                         .block_s = (double)s->what->block_ns / 1e9 };
+                         .block_s = (double)s->what->block_ns / 1e9,
+                         .warmup_s = s->warmup_s };
     const char *title = strcmp(left, right) == 0 ? left
         : text_format(s->arena, "%s -> %s", left, right);
 
@@ -416,10 +458,15 @@ static bool compare_folders(struct sides *s, struct err *err)
         !read_jobs(s->arena, left, &s->left, err))
         return false;
     s->right = s->left;
+    s->warmup_s = source.warmup_s;
     if (right != NULL) {
+        struct plot_source other;
+
         memset(&s->right, 0, sizeof s->right);
-        if (!read_jobs(s->arena, right, &s->right, err))
+        if (!plot_source_read(s->arena, right, NULL, &other, err) ||
+            !read_jobs(s->arena, right, &s->right, err))
             return false;
+        s->warmup_s = fmax(s->warmup_s, other.warmup_s);
     }
     fputs("jobs of the same name and seed, paired; what was submitted within "
           "a block is one sample\n", s->file);

@@ -17,7 +17,9 @@ struct compare_jobs {
     int64_t block_ns;           /* jobs submitted within it are one sample */
 };
 
-/* Prints, for each point and pair of policies, how completion times of paired jobs differ.
+/* Prints, for each point and pair of policies, how completion times of paired jobs differ:
+ * of jobs that came after the warm-up and ended on both sides, and how many others there
+ * are.
  * False: err says why; each folder needs summary.csv and jobs.csv. */
 bool compare_jobs_print(FILE *file, const struct compare_jobs *what,
                         struct err *err);

@@ -25,6 +25,7 @@
 #include "sim/text/csv.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
+#include "sim/text/scan.h"
 
 #define CONFIDENCE 0.95
 
@@ -293,7 +294,17 @@ static bool read_deltas(struct plot_source *source, struct err *err)
     return step == CSV_END;
 }
 
-/* Reads the experiment's name and the cluster; the folder's own name will do where
+/* Returns a number of a map; 0 if it is not there. */
+static double read_seconds(const struct conf_node *map, const char *key)
+{
+    const struct conf_node *node = conf_get(map, key);
+    const char *text = node != NULL && conf_kind(node) == CONF_SCALAR ? conf_text(node) : "";
+    double value;
+
+    return scan_f64(text, strlen(text), &value) ? value : 0;
+}
+
+/* Reads the experiment's name, the warm-up and the cluster; the folder's own name will do where
  * provenance.json is gone. */
 static void read_provenance(struct arena *arena, const char *dir,
                             struct plot_source *source)
@@ -311,6 +322,7 @@ static void read_provenance(struct arena *arena, const char *dir,
     if (name != NULL && conf_kind(name) == CONF_SCALAR)
         source->experiment = conf_text(name);
     source->cluster = conf_get(tree, "cluster");
+    source->warmup_s = read_seconds(tree, "warmup_s");
 }
 
 bool plot_source_read(struct arena *arena, const char *dir, const struct grid *grid,

@@ -40,6 +40,7 @@ struct plot_source {
     const struct grid *grid;        /* summary.csv */
     const struct plot_delta *delta; /* use plot_delta_of; NULL: no table */
     uint32_t baseline;              /* policy; UINT32_MAX: none */
+    double warmup_s;                /* of provenance.json; 0: none, or not known */
     struct plot_jobs *jobs;         /* jobs.csv, of all charts; NULL: no chart is drawn */
 };
 

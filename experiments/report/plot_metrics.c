@@ -286,6 +286,13 @@ static size_t each_delta(const struct plot_source *source, const struct charted 
     return rows;
 }
 
+/* Has its interval no end, since the mean of the baseline may be 0?  Where seeds are one
+ * sample, there is no p-value either. */
+static bool has_no_end(const struct plot_delta *delta)
+{
+    return !isfinite(delta->low) && isfinite(delta->p_value);
+}
+
 /* The axis holds all means, up to DELTA_MOST. */
 static void widen_range(void *self, uint32_t point, uint32_t policy, size_t metric,
                         const struct plot_delta *delta)
@@ -309,10 +316,10 @@ static void widen_whiskers(void *self, uint32_t point, uint32_t policy,
                        DELTA_MOST);
 
     (void)point, (void)policy, (void)metric;
-    if (!isfinite(delta->low))
+    if (!isfinite(delta->low) && !has_no_end(delta))
         return;
-    range[1].low = fmin(range[1].low, fmax(delta->low, low));
-    range[1].high = fmax(range[1].high, fmin(delta->high, high));
+    range[1].low = fmin(range[1].low, has_no_end(delta) ? low : fmax(delta->low, low));
+    range[1].high = fmax(range[1].high, has_no_end(delta) ? high : fmin(delta->high, high));
 }
 
 /* Returns a value within the range of the axis; NAN stays. */
@@ -327,7 +334,7 @@ struct delta_rows {
 };
 
 /* Writes a difference as it is, then as it is drawn: what lies beyond the axis, at
- * its end. */
+ * its end.  An interval without an end is from -Inf to Inf. */
 static void write_delta(void *self, uint32_t point, uint32_t policy,
                         size_t metric, const struct plot_delta *d)
 {
@@ -335,6 +342,15 @@ static void write_delta(void *self, uint32_t point, uint32_t policy,
     const double value[] = { d->percent, d->low, d->high };
 
     out_printf(rows->out, "%u %u %zu", point + 1, policy + 1, metric + 1);
+    if (has_no_end(d)) {
+        plot_real(rows->out, d->percent);
+        out_text(rows->out, " -Inf Inf");
+        plot_real(rows->out, clamp_value(rows->range, d->percent));
+        plot_real(rows->out, rows->range->low);
+        plot_real(rows->out, rows->range->high);
+        out_text(rows->out, "\n");
+        return;
+    }
     for (size_t i = 0; i < 3; i++)
         plot_real(rows->out, value[i]);
     for (size_t i = 0; i < 3; i++)

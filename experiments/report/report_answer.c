@@ -316,6 +316,8 @@ static bool write_delta(const struct report *r, uint32_t point, uint32_t policy,
     if (isfinite(d.percent_low) && isfinite(d.percent_high))
         out_printf(r->out, " [%+.1f%%, %+.1f%%]", d.percent_low,
                    d.percent_high);
+    else if (isinf(d.percent_low) || isinf(d.percent_high))
+        out_text(r->out, " (its interval has no end)");
     if (r->source.grid->point_count > 1) {
         out_text(r->out, " at ");
         out_html_text(r->out, r->source.grid->point[point]);
@@ -333,15 +335,16 @@ static bool is_compared(const struct report *r, uint32_t policy,
     return false;
 }
 
-/* Writes a policy's differences to the baseline, at FIGURES_SHOWN points. */
-static void put_policy(const struct report *r, uint32_t policy,
+/* Writes a policy's differences to the baseline, at FIGURES_SHOWN points.  False: there is
+ * none. */
+static bool put_policy(const struct report *r, uint32_t policy,
                        enum metric metric)
 {
     const struct grid *grid = r->source.grid;
     uint32_t shown = 0;
 
     if (policy == r->source.baseline || !is_compared(r, policy, metric))
-        return;
+        return false;
     out_text(r->out, "<li>");
     html_element(r->out, "strong", grid->policy[policy]);
     out_text(r->out, ": ");
@@ -349,6 +352,7 @@ static void put_policy(const struct report *r, uint32_t policy,
         shown += write_delta(r, t, policy, metric, shown > 0 ? "; " : "");
     out_text(r->out, grid->point_count > FIGURES_SHOWN
                          ? "; more points below.</li>\n" : ".</li>\n");
+    return true;
 }
 
 /* Writes the answer where nothing was expected: each policy against the baseline,
@@ -365,9 +369,11 @@ static void put_baseline(const struct report *r)
             r->arena, "%s against %s", metric_info(grid->metrics, metrics[m])->title,
             grid->policy[r->source.baseline]));
         out_text(r->out, "</p>\n<ul>\n");
+        bool any = false;
         for (uint32_t p = 0; p < grid->policy_count; p++)
-            put_policy(r, p, metrics[m]);
-        out_text(r->out, "</ul>\n");
+            any = put_policy(r, p, metrics[m]) || any;
+        out_text(r->out, any ? "</ul>\n" : "<li>Not compared: it is 0, has no value, or is not "
+                                           "over all jobs.</li>\n</ul>\n");
     }
 }
 
@@ -378,6 +384,10 @@ void report_answer(const struct report *r)
     else if (r->source.baseline != UINT32_MAX &&
              r->source.grid->policy_count > 1)
         put_baseline(r);
+    else if (r->source.grid->policy_count > 1)
+        out_text(r->out, "<p class=\"none\">Nothing is compared with a baseline: there is no "
+                 "compare.csv, which names it, and nothing is expected. The policies stand side "
+                 "by side below.</p>\n");
     else
         out_text(r->out, "<p class=\"none\">Nothing is compared: the "
                  "experiment has one policy and expects nothing.</p>\n");

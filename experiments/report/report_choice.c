@@ -31,6 +31,8 @@ static const char *delta_text(struct arena *arena, const struct stats_delta *d)
 {
     if (!isfinite(d->percent))
         return "-";
+    if (isinf(d->percent_low) || isinf(d->percent_high))
+        return text_format(arena, "%+.1f%%, with no end to its interval", d->percent);
     if (fmax(fabs(d->percent_low), fabs(d->percent_high)) < SMALLEST_PERCENT)
         return text_format(arena, "within %g%%", SMALLEST_PERCENT);
     if (!isfinite(d->percent_low) || !isfinite(d->percent_high))
@@ -143,6 +145,16 @@ struct sheet *report_best(const struct report *r, struct err *err)
 
 /* ---- what another choice costs ---- */
 
+/* Is the best of a point 0, and the policy above it?  That is no percentage. */
+static bool above_zero(const struct report *r, uint32_t point, uint32_t policy,
+                       enum metric metric)
+{
+    uint32_t best = find_best(r, point, metric);
+
+    return best != UINT32_MAX && mean_of(r, point, best, metric) == 0 &&
+           mean_of(r, point, policy, metric) > 0;
+}
+
 /* Adds the largest loss that a policy has anywhere against the best of the point.
  * A policy that has no mean at some point is not compared. */
 static void add_regret(const struct report *r, struct sheet *sheet,
@@ -150,7 +162,7 @@ static void add_regret(const struct report *r, struct sheet *sheet,
 {
     const struct grid *grid = r->source.grid;
     struct stats_delta most = { .percent = -1 };
-    uint32_t at = 0, lost = 0, level = 0;
+    uint32_t at = 0, lost = 0, level = 0, zero = 0;
 
     for (uint32_t t = 0; t < grid->point_count; t++) {
         struct stats_delta d = above_best(r, t, policy, metric);
@@ -158,6 +170,7 @@ static void add_regret(const struct report *r, struct sheet *sheet,
         level += find_best(r, t, metric) == UINT32_MAX;
         if (isnan(mean_of(r, t, policy, metric)))
             lost++;
+        zero += above_zero(r, t, policy, metric);
         if (d.percent > most.percent) {
             most = d;
             at = t;
@@ -168,11 +181,16 @@ static void add_regret(const struct report *r, struct sheet *sheet,
                    grid->point_count);
     else if (level == grid->point_count)
         sheet_cell(sheet, "-");
+    else if (zero > 0)
+        sheet_cell(sheet, "above a best of 0 at %u of %u points", zero, grid->point_count);
     else if (most.percent < 0)
         sheet_cell(sheet, "it is the best at every point");
     else
         sheet_cell(sheet, "%s", delta_text(r->arena, &most));
-    if (lost == 0 && most.percent >= 0 && grid->point_count > 1)
+    if (lost == 0 && zero > 0 && most.percent >= 0)
+        sheet_small(sheet, "", "elsewhere %s, at %s", delta_text(r->arena, &most),
+                    grid->point[at]);
+    else if (lost == 0 && most.percent >= 0 && grid->point_count > 1)
         sheet_small(sheet, "", "%s", grid->point[at]);
 }
 

@@ -140,6 +140,8 @@ static void add_delta(struct sheet *sheet, const struct plot_delta *d,
     if (isfinite(d->low))
         snprintf(interval, sizeof interval, " [%+.1f, %+.1f] ", d->low,
                  d->high);
+    else if (isfinite(d->p_value))
+        strcpy(interval, ", with no end to its interval; ");
     if (isfinite(d->p_value) && d->p_value < 1e-6)
         strcpy(p, "p < 1e-6");
     else if (isfinite(d->p_value))
@@ -212,9 +214,10 @@ static void lost_note(struct out *out, const struct plot_source *source,
     if (survivors_any(source->grid, point, METRIC_JCT_MEAN))
         out_text(out, "<p class=\"pale\">\u201c368 of 405\u201d: a mean over "
                  "the jobs that were done, of all seeds, here and in the "
-                 "charts.  Those that were not would have taken longer, so it "
-                 "is not compared; the mean to the horizon is over all "
-                 "jobs.</p>\n");
+                 "charts.  Those that were not may be the longest, so it is not compared");
+    if (survivors_any(source->grid, point, METRIC_JCT_MEAN))
+        out_text(out, survivors_restricted(source->grid, point)
+                     ? "; the mean to the horizon is over all jobs.</p>\n" : ".</p>\n");
     if (survivors_any(source->grid, point, METRIC_SERVICE_LATENCY))
         out_text(out, "<p class=\"pale\">Not all requests were answered: "
                  "latencies are of those that were.</p>\n");

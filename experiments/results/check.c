@@ -101,7 +101,7 @@ static const char *figures(struct arena *arena, const struct check_item *item)
                            e->metric == METRIC_COST_PER_JOB
                                ? "; cost_usd is of the whole run"
                            : item->info->of == METRIC_OF_JOBS_DONE &&
-                             item->info->expression == NULL
+                             item->info->expression == NULL && item->restricted
                                ? "; jct_restricted_mean_s is over all jobs"
                                : "");
     if (item->lost != NULL)
@@ -128,10 +128,12 @@ static const char *figures(struct arena *arena, const struct check_item *item)
                            item->seeds, e->versus == NULL ? e->versus_point
                                                           : e->versus, lost);
     return text_format(arena, "%.5g%s, %.4g%% interval [%.5g%s, %.5g%s], "
-                       "%u seeds%s%s%s%s", item->value, unit,
+                       "%u %sseeds%s%s%s%s", item->value, unit,
                        100 * e->confidence, item->low, unit, item->high, unit,
-                       item->seeds, lost, item->verdict == CHECK_UNDECIDED
-                           ? ": it straddles the limit" : "",
+                       item->seeds, item->equal ? "equal " : "", lost,
+                       item->verdict == CHECK_UNDECIDED ? ": it straddles the limit"
+                       : item->each_seed ? ": a limit that asks for none, or for all, is "
+                                           "judged by these seeds alone" : "",
                        *item->doubt == 0 ? "" : "; not trusted: ", item->doubt);
 }
 
@@ -155,22 +157,27 @@ static void note_lost(struct arena *arena, struct survivors of,
 }
 
 /* The whole interval within the limits holds, all of it outside fails, and anything
- * else is undecided.  A value without an interval is judged by itself. */
+ * else is undecided. */
+static enum check_verdict within(const struct experiment_expect *e, double low, double high)
+{
+    if (low >= e->low && high <= e->high)
+        return CHECK_HOLDS;
+    return high < e->low || low > e->high ? CHECK_FAILS : CHECK_UNDECIDED;
+}
+
+/* Judges the interval.  A value without one is judged by itself. */
 static enum check_verdict judge(const struct experiment_expect *e,
                                 const struct check_item *item)
 {
-    double low = isnan(item->low) ? item->value : item->low;
-    double high = isnan(item->high) ? item->value : item->high;
+    bool alone = isnan(item->low) || item->each_seed;
+    double low = alone ? item->value : item->low;
+    double high = alone ? item->value : item->high;
 
     if (item->seeds == 0 || isnan(item->value) || !item->compared)
         return CHECK_UNDECIDED;
     if (isnan(item->low) && item->seeds_run > 1 && !item->alike && !item->fixed)
         return CHECK_UNDECIDED;     /* one of them alone has the value */
-    if (low >= e->low && high <= e->high)
-        return CHECK_HOLDS;
-    if (high < e->low || low > e->high)
-        return CHECK_FAILS;
-    return CHECK_UNDECIDED;
+    return within(e, low, high);
 }
 
 /* The point that it is compared with; UINT32_MAX: none, or itself.  *missing: its label, if
@@ -228,32 +235,78 @@ static void note_sides(struct arena *arena, const struct grid *grid,
     struct survivors none = { 0, 0 };
     enum metric metric = item->expect->metric;
 
+    item->restricted =
+        grid_mean(grid, at->point, at->policy, METRIC_JCT_RESTRICTED, 0.95).count > 0 &&
+        grid_mean(grid, at->other_point, at->other, METRIC_JCT_RESTRICTED, 0.95).count > 0;
     note_lost(arena, survivors_of(grid, at->point, at->policy, metric),
               at->compares ? survivors_of(grid, at->other_point, at->other,
                                           metric) : none, item);
 }
 
-/* Returns why an interval of no width cannot be trusted: seeds were drawn, all have one
- * count or one fraction, and what is rare may not have come up.  Of `seeds` that are alike,
- * a share of 1 - 0.05^(1/seeds) may be otherwise (Clopper and Pearson, one-sided); by 1
- * each, which is the step of a count and all of a fraction, that moves the mean by the
- * share.  Prices and times that are the same for each seed are so by what the experiment
- * says, and so is it that all jobs are done. */
-static const char *equal_text(struct arena *arena, const struct grid *grid,
-                              const struct speaks *at, const struct check_item *item)
+/* Seeds that both sides have. */
+static uint32_t trials_at(const struct grid *grid, const struct speaks *at)
+{
+    uint32_t count = 0;
+
+    for (uint32_t s = 0; s < grid->seed_count; s++)
+        count += grid_present(grid, at->point, at->policy, s) &&
+                 grid_present(grid, at->other_point, at->other, s);
+    return count;
+}
+
+/* Is the value the same in all seeds for a reason, or of another kind than counts and
+ * fractions? */
+static bool is_certain(const struct grid *grid, const struct speaks *at,
+                       const struct check_item *item)
+{
+    enum metric metric = item->expect->metric;
+
+    return item->fixed || isnan(item->value) ||
+           !(item->info->count || strcmp(item->info->unit, "fraction") == 0) ||
+           (trust_count_given(grid, at->point, at->policy, metric) &&
+            trust_count_given(grid, at->other_point, at->other, metric));
+}
+
+/* Does the limit ask for none, or of a fraction for all?  No interval of a mean can say
+ * that it is so, and one seed that is otherwise says that it is not; so the seeds that were
+ * run are judged. */
+static bool asks_for_end(const struct speaks *at, const struct check_item *item)
 {
     const struct experiment_expect *e = item->expect;
-    double share = 1 - pow(1 - e->confidence, 1.0 / item->seeds);
-    bool near = fabs(item->value - e->low) < share || fabs(e->high - item->value) < share;
+    bool fraction = strcmp(item->info->unit, "fraction") == 0;
 
-    if (item->fixed || item->seeds < 2 || (!near && !e->percent) ||
-        !(item->info->count || strcmp(item->info->unit, "fraction") == 0))
-        return "";
-    if (e->metric == METRIC_JOBS_DONE &&
-        !survivors_lost(survivors_of(grid, at->point, at->policy, METRIC_JCT_MEAN)))
-        return "";
-    return text_format(arena, "all %u seeds are equal, and %.2g%% of others may differ",
-                       item->seeds, 100 * share);
+    if (at->compares || item->info->expression != NULL || !(item->info->count || fraction))
+        return false;
+    return e->high == 0 || (fraction && e->low == 1 && item->value <= 1 &&
+                            e->metric != METRIC_GAP && e->metric != METRIC_MAKESPAN_GAP);
+}
+
+/* Where a count or a fraction is the same in all seeds, though they were drawn, sets the
+ * interval that equal seeds leave open; theirs has no width.  difference: that of the means,
+ * in the unit of the metric, of which 1 is `scale` of item->value. */
+static void widen_equal(struct arena *arena, const struct grid *grid, const struct speaks *at,
+                        double difference, double scale, struct check_item *item)
+{
+    double sure = grid_confidence(grid, item->expect->confidence), events = 0;
+    uint32_t seeds = item->alike ? trials_at(grid, at) : item->seeds;
+    struct trust_equal open, of_seeds;
+
+    if (seeds < 2 || is_certain(grid, at, item))
+        return;
+    if (!at->compares)
+        events = trust_events(grid, at->point, at->policy, item->expect->metric);
+    open = trust_equal(item->info, difference, at->compares, events > 0 ? events : seeds, sure);
+    of_seeds = trust_equal(item->info, difference, at->compares, seeds, sure);
+    item->low = item->value - scale * open.below;
+    item->high = item->value + scale * open.above;
+    item->seeds = seeds;
+    item->equal = true;
+    item->doubt = "";
+    if (events > 0 && !item->each_seed &&
+        within(item->expect, item->value - scale * of_seeds.below,
+               item->value + scale * of_seeds.above) == CHECK_UNDECIDED)
+        item->doubt = text_format(arena, "all %u seeds are equal, and %.2g%% of others may "
+                                  "differ", seeds, 100 * of_seeds.share);
 }
 
 /* Sets the value of an expectation and its interval: of the mean, or of the paired
@@ -279,10 +332,12 @@ static void measure(struct arena *arena, const struct grid *grid,
         item->low = mean.low;
         item->high = mean.high;
         item->seeds = (uint32_t)mean.count;
+        item->each_seed = asks_for_end(at, item);
         item->doubt = mean.low == mean.high
-            ? equal_text(arena, grid, at, item)
-            : trust_text(arena, trust_jobs(grid, at->point, at->policy), mean.skew,
-                         (double)mean.count);
+            ? "" : trust_text(arena, trust_jobs(grid, at->point, at->policy), mean.skew,
+                              (double)mean.count);
+        if (item->alike || mean.low == mean.high)
+            widen_equal(arena, grid, at, mean.mean, 1, item);
         return;
     }
     m = grid_samples(grid, at->other_point, at->other, e->metric, base);
@@ -292,10 +347,13 @@ static void measure(struct arena *arena, const struct grid *grid,
     item->low = e->percent ? d.percent_low : d.low;
     item->high = e->percent ? d.percent_high : d.high;
     item->seeds = (uint32_t)d.count;
-    item->doubt = item->low == item->high ? equal_text(arena, grid, at, item) : trust_pairs_text(
+    item->doubt = d.low == d.high ? "" : trust_pairs_text(
         arena, fmax(trust_jobs(grid, at->point, at->policy),
                     trust_jobs(grid, at->other_point, at->other)),
         d.skew, (double)d.count);
+    if (item->alike || d.low == d.high)
+        widen_equal(arena, grid, at, d.mean, e->percent ? 100 / fabs(
+            stats_mean(base, n > m ? n : m, sure).mean) : 1, item);
 }
 
 /* The expectation is not judged by its figures, for that reason. */
@@ -328,17 +386,6 @@ static bool is_whole(struct arena *arena, const struct grid *grid,
         arena, "%u trial%s that it speaks of failed", failed,
         failed == 1 ? "" : "s"));
     return false;
-}
-
-/* Seeds that both sides have. */
-static uint32_t trials_at(const struct grid *grid, const struct speaks *at)
-{
-    uint32_t count = 0;
-
-    for (uint32_t s = 0; s < grid->seed_count; s++)
-        count += grid_present(grid, at->point, at->policy, s) &&
-                 grid_present(grid, at->other_point, at->other, s);
-    return count;
 }
 
 /* Did a flag leave, or a folder that is not whole, what can be judged? */

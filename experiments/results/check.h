@@ -6,7 +6,8 @@
  * paired difference to `vs`) lies inside the limits, does not hold when all
  * of it lies outside, and is undecided when it straddles a limit.  With one
  * seed, or seeds that are all alike, there is no interval, and the value alone
- * is judged.  It is not judged when a flag or a folder that is not whole left
+ * is judged, but for counts and fractions of drawn seeds: what equal ones leave open is
+ * their interval (trust.h).  It is not judged when a flag or a folder that is not whole left
  * out what it speaks of; a failed trial among those is a verdict of its own.
  * Only what holds passes.
  */
@@ -44,11 +45,14 @@ struct check_item {
     const char *metric;         /* its name */
     const char *lost;           /* "368 of 405 jobs", or NULL: of all */
     bool compared;              /* false: not, as either side lost some */
+    bool restricted;            /* jct_restricted_mean_s has values on both sides */
     const char *point;
     uint32_t seeds;             /* that have the value */
     uint32_t seeds_run;
     bool alike;                 /* seeds that are all alike: one sample, */
     bool fixed;                 /* since nothing is drawn */
+    bool equal;                 /* a count or a fraction that is the same in all drawn seeds */
+    bool each_seed;             /* its limit asks for none or all: the value is judged */
     double value, low, high;
     const char *doubt;          /* why the interval cannot be trusted; "": it can */
 };

@@ -34,6 +34,7 @@ struct widths {
     double *x, *base;
     bool paired;                /* differences to the baseline, or means */
     uint32_t count, left_out;   /* left out: some jobs were lost, or the mean is 0 or none */
+    uint32_t fixed, equal;      /* nothing is drawn: known exactly; drawn, and all alike */
     double widest;              /* in percent */
     uint32_t point, policy;     /* of the widest */
     enum metric metric;
@@ -69,7 +70,7 @@ static double width_of(struct widths *w, uint32_t point, uint32_t policy,
 }
 
 /* Looks at one interval, and keeps it if it is the widest so far.  Seeds that are
- * all alike are known exactly, and are passed over. */
+ * all alike are one sample, and are passed over. */
 static void measure(struct widths *w, uint32_t point, uint32_t policy,
                     enum metric metric)
 {
@@ -77,8 +78,14 @@ static void measure(struct widths *w, uint32_t point, uint32_t policy,
     double width;
 
     if (grid_alike(grid, point, policy) &&
-        (!w->paired || grid_alike(grid, point, w->experiment->baseline)))
+        (!w->paired || grid_alike(grid, point, w->experiment->baseline))) {
+        bool fixed = grid_fixed(grid, point, policy) &&
+                     (!w->paired || grid_fixed(grid, point, w->experiment->baseline));
+
+        w->fixed += fixed;
+        w->equal += !fixed;
         return;                 /* one sample, that more seeds repeat */
+    }
     width = lost(w, point, policy, metric) ? NAN
                                            : width_of(w, point, policy, metric);
     if (isnan(width)) {
@@ -105,6 +112,15 @@ static void measure_all(struct widths *w)
                     measure(w, t, p, stop->metric[m]);
 }
 
+/* Returns why nothing has an interval. */
+static const char *none_text(struct arena *arena, const struct widths *w)
+{
+    if (w->left_out > 0)
+        return text_format(arena, "%u without a mean over all jobs, or with one of 0",
+                           w->left_out);
+    return w->equal > 0 ? "all seeds gave equal results" : "nothing is drawn";
+}
+
 /* Says how well everything is known, and what is known least. */
 static const char *widest_text(struct arena *arena, const struct widths *w)
 {
@@ -113,7 +129,8 @@ static const char *widest_text(struct arena *arena, const struct widths *w)
         : "means";
 
     if (w->count == 0)
-        return text_format(arena, "none of the %s has an interval", what);
+        return text_format(arena, "none of the %s has an interval: %s", what,
+                           none_text(arena, w));
     return text_format(
         arena, "%s %s are known to %s; the least known, %s of %s%s%s%s, to "
         "%.3g%%%s", w->widest <= w->experiment->stop.percent ? "all" : "not all",
@@ -126,10 +143,11 @@ static const char *widest_text(struct arena *arena, const struct widths *w)
             w->left_out));
 }
 
-/* Is every interval as narrow as `until: ±2%` asks?  True if none has an interval:
- * more seeds would not help. */
+/* Sets whether every interval is as narrow as `until: ±2%` asks.  Returns whether more
+ * seeds would not help: it is so, or there is none.  Where nothing is drawn, the values are
+ * known without an interval. */
 static bool is_narrow(struct arena *arena, const struct experiment *experiment,
-                      const struct grid *grid, const char **why)
+                      const struct grid *grid, bool *reached, const char **why)
 {
     struct widths w = {
         .experiment = experiment, .grid = grid,
@@ -140,7 +158,9 @@ static bool is_narrow(struct arena *arena, const struct experiment *experiment,
 
     measure_all(&w);
     *why = widest_text(arena, &w);
-    return w.count == 0 || w.widest <= experiment->stop.percent;
+    *reached = w.count > 0 ? w.widest <= experiment->stop.percent
+                           : w.left_out == 0 && w.equal == 0;
+    return w.count == 0 || *reached;
 }
 
 /* ---- a verdict ---- */
@@ -152,9 +172,10 @@ static bool is_open(const struct check_item *item)
            !isnan(item->value);
 }
 
-/* Is no expectation undecided that more seeds could decide? */
+/* Sets whether no expectation is undecided.  Returns whether none is that more seeds could
+ * decide. */
 static bool is_decided(struct arena *arena, const struct experiment *experiment,
-                       const struct grid *grid, const char **why)
+                       const struct grid *grid, bool *reached, const char **why)
 {
     struct check_list list = check_expects(arena, grid, experiment->expect,
                                            experiment->expect_count);
@@ -162,7 +183,10 @@ static bool is_decided(struct arena *arena, const struct experiment *experiment,
 
     for (uint32_t i = 0; i < list.count; i++)
         open += is_open(&list.item[i]);
-    *why = open == 0 ? "no expectation is undecided that seeds can decide"
+    *reached = list.undecided == 0;
+    *why = *reached ? "no expectation is undecided"
+         : open == 0 ? text_format(arena, "%u of %u expectations are undecided, and no seeds "
+                                   "can decide them", list.undecided, list.count)
          : text_format(arena, "%u of %u expectations are undecided", open,
                        list.count);
     return open == 0;
@@ -173,7 +197,7 @@ bool stop_judge(struct arena *arena, struct experiment *experiment,
 {
     struct experiment_stop *stop = &experiment->stop;
     uint32_t failed = failed_trials(grid);
-    bool all = experiment->seeds >= stop->at_most;
+    bool all = experiment->seeds >= stop->at_most, enough = true;
     const char *why;
 
     if (failed > 0) {
@@ -181,14 +205,14 @@ bool stop_judge(struct arena *arena, struct experiment *experiment,
         why = text_format(arena, "%u trial%s failed", failed,
                           failed == 1 ? "" : "s");
     } else {
-        stop->reached = stop->rule == LOOKS_WIDTH
-            ? is_narrow(arena, experiment, grid, &why)
-            : is_decided(arena, experiment, grid, &why);
+        enough = stop->rule == LOOKS_WIDTH
+            ? is_narrow(arena, experiment, grid, &stop->reached, &why)
+            : is_decided(arena, experiment, grid, &stop->reached, &why);
     }
     stop->why = all
         ? text_format(arena, "stopped at the most, %u seeds: %s",
                       experiment->seeds, why)
         : text_format(arena, "stopped at %u of at most %u seeds: %s",
                       experiment->seeds, stop->at_most, why);
-    return all || failed > 0 || stop->reached;
+    return all || failed > 0 || enough;
 }

@@ -312,9 +312,10 @@ static void print_lost(FILE *file, const struct grid *grid)
             if (!survivors_lost(s))
                 continue;
             fprintf(file, "(%.0f of %.0f): over the jobs that were done, of "
-                    "all seeds; neither starred nor compared\n"
-                    "JCT to horizon: over all jobs, one that is not done counts "
-                    "up to `until`; compares all policies\n", s.done, s.all);
+                    "all seeds; neither starred nor compared\n", s.done, s.all);
+            if (survivors_restricted(grid, t))
+                fputs("JCT to horizon: over all jobs, one that is not done counts "
+                      "up to `until`; compares all policies\n", file);
             return;
         }
 }

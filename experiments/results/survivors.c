@@ -65,3 +65,12 @@ bool survivors_any(const struct grid *grid, uint32_t point,
             return true;
     return false;
 }
+
+bool survivors_restricted(const struct grid *grid, uint32_t point)
+{
+    for (uint32_t p = 0; p < grid->policy_count; p++)
+        if (grid_run_count(grid, point, p) > 0 &&
+            grid_mean(grid, point, p, METRIC_JCT_RESTRICTED, 0.95).count == 0)
+            return false;
+    return true;
+}

@@ -41,4 +41,8 @@ void survivors_text(struct survivors s, char *out);
 bool survivors_any(const struct grid *grid, uint32_t point,
                    enum metric metric);
 
+/* Have all policies that were run at that point a mean to the horizon?  Without `until`, one
+ * that lost a job has none. */
+bool survivors_restricted(const struct grid *grid, uint32_t point);
+
 #endif

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "experiments/columns/metric.h"
+
 struct arena;
 struct grid;
 
@@ -35,5 +37,29 @@ const char *trust_text(struct arena *arena, double jobs, double skew,
  * shows which. */
 const char *trust_pairs_text(struct arena *arena, double jobs, double skew,
                              double pairs);
+
+/* What equal seeds leave open.  Their interval has no width, though what is rare may not
+ * have come up.  With a probability of 1 - confidence or more, nothing is seen
+ * - of a count, in n seeds, if on average up to -log(1 - confidence) / n come in a seed, as
+ *   of a Poisson process (3 / n, the rule of three);
+ * - of a fraction, in n seeds or of n requests, if a share of up to 1 - (1 - confidence)^(1/n)
+ *   of them are otherwise (Clopper and Pearson's bound, one-sided).  Each may then be
+ *   anything: 0 to 1, and -1 to 1 of a difference. */
+struct trust_equal {
+    double below, above;        /* by how much the mean may differ from the value, from 0 on */
+    double share;               /* of seeds or requests that may be otherwise */
+};
+/* Returns it for a count or a fraction; value: the same in all `n` of them, n > 0. */
+struct trust_equal trust_equal(const struct metric_info *info, double value, bool difference,
+                               double n, double confidence);
+/* Returns of how many requests, in all seeds, slo_attained_fraction is all or none; 0 of
+ * another metric, of a fraction between, and without services: how many jobs have a
+ * deadline is not known. */
+double trust_events(const struct grid *grid, uint32_t point, uint32_t policy,
+                    enum metric metric);
+/* Does the experiment say how many it is: what came, and of a count of what was done, where
+ * all jobs are done? */
+bool trust_count_given(const struct grid *grid, uint32_t point, uint32_t policy,
+                       enum metric metric);
 
 #endif

@@ -17,6 +17,7 @@
 #include "experiments/spec/experiment.h"
 #include "experiments/spec/expects.h"
 #include "experiments/spec/keys.h"
+#include "policies/registry/rules.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
@@ -321,10 +322,23 @@ static bool check_used(const struct opening *o, struct err *err)
     return true;
 }
 
+/* False, with err: an entry of `policies:` names no policy, or has a key that is not known.
+ * An option that means it would be told to run none of them. */
+static bool check_entries(struct arena *arena, const struct conf_node *policies,
+                          const struct registry_guests *guests, struct err *err)
+{
+    for (size_t i = 0; i < conf_count(policies); i++)
+        if (!experiment_entry_key(conf_item(policies, i), err) ||
+            (experiment_entry_name(conf_item(policies, i)) != NULL &&
+             !rules_known(arena, conf_item(policies, i), guests, err)))
+            return false;
+    return true;
+}
+
 /* Keys that would speak of other policies than the options. */
 static bool check_beside(const struct conf_node *root, bool options, struct err *err)
 {
-    return conf_acts(root, "decide", !options, "needs `options`", err) &&
+    return conf_acts(root, "decide", !options && !conf_is_hurt(root), "needs `options`", err) &&
            conf_acts(root, "baseline", options, "needs an experiment without `options`, of "
                      "which the first is what the others are compared with", err) &&
            conf_acts(root, "tuned", options, "needs an experiment without `options`, which "
@@ -332,7 +346,7 @@ static bool check_beside(const struct conf_node *root, bool options, struct err 
 }
 
 const struct conf_node *choices_open(struct arena *arena, const struct conf_node *root,
-                                     struct err *err)
+                                     const struct registry_guests *guests, struct err *err)
 {
     const struct conf_node *options, *policies;
     struct opening o = { .arena = arena };
@@ -353,6 +367,8 @@ const struct conf_node *choices_open(struct arena *arena, const struct conf_node
                  "policy: dynamic}]");
         return NULL;
     }
+    if (!check_entries(arena, policies, guests, err))
+        return NULL;
     count = conf_count(options);
     o.policies = policies;
     o.used = arena_alloc(arena, conf_count(policies) + 1, sizeof *o.used);

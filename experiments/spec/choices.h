@@ -16,11 +16,13 @@ struct arena;
 struct conf_node;
 struct err;
 struct experiment;
+struct registry_guests;
 
 /* Returns the experiment with the options in place of its policies, in the arena;
- * `root` itself if it has no options.  NULL: err says what is wrong. */
+ * `root` itself if it has no options.  guests: policies from files.  NULL: err says what is
+ * wrong. */
 const struct conf_node *choices_open(struct arena *arena, const struct conf_node *root,
-                                     struct err *err);
+                                     const struct registry_guests *guests, struct err *err);
 /* Reads the options and `decide` of the tree that choices_open() took, into the
  * experiment.  Needs experiment->own.  False: err says why. */
 bool choices_read(struct arena *arena, const struct conf_node *options,

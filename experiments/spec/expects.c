@@ -64,51 +64,44 @@ const struct conf_schema experiment_keep_schema =
     CONF_SCHEMA("experiment.decide.keep[]",
                 "a condition that an option must keep", keep_field);
 
-/* False, with err, for a percentage of nothing, or a fraction that no trial can
- * reach.  The gaps to a bound are fractions too, and may be larger than 1. */
-static bool check_limit(const struct conf_node *node, const struct metric_info *info,
-                        const struct experiment_expect *e, bool percent, double limit,
-                        struct err *err)
-{
-    bool compares = e->versus != NULL || e->versus_point != NULL;
-    enum metric metric = metric_find(NULL, info->name);
-    bool fraction = strcmp(info->unit, "fraction") == 0;
+/* ---- limits ---- */
 
-    if (percent && !compares && !fraction) {
+/* False, with err, for a percentage of nothing, or a fraction that nothing can reach. */
+static bool check_limit(const struct conf_node *node, const struct expect_limits_of *of,
+                        bool percent, double limit, struct err *err)
+{
+    bool fraction = strcmp(of->unit, "fraction") == 0;
+
+    if (percent && !of->compares && !fraction) {
         err_set(err, ERR_RANGE, conf_pos(node), "%s has no percentage without "
-                "something to compare it with, found '%.40s'", info->name,
+                "something to compare it with, found '%.40s'", of->name,
                 conf_text(node));
-        return err_hint(err, e->policy == NULL ? "Write a number: a condition is not compared "
-                                                 "with another option."
-                                               : "Add vs: POLICY, or write a number.");
+        return err_hint(err, of->compare_with == NULL
+                                 ? "Write a number: a condition is not compared with another "
+                                   "option."
+                                 : "Add %s, or write a number.", of->compare_with);
     }
-    if (percent || !fraction || fabs(limit) <= 1 ||
-        metric == METRIC_GAP || metric == METRIC_MAKESPAN_GAP)
+    if (percent || !fraction || fabs(limit) <= 1 || of->above_one)
         return true;
     err_set(err, ERR_RANGE, conf_pos(node), "%s is a fraction from 0 to 1, "
-            "found '%.40s'", info->name, conf_text(node));
+            "found '%.40s'", of->name, conf_text(node));
     return err_hint(err, "A percentage has its mark: %.10g%%.", limit);
 }
 
-/* A limit: a number in the metric's unit, a time where that is seconds, or a
- * percentage. */
+/* A limit: a number in the unit, a time where that is seconds, or a percentage. */
 static bool read_limit(const struct conf_node *node, const char *key,
-                       const struct metric_set *metrics, struct experiment_expect *e,
-                       double *limit, bool *percent, struct err *err)
+                       const struct expect_limits_of *of, double *limit, bool *percent,
+                       struct err *err)
 {
-    const struct metric_info *info = metric_info(metrics, e->metric);
-
     const struct conf_field as_number = {
         .key = key, .type = CONF_FRACTION
     }, as_time = { .key = key, .type = CONF_TIME };
     const char *text = conf_kind(node) == CONF_SCALAR ? conf_text(node) : "";
     size_t bytes = strlen(text);
-    bool compares = e->versus != NULL || e->versus_point != NULL;
     int64_t ns;
 
     *percent = bytes > 0 && text[bytes - 1] == '%';
-    if (bytes > 0 && strchr("smhdwn", text[bytes - 1]) != NULL &&
-        strcmp(info->unit, "s") == 0) {
+    if (bytes > 0 && strchr("smhdwn", text[bytes - 1]) != NULL && strcmp(of->unit, "s") == 0) {
         if (text[0] == '-')
             return err_set(err, ERR_RANGE, conf_pos(node), "a time below 0 is a number of "
                            "seconds without a unit, such as -3600, found '%.40s'", text);
@@ -118,16 +111,16 @@ static bool read_limit(const struct conf_node *node, const char *key,
         return true;
     }
     if (!conf_read(node, &as_number, limit, err) ||
-        !check_limit(node, info, e, *percent, *limit, err))
+        !check_limit(node, of, *percent, *limit, err))
         return false;
-    *percent = *percent && compares;
+    *percent = *percent && of->compares;
     if (*percent)
         *limit *= 100;
     return true;
 }
 
 /* Both limits are numbers or both are percentages. */
-static bool read_between(const struct conf_node *node, const struct metric_set *metrics,
+static bool read_between(const struct conf_node *node, const struct expect_limits_of *of,
                          struct experiment_expect *e, struct err *err)
 {
     bool other;
@@ -135,9 +128,8 @@ static bool read_between(const struct conf_node *node, const struct metric_set *
     if (conf_kind(node) != CONF_LIST || conf_count(node) != 2)
         return err_set(err, ERR_SCHEMA, conf_pos(node),
                        "between must be a list of two: [lower, upper]");
-    if (!read_limit(conf_item(node, 0), "between", metrics, e, &e->low, &e->percent,
-                    err) ||
-        !read_limit(conf_item(node, 1), "between", metrics, e, &e->high, &other, err))
+    if (!read_limit(conf_item(node, 0), "between", of, &e->low, &e->percent, err) ||
+        !read_limit(conf_item(node, 1), "between", of, &e->high, &other, err))
         return false;
     if (other != e->percent)
         return err_set(err, ERR_SCHEMA, conf_pos(node),
@@ -149,28 +141,42 @@ static bool read_between(const struct conf_node *node, const struct metric_set *
 }
 
 /* Exactly one of the three forms; the other side is unlimited. */
-static bool read_limits(const struct conf_node *map,
-                        const struct expect_keys *keys,
-                        const struct metric_set *metrics,
+bool expect_limits_read(const struct conf_node *map, const struct expect_limits_of *of,
                         struct experiment_expect *e, struct err *err)
 {
-    int given = (keys->at_most != NULL) + (keys->at_least != NULL) +
-                (keys->between != NULL);
+    const struct conf_node *at_most = conf_get(map, "at_most");
+    const struct conf_node *at_least = conf_get(map, "at_least");
+    const struct conf_node *between = conf_get(map, "between");
+    int given = (at_most != NULL) + (at_least != NULL) + (between != NULL);
 
     e->low = -INFINITY;
     e->high = INFINITY;
     if (given != 1)
         return err_set(err, ERR_SCHEMA, conf_pos(map),
                        "%s needs one of at_most, at_least and between, and has %d",
-                       keys->policy == NULL ? "a condition" : "an expectation", given);
-    if (keys->at_most != NULL)
-        return read_limit(keys->at_most, "at_most", metrics, e, &e->high, &e->percent,
-                          err);
-    if (keys->at_least != NULL)
-        return read_limit(keys->at_least, "at_least", metrics, e, &e->low, &e->percent,
-                          err);
-    return read_between(keys->between, metrics, e, err);
+                       of->compare_with == NULL ? "a condition" : "an expectation", given);
+    if (at_most != NULL)
+        return read_limit(at_most, "at_most", of, &e->high, &e->percent, err);
+    if (at_least != NULL)
+        return read_limit(at_least, "at_least", of, &e->low, &e->percent, err);
+    return read_between(between, of, e, err);
 }
+
+/* The gaps to a bound are fractions, and may be larger than 1. */
+static bool read_limits(const struct conf_node *map, const struct metric_set *metrics,
+                        bool keeps, struct experiment_expect *e, struct err *err)
+{
+    const struct metric_info *info = metric_info(metrics, e->metric);
+    const struct expect_limits_of of = {
+        .name = info->name, .unit = info->unit, .compare_with = keeps ? NULL : "vs: POLICY",
+        .compares = e->versus != NULL || e->versus_point != NULL,
+        .above_one = e->metric == METRIC_GAP || e->metric == METRIC_MAKESPAN_GAP
+    };
+
+    return expect_limits_read(map, &of, e, err);
+}
+
+/* ---- expectations and conditions ---- */
 
 bool experiment_metric(const struct experiment *experiment,
                        const struct conf_node *node, enum metric *metric,
@@ -220,7 +226,7 @@ static bool read_expect(const struct experiment *experiment,
     e->versus_point_pos = keys.versus_point == NULL
                               ? e->pos : conf_pos(conf_get(map, "vs_point"));
     return experiment_metric(experiment, conf_get(map, "metric"), &e->metric, err) &&
-           read_limits(map, &keys, experiment_metrics(experiment), e, err);
+           read_limits(map, experiment_metrics(experiment), false, e, err);
 }
 
 bool experiment_expects(struct arena *arena, const struct conf_node *node,
@@ -252,7 +258,7 @@ bool experiment_keep_read(const struct experiment *experiment, const struct conf
 
     if (!conf_fill(map, &experiment_keep_schema, &keys, err) ||
         !experiment_metric(experiment, conf_get(map, "metric"), &e.metric, err) ||
-        !read_limits(map, &keys, experiment_metrics(experiment), &e, err))
+        !read_limits(map, experiment_metrics(experiment), true, &e, err))
         return false;
     *keep = (struct experiment_keep){ e.metric, e.low, e.high };
     return true;

@@ -169,6 +169,25 @@ const char *experiment_entry_name(const struct conf_node *entry)
     return conf_text(name);
 }
 
+bool experiment_entry_key(const struct conf_node *entry, struct err *err)
+{
+    static const char *const policy[] = { "policy", NULL };
+
+    if (conf_kind(entry) != CONF_MAP || conf_get(entry, "policy") != NULL)
+        return true;
+    for (size_t i = 0; i < conf_count(entry); i++) {
+        const char *key = conf_key(entry, i);
+
+        if (conf_nearest(key, policy) == NULL)
+            continue;
+        err_set(err, ERR_SCHEMA, conf_key_pos(entry, i), "key '%.80s' is not known in "
+                "'experiment.policies[]'", key);
+        err->fault = FAULT_KEY;
+        return err_hint(err, "Did you mean 'policy'?");
+    }
+    return true;
+}
+
 bool experiment_top_read(const struct conf_node *root, struct experiment_top *top,
                          struct err *err)
 {

@@ -43,5 +43,7 @@ bool experiment_stop_read(struct arena *arena, const struct conf_node *node, boo
 /* Returns what an entry of `policies:` is called in the results, without reading all of
  * it; NULL: the entry is wrong. */
 const char *experiment_entry_name(const struct conf_node *entry);
+/* False, with err: the entry has no key `policy`, and one that is near to it. */
+bool experiment_entry_key(const struct conf_node *entry, struct err *err);
 
 #endif

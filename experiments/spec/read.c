@@ -85,6 +85,8 @@ static bool name_policies(struct reader *r, struct err *err)
     for (size_t i = 0; i < count; i++) {
         const struct conf_node *item = conf_item(list, i);
 
+        if (!experiment_entry_key(item, err))
+            return false;
         all[i] = experiment_entry_name(item);
         if (all[i] == NULL || all[i][0] == '\0' ||
             strpbrk(all[i], ",\"\n\t /") != NULL)
@@ -175,6 +177,12 @@ static bool check_point(const struct experiment *experiment,
     return err_hint(err, "The first one is '%.100s'.", experiment->point[0].label);
 }
 
+/* Was the sweep, or a key of it, taken out, since it is wrong?  Then points are not known. */
+static bool lacks_sweep(const struct reader *r)
+{
+    return r->top.sweep == NULL ? conf_is_hurt(r->root) : conf_is_hurt(r->top.sweep);
+}
+
 /* Names of policies and points in `expect:`; keys.c has checked the rest. */
 static bool check_expects(struct reader *r, struct err *err)
 {
@@ -194,7 +202,7 @@ static bool check_expects(struct reader *r, struct err *err)
             return err_hint(err, "Name another policy, or leave vs out and "
                             "give the limit as a number.");
         }
-        if (!check_point(experiment, e, err))
+        if (!lacks_sweep(r) && !check_point(experiment, e, err))
             return false;
     }
     return true;
@@ -413,12 +421,14 @@ static bool read_root(void *self, const struct conf_node *root,
     r->top = (struct experiment_top){ 0 };
     r->root = root;
     if (!r->set) {
+        if (conf_kind(root) == CONF_MAP && !conf_known(root, &experiment_schema, err))
+            return false;
         r->file_seeds = read_file_seeds(root);
         r->written = conf_kind(root) == CONF_MAP ? conf_get(root, "policies") : NULL;
         if (chosen || !tree_replaced(r->options->set, r->options->set_count, "policies"))
             r->root = guests_load(r->arena, root, &r->guests, err);
         if (r->root != NULL && chosen)  /* among options, where there are any */
-            r->root = choices_open(r->arena, r->root, err);
+            r->root = choices_open(r->arena, r->root, &r->guests, err);
         if (r->root != NULL)
             r->root = choose_policies(r, r->root, err);
         if (r->root != NULL)
@@ -427,7 +437,7 @@ static bool read_root(void *self, const struct conf_node *root,
         if (r->root != NULL)            /* those that --set brings */
             r->root = guests_load(r->arena, r->root, &r->guests, err);
         if (r->root != NULL && !chosen)
-            r->root = choices_open(r->arena, r->root, err);
+            r->root = choices_open(r->arena, r->root, &r->guests, err);
         if (r->root != NULL && r->options->branches != NULL)
             r->root = branches_open(r->arena, r->root, r->options->branches, err);
         r->file_policies = r->root != NULL ? count_policies(r->root) : 0;

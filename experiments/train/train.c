@@ -24,6 +24,7 @@
 #include "sim/config/conf.h"
 #include "sim/stats/stats.h"
 #include "sim/text/out.h"
+#include "sim/text/paths.h"
 #include "sim/text/table.h"
 
 /* ---- what is trained on -------------------------------------------------- */
@@ -78,8 +79,8 @@ static void log_generation(struct training *t, const struct candidate *batch)
             t->keys.generations, t->keys.objective_name, batch[0].score,
             t->best.score);
     if (failed > 0 || undone > 0)
-        fprintf(t->options->log, "; of %u vectors %u failed and %u left jobs "
-                "undone", count, failed, undone);
+        fprintf(t->options->log, "; of %u vectors %u failed and %u left more jobs undone "
+                "or requests unanswered than the start", count, failed, undone);
     fputc('\n', t->options->log);
 }
 
@@ -179,36 +180,71 @@ static bool check_matters(const struct training *t, struct err *err)
 
 /* ---- the verdict --------------------------------------------------------- */
 
+/* What a side left on the held-out seeds. */
+struct left {
+    double undone, unanswered;  /* jobs, requests */
+    uint32_t failed;            /* trials */
+};
+
 /* The held-out seeds, first with the initial weights, then the learned. */
 struct judgement {
     struct stats_mean before, after;
     struct stats_delta delta;
-    double undone_before, undone_after;
-    uint32_t failed_before, failed_after;
+    struct left left_before, left_after;
+    struct left *left_against;  /* by policy, as `against` */
     struct stats_mean *against; /* by policy: how much more the learned has, in parts of
                                    the size of its value */
     uint32_t best;              /* of them: against which least is gained */
 };
 
-/* Adds the jobs that a trial left undone; NAN is a trial that failed. */
-static void add_undone(double undone, double *sum, uint32_t *failed)
+/* Sums what candidate i left on all cells. */
+static struct left sum_left(const struct outcome *o, uint32_t i)
 {
-    if (isnan(undone))
-        ++*failed;
-    else
-        *sum += undone;
+    struct left sum = { 0, 0, 0 };
+
+    for (uint32_t k = i * o->cells; k < (i + 1) * o->cells; k++) {
+        bool failed = isnan(o->undone[k]) != 0;
+
+        sum.failed += failed;
+        sum.undone += failed ? 0 : o->undone[k];
+        sum.unanswered += failed ? 0 : o->unanswered[k];
+    }
+    return sum;
+}
+
+/* Returns what two sides left, as "; jobs left undone: 3 -> 0", or nothing: told only where
+ * there are any, since the means would then mislead. */
+static const char *left_text(struct arena *arena, const struct left *from,
+                             const struct left *to)
+{
+    const char *text = "";
+
+    if (from->undone > 0 || to->undone > 0)
+        text = text_format(arena, "%s; jobs left undone: %.0f -> %.0f", text, from->undone,
+                           to->undone);
+    if (from->unanswered > 0 || to->unanswered > 0)
+        text = text_format(arena, "%s; requests unanswered: %.0f -> %.0f", text,
+                           from->unanswered, to->unanswered);
+    if (from->failed > 0 || to->failed > 0)
+        text = text_format(arena, "%s; failed trials: %u -> %u", text, from->failed,
+                           to->failed);
+    return text;
 }
 
 /* Cell by cell, so that points of different load weigh alike. */
 static void judge_against(struct training *t, struct judgement *j,
-                          const double *value, uint32_t count)
+                          const struct outcome *o)
 {
+    const double *value = o->value;
+    uint32_t count = o->cells;
     double *ratio = arena_alloc(t->arena, count, sizeof *ratio);
     int better = metric_info(experiment_metrics(t->experiment),
                              t->keys.objective)->better;
 
     j->against = arena_alloc(t->arena, t->keys.against_count + 1,
                              sizeof *j->against);
+    j->left_against = arena_alloc(t->arena, t->keys.against_count + 1,
+                                  sizeof *j->left_against);
     for (uint32_t a = 0; a < t->keys.against_count; a++) {
         for (uint32_t i = 0; i < count; i++) {
             double other = value[(a + 2) * count + i];
@@ -216,6 +252,7 @@ static void judge_against(struct training *t, struct judgement *j,
             ratio[i] = (value[count + i] / other - 1) * copysign(1, other);
         }
         j->against[a] = stats_mean(ratio, count, 0.95);
+        j->left_against[a] = sum_left(o, a + 2);
         if ((j->against[a].mean - j->against[j->best].mean) * better < 0)
             j->best = a;
     }
@@ -240,47 +277,38 @@ static bool judge_weights(struct training *t, struct judgement *j,
         all[2 + a] = train_rival(t, t->keys.against[a]);
     if (!train_run_batch(t, all, 2 + t->keys.against_count, cell, count, &o, err))
         return false;
-    *j = (struct judgement){ .undone_before = 0 };
-    for (uint32_t i = 0; i < count; i++) {
-        add_undone(o.undone[i], &j->undone_before, &j->failed_before);
-        add_undone(o.undone[count + i], &j->undone_after, &j->failed_after);
-    }
+    *j = (struct judgement){ .left_before = sum_left(&o, 0), .left_after = sum_left(&o, 1) };
     j->before = stats_mean(o.value, count, 0.95);
     j->after = stats_mean(o.value + count, count, 0.95);
     j->delta = stats_delta(o.value + count, o.value, count, 0.95);
-    judge_against(t, j, o.value, count);
+    judge_against(t, j, &o);
     return true;
 }
 
-/* Writes the judgement as one sentence.  Jobs left undone and failed trials are
- * told only where there are any, since the means would then mislead. */
-static void put_judgement(struct training *t, const struct judgement *j,
-                          char *text, size_t bytes)
+/* Returns the judgement as one sentence. */
+static const char *judgement_text(struct training *t, const struct judgement *j)
 {
-    int n = snprintf(
-        text, bytes, "%s %.6g -> %.6g, %+.3g%% [%+.3g%%, %+.3g%%] on seeds %"
-        PRId64 " to %" PRId64 ", not trained on", t->keys.objective_name,
+    return text_format(
+        t->arena, "%s %.6g -> %.6g, %+.3g%% [%+.3g%%, %+.3g%%] on seeds %"
+        PRId64 " to %" PRId64 ", not trained on%s", t->keys.objective_name,
         j->before.mean, j->after.mean, j->delta.percent, j->delta.percent_low,
         j->delta.percent_high, t->keys.held_out.from,
-        t->keys.held_out.from + t->keys.held_out.count - 1);
-    if (j->undone_before > 0 || j->undone_after > 0)
-        n += snprintf(text + n, bytes - (size_t)n, "; jobs left undone: %.0f "
-                      "-> %.0f", j->undone_before, j->undone_after);
-    if (j->failed_before > 0 || j->failed_after > 0)
-        snprintf(text + n, bytes - (size_t)n, "; failed trials: %u -> %u",
-                 j->failed_before, j->failed_after);
+        t->keys.held_out.from + t->keys.held_out.count - 1,
+        left_text(t->arena, &j->left_before, &j->left_after));
 }
 
-/* A line for each policy it is set against, after `start`. */
+/* A line for each policy it is set against, after `start`, with what that one and then the
+ * learned weights left. */
 static void put_against(const struct training *t, const struct judgement *j,
                         const char *start, struct out *out)
 {
     for (uint32_t a = 0; a < t->keys.against_count; a++)
-        out_printf(out, "%sagainst %s%s: %+.3g%% [%+.3g%%, %+.3g%%], cell by cell\n",
+        out_printf(out, "%sagainst %s%s: %+.3g%% [%+.3g%%, %+.3g%%], cell by cell%s\n",
                    start, t->experiment->policy_name[t->keys.against[a]],
                    a == j->best ? ", the best of them" : "",
                    100 * j->against[a].mean, 100 * j->against[a].low,
-                   100 * j->against[a].high);
+                   100 * j->against[a].high,
+                   left_text(t->arena, &j->left_against[a], &j->left_after));
 }
 
 /* Writes how the weights were made, as comments of the file. */
@@ -340,17 +368,15 @@ static bool write_weights(struct training *t, const struct judgement *j,
     const struct experiment *experiment = t->experiment;
     const struct train_keys *keys = &t->keys;
     struct out *out = out_open(t->arena, t->options->path, err);
-    char text[512];
 
     if (out == NULL)
         return false;
-    put_judgement(t, j, text, sizeof text);
     out_printf(out, "# SPDX-License-Identifier: GPL-3.0-or-later\n#\n"
                "# Weights of the policy %s, learned; do not edit.\n",
                keys->policy_name);
     put_command(t, out);
     put_training(t, out);
-    out_printf(out, "# Judged, with a 95%% interval:\n#   %s\n", text);
+    out_printf(out, "# Judged, with a 95%% interval:\n#   %s\n", judgement_text(t, j));
     put_against(t, j, "#   ", out);
     out_printf(out, "# Inputs (XXH64):\n");
     for (size_t i = 0; i < experiment->input_count; i++)
@@ -398,7 +424,6 @@ bool train_run(struct arena *arena, const struct experiment *experiment,
     struct training t = { .arena = arena, .experiment = experiment,
                           .options = options };
     struct judgement j;
-    char text[512];
 
     if (!train_keys_read(arena, experiment, &t.keys, err) || !begin(&t, err))
         return false;
@@ -408,9 +433,8 @@ bool train_run(struct arena *arena, const struct experiment *experiment,
         !judge_weights(&t, &j, err) || !write_weights(&t, &j, err))
         return false;
     train_state_drop(&t);
-    put_judgement(&t, &j, text, sizeof text);
     struct out *out = out_stream(arena, "stdout", options->out);
-    out_printf(out, "%s\n", text);
+    out_printf(out, "%s\n", judgement_text(&t, &j));
     put_against(&t, &j, "", out);
     out_printf(out, "weights: %s\n", options->path);
     return out_close(out, err);

@@ -15,6 +15,7 @@
 #include "experiments/train/training.h"
 #include "policies/host/host.h"
 #include "sim/base/arena.h"
+#include "sim/base/clock.h"
 #include "sim/text/scan.h"
 #include "sim/text/table.h"
 
@@ -105,7 +106,9 @@ struct outcome train_outcome(struct arena *arena, uint32_t count, uint32_t cells
     return (struct outcome){
         .cells = cells,
         .value = arena_alloc(arena, trials, sizeof(double)),
-        .undone = arena_alloc(arena, trials, sizeof(double))
+        .undone = arena_alloc(arena, trials, sizeof(double)),
+        .unanswered = arena_alloc(arena, trials, sizeof(double)),
+        .excused = arena_alloc(arena, trials, sizeof(double))
     };
 }
 
@@ -114,6 +117,8 @@ void train_copy_outcome(struct outcome *o, uint32_t to, const struct outcome *ot
 {
     o->value[to] = other->value[from];
     o->undone[to] = other->undone[from];
+    o->unanswered[to] = other->unanswered[from];
+    o->excused[to] = other->excused[from];
 }
 
 bool train_run_batch(struct training *t, const struct candidate *batch,
@@ -141,6 +146,9 @@ bool train_run_batch(struct training *t, const struct candidate *batch,
 
         o->value[i] = done ? v[t->keys.objective] : NAN;
         o->undone[i] = done ? v[METRIC_JOBS] - v[METRIC_JOBS_DONE] : NAN;
+        o->unanswered[i] = done ? metric_unanswered(v) : NAN;
+        o->excused[i] = done ? metric_unanswered_excused(
+            v, t->experiment->until_ns != CLOCK_NEVER_NS) : NAN;
         if (!done && o->first.kind == ERR_NONE)
             o->first = *trial[i].err;
     }
@@ -179,6 +187,7 @@ double train_score(const struct training *t, const struct outcome *o, uint32_t i
 {
     const double *value = o->value + (size_t)i * o->cells;
     const double *undone = o->undone + (size_t)i * o->cells;
+    const double *unanswered = o->unanswered + (size_t)i * o->cells;
     int better = metric_info(experiment_metrics(t->experiment),
                              t->keys.objective)->better;
     double sum = 0, left = 0;
@@ -188,6 +197,8 @@ double train_score(const struct training *t, const struct outcome *o, uint32_t i
         double ratio = compare_values(value[k], reference->value[k], better);
 
         left += fmax(0, undone[k] - reference->undone[k]);
+        left += unanswered[k] - reference->unanswered[k] > reference->excused[k]
+            ? unanswered[k] - reference->unanswered[k] : 0;
         if (isnan(undone[k]) || !isfinite(ratio))
             return INFINITY;
         sum += ratio;

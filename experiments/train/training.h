@@ -33,9 +33,10 @@ struct candidate {
 };
 
 /* The objective of each trial of a batch, candidate by candidate and cell by cell,
- * and the jobs that were not done; NAN where the trial failed. */
+ * the jobs that were not done, and the requests that were not answered; NAN where the trial
+ * failed.  excused: by how many more of these another trial may have on the same cell. */
 struct outcome {
-    double *value, *undone;
+    double *value, *undone, *unanswered, *excused;
     uint32_t cells;                 /* of each candidate */
     struct err first;               /* of the first trial that failed */
 };
@@ -62,8 +63,9 @@ struct training {
     uint32_t batch_cells;
 };
 
-/* Jobs that are never done have no completion time: leaving them undone must
- * not pay, so it scores worse than anything else, and the worse the more. */
+/* Jobs that are never done have no completion time, and requests without an answer no
+ * latency: leaving them must not pay, so it scores worse than anything else, and the
+ * worse the more. */
 #define UNDONE_SCORE 1000.0
 
 /* ---- train_batch.c ---- */

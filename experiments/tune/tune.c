@@ -7,8 +7,8 @@
  * seeds.  At each point, the candidate's mean is divided by the size of that of the
  * untuned entry, so that values below 0 keep their order; the score is the mean of these
  * quotients, with the sign changed where more is better.  A candidate that fails a trial,
- * has no value in one, or completes fewer jobs there than the untuned entry is out: a mean
- * over the jobs that are left would say nothing.
+ * has no value in one, or completes fewer jobs or answers fewer requests there than the
+ * untuned entry is out: a mean over those that are left would say nothing.
  *
  * Three sets of seeds that never meet (tune.h): the race chooses on training seeds, so
  * its winner looks better there than it is; the judging seeds tell without that bias;
@@ -27,6 +27,7 @@
 #include "experiments/runner/race.h"
 #include "experiments/tune/space.h"
 #include "sim/base/arena.h"
+#include "sim/base/clock.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "sim/text/out.h"
@@ -113,10 +114,18 @@ static double value_at(const struct tuning *t, const struct values *values, uint
     return values->answer[point].trial[seed]->value[t->space->metric];
 }
 
-/* Returns the jobs that were done in one trial. */
-static double jobs_at(const struct values *values, uint32_t point, uint32_t seed)
+/* Does a trial do fewer jobs, or answer fewer requests, than the same one of another? */
+static bool leaves_more(const struct tuning *t, const struct values *values,
+                        const struct values *untuned, uint32_t point, uint32_t seed)
 {
-    return values->answer[point].trial[seed]->value[METRIC_JOBS_DONE];
+    const double *value = values->answer[point].trial[seed]->value;
+    const double *than = untuned->answer[point].trial[seed]->value;
+
+    bool cut = probe_experiment(t->probe)->until_ns != CLOCK_NEVER_NS;
+
+    return value[METRIC_JOBS_DONE] < than[METRIC_JOBS_DONE] ||
+           metric_unanswered(value) - metric_unanswered(than) >
+               metric_unanswered_excused(than, cut);
 }
 
 /* Returns the mean over the seeds at a point. */
@@ -141,7 +150,8 @@ static double relative_value(const struct tuning *t, const struct values *values
     return sum / t->point_count;
 }
 
-/* Does it do all jobs that the untuned entry does, with a value each time? */
+/* Does it do all jobs, and answer all requests, that the untuned entry does, with a value
+ * each time? */
 static bool is_whole(const struct tuning *t, const struct values *values,
                      const struct values *untuned)
 {
@@ -150,7 +160,7 @@ static bool is_whole(const struct tuning *t, const struct values *values,
     for (uint32_t p = 0; p < t->point_count; p++)
         for (uint32_t s = 0; s < values->seeds; s++)
             if (!isfinite(value_at(t, values, p, s)) ||
-                jobs_at(values, p, s) < jobs_at(untuned, p, s))
+                leaves_more(t, values, untuned, p, s))
                 return false;
     return true;
 }

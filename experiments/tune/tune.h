@@ -37,7 +37,8 @@ struct tune_found {
     const char *best;           /* the candidate that won on the training seeds */
     bool kept;                  /* the entry stays: nothing beat it when judged */
     uint32_t candidates, refused, failed;   /* refused: no valid experiment; failed:
-                                   a trial failed, or fewer jobs were done */
+                                   a trial failed, or fewer jobs were done or requests
+                                   answered */
     uint32_t trials;            /* of the training seeds */
     struct stats_delta judged;  /* the winner against the entry as it was; count 0:
                                    that is the winner; 1: all seeds are alike */

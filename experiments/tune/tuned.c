@@ -55,7 +55,8 @@ void tune_print(const struct experiment *experiment, const struct tune_found *fo
         if (f->refused > 0)
             fprintf(to, ", %u no valid experiment", f->refused);
         if (f->failed > 0)
-            fprintf(to, ", %u out for failed trials or fewer jobs done", f->failed);
+            fprintf(to, ", %u out for failed trials, fewer jobs done or fewer requests "
+                    "answered", f->failed);
         fputs(")\n", to);
     }
     arena_free(arena);

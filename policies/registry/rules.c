@@ -318,6 +318,18 @@ static const struct cs_policy *find_policy(const struct conf_node *conf,
     return NULL;
 }
 
+bool rules_known(struct arena *arena, const struct conf_node *entry,
+                 const struct registry_guests *guests, struct err *err)
+{
+    bool is_guest;
+    const struct cs_policy *policy = find_policy(entry, guests, &is_guest, err);
+
+    if (policy == NULL || is_guest || conf_kind(entry) != CONF_MAP)
+        return policy != NULL;
+    struct conf_schema schema = host_policy_keys(arena, policy);
+    return conf_known(entry, &schema, err);
+}
+
 /* Adds the key `estimate` to an entry that lacks it.  NULL: err says why. */
 static const struct conf_node *add_estimate(struct arena *arena,
                                             const struct conf_node *conf,

@@ -41,6 +41,12 @@ bool conf_stands_in(const struct conf_node *node)
     return (node->marks & CONF_NEUTRAL) != 0;
 }
 
+bool conf_is_hurt(const struct conf_node *node)
+{
+    assert(node != NULL);
+    return (node->marks & CONF_HURT) != 0;
+}
+
 size_t conf_count(const struct conf_node *node)
 {
     assert(node != NULL);

@@ -99,6 +99,9 @@ const struct conf_node *conf_parse(struct arena *arena, const char *path,
  * file's order, and `out` is partly filled. */
 bool conf_fill(const struct conf_node *map, const struct conf_schema *schema,
                void *out, struct err *err);
+/* Does the table know all keys of the map?  False: err says which one it does not know, as
+ * conf_fill() would.  For what must be known before the map is read. */
+bool conf_known(const struct conf_node *map, const struct conf_schema *schema, struct err *err);
 /* Reads one scalar as the type of `field`, outside of any table, with its range
  * and choices.  `out` points to the C type that enum conf_type names. */
 bool conf_read(const struct conf_node *node, const struct conf_field *field,
@@ -114,6 +117,8 @@ const char *conf_text(const struct conf_node *scalar);  /* as written */
 /* Does it stand for a value that was wrong or is missing (mend.h)?  What its text
  * says is nobody's error then. */
 bool conf_stands_in(const struct conf_node *node);
+/* Was something taken out of it by a repair (mend.h)?  What it lacks then is nobody's error. */
+bool conf_is_hurt(const struct conf_node *node);
 size_t conf_count(const struct conf_node *node);        /* items or pairs */
 const struct conf_node *conf_item(const struct conf_node *list, size_t i);
 const char *conf_key(const struct conf_node *map, size_t i);

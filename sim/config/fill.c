@@ -86,6 +86,15 @@ static bool fill_absent(const struct conf_node *map,
     return good;
 }
 
+bool conf_known(const struct conf_node *map, const struct conf_schema *schema, struct err *err)
+{
+    assert(map != NULL && map->kind == CONF_MAP);
+    for (size_t i = 0; i < map->count; i++)
+        if (find_field(schema, map->pairs[i].key) == NULL)
+            return fail_unknown(schema, map, map->pairs[i].key, map->pairs[i].key_pos, err);
+    return true;
+}
+
 /* Keys of the map come first, in their order, so that the first error is the
  * first in the file; then defaults for what is absent. */
 bool conf_fill(const struct conf_node *map, const struct conf_schema *schema,

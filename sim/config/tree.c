@@ -20,6 +20,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/config/breaks.h"
 #include "sim/config/node.h"
 #include "sim/text/foreign.h"
 
@@ -36,6 +37,7 @@ struct reader {
     const char *text;
     size_t bytes;
     uint32_t node_count;
+    bool hidden;                /* breaks.h */
     yaml_parser_t parser;
 };
 
@@ -226,7 +228,12 @@ static const char *scalar_text(struct reader *reader,
                 "a text must not hold a NUL character");
         return NULL;
     }
-    return arena_text(reader->arena, value);
+    if (!reader->hidden)
+        return arena_text(reader->arena, value);
+    char *text = arena_alloc(reader->arena, bytes + 1, 1);
+    memcpy(text, value, bytes + 1);
+    breaks_show(text);
+    return text;
 }
 
 static const struct conf_node *read_node(struct reader *reader,
@@ -481,8 +488,9 @@ const struct conf_node *conf_parse(struct arena *arena, const char *path,
     if (yaml_parser_initialize(&reader.parser) == 0)
         arena_run_out();
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&reader.parser,
-                                 (const unsigned char *)text, bytes);
+    yaml_parser_set_input_string(
+        &reader.parser,
+        (const unsigned char *)breaks_hide(arena, text, bytes, &reader.hidden), bytes);
     const struct conf_node *root = read_document(&reader);
     yaml_parser_delete(&reader.parser);
     assert((root == NULL) == (err->kind != ERR_NONE));

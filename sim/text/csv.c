@@ -220,7 +220,9 @@ struct err_pos csv_pos(const struct csv *csv, size_t column)
 
     assert(column < csv->columns + csv->constants);
     if (field->line == 0)
-        return csv_place(csv, field->col);
+        return csv_place(csv, csv->scan == NULL || field->text == NULL
+                                  ? field->col
+                                  : csv_col(field->text - (field->col - 1), field->text));
     return (struct err_pos){csv->path, field->line, field->col};
 }
 

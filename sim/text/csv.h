@@ -44,7 +44,7 @@ enum csv_step { CSV_ROW, CSV_END, CSV_ERROR };
 struct csv_field {
     const char *text;           /* without blanks around it; NUL-terminated */
     size_t bytes;
-    uint32_t col;               /* in the line, from 1 */
+    uint32_t col;               /* in the line, from 1; in bytes (csv_pos() counts characters) */
     uint32_t line;              /* 0: that of the row */
 };
 

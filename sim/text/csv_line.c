@@ -27,6 +27,15 @@ struct err_pos csv_place(const struct csv *csv, uint32_t col)
     return pos;
 }
 
+uint32_t csv_col(const char *line, const char *at)
+{
+    uint32_t col = 1;
+
+    for (; line < at; line++)
+        col += ((unsigned char)*line & 0xC0) != 0x80;
+    return col;
+}
+
 /* A blank that is no part of a field.  A tab is none where it separates. */
 static bool is_blank(const struct csv *csv, char c)
 {
@@ -51,6 +60,7 @@ static char *cut_quoted(const struct csv *csv, char *at,
     }
     field->text = at;
     field->bytes = (size_t)(to - at);
+    memset(to, '"', (size_t)(from - to));       /* what moved is counted once: csv_col() */
     from++;
     while (is_blank(csv, *from))
         from++;
@@ -78,11 +88,11 @@ static char *cut_plain(const struct csv *csv, char *at,
 }
 
 /* Reports a quoted field that does not end; returns SIZE_MAX. */
-static size_t report_quote(const struct csv *csv, const struct csv_field *field,
-                           struct err *err)
+static size_t report_quote(const struct csv *csv, const char *line,
+                           const struct csv_field *field, struct err *err)
 {
     assert(field->col > 0);
-    err_set(err, ERR_SYNTAX, csv_place(csv, field->col),
+    err_set(err, ERR_SYNTAX, csv_place(csv, csv_col(line, line + field->col - 1)),
             "quoted field does not end before the next %s or the end of the "
             "line", csv->comma == ';' ? "semicolon"
                     : csv->comma == '\t' ? "tab" : "comma");
@@ -115,7 +125,7 @@ static size_t split_rest(const struct csv *csv, char *line, char *at, size_t cou
         end = *at == '"' ? cut_quoted(csv, at, &next)
                          : cut_plain(csv, at, &next);
         if (end == NULL)
-            return report_quote(csv, &next, err);
+            return report_quote(csv, line, &next, err);
         more = *end == csv->comma;
         if (count < max)
             field[count] = next;

@@ -37,6 +37,8 @@ bool csv_begin(struct csv *csv, struct arena *arena, struct err *err);
 void csv_fix_columns(struct csv *csv, struct arena *arena,
                      const char *const *names);
 
+/* Returns the column of a place in a line: characters, not bytes, from 1 on. */
+uint32_t csv_col(const char *line, const char *at);
 /* Where the character `col` of the line that was read last stands. */
 struct err_pos csv_place(const struct csv *csv, uint32_t col);
 /* The next line that is neither blank nor, in SWF, a comment. */

@@ -24,6 +24,7 @@ struct json {
     struct scan *scan;          /* NULL: of a line in memory */
     const char *path;
     char *line, *at;            /* NULL before the first line */
+    uint32_t more_bytes;        /* before `at`, than characters */
     uint32_t number;            /* of a line in memory */
     struct err_pos pos;         /* of the token read last */
     const char *text;
@@ -58,6 +59,7 @@ void json_line(struct json *json, char *line, uint32_t number)
 {
     assert(json->scan == NULL && line != NULL);
     json->line = json->at = line;
+    json->more_bytes = 0;
     json->number = number;
     json->pos = (struct err_pos){ NULL, number, 1 };
     json->depth = 0;
@@ -114,12 +116,15 @@ static enum scan_step find_token(struct json *json, struct err *err)
         if (json->scan == NULL)
             return SCAN_END;
         step = scan_line(json->scan, &json->line, &bytes, err);
+        if (step == SCAN_ERROR && strstr(err->text, SCAN_LONG_LINE) != NULL)
+            err_hint(err, "Write it on many lines, as `jq . FILE > NEW` does.");
         if (step != SCAN_LINE)
             return step;
         json->at = json->line;
+        json->more_bytes = 0;
     }
     assert(json->at >= json->line && *json->at != '\0');
-    uint32_t col = (uint32_t)(json->at - json->line) + 1;
+    uint32_t col = (uint32_t)(json->at - json->line) + 1 - json->more_bytes;
 
     json->pos = json->scan != NULL ? scan_pos(json->scan, col)
                                    : (struct err_pos){ NULL, json->number, col };
@@ -168,6 +173,7 @@ static bool cut_text(struct json *json)
     assert(*json->at == '"');
     static const char escapes[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
     char *from = json->at + 1, *to = from;
+    uint32_t more_bytes = 0;
 
     json->text = from;
     while (*from != '"') {
@@ -176,6 +182,7 @@ static bool cut_text(struct json *json)
         if (*from == '\0')
             return false;
         if (*from != '\\') {
+            more_bytes += ((unsigned char)*from & 0xC0) == 0x80;
             *to++ = *from++;
             continue;
         }
@@ -195,6 +202,7 @@ static bool cut_text(struct json *json)
         from += 2;
     }
     json->at = from + 1;
+    json->more_bytes += more_bytes;
     *to = '\0';
     json->bytes = (size_t)(to - json->text);
     assert(to <= from);

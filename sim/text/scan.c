@@ -289,7 +289,7 @@ static bool find_line(struct scan *scan, char **newline, struct err *err)
         seen += left;
         if (seen > LINE_BYTES_MAX) {
             scan->line++;
-            report_fault(scan, err, ERR_SYNTAX, 1, "the line is longer than 1 MiB");
+            report_fault(scan, err, ERR_SYNTAX, 1, SCAN_LONG_LINE);
             return false;
         }
         bool first = scan->line == 0 && scan->end == 0;
@@ -352,7 +352,7 @@ enum scan_step scan_line(struct scan *scan, char **line, size_t *bytes,
     scan->start += length + (newline != NULL);
     scan->line++;
     if (length > LINE_BYTES_MAX)
-        return report_fault(scan, err, ERR_SYNTAX, 1, "the line is longer than 1 MiB");
+        return report_fault(scan, err, ERR_SYNTAX, 1, SCAN_LONG_LINE);
     if (scan->has_nul && memchr(start, '\0', length) != NULL)
         return report_fault(scan, err, ERR_SYNTAX, column_of_nul(start),
                             "a NUL byte: the file is not text");

@@ -21,6 +21,7 @@ struct scan;
 struct scan *scan_open(const char *path, struct err *err);
 void scan_close(struct scan *scan);                     /* accepts NULL */
 
+#define SCAN_LONG_LINE "the line is longer than 1 MiB"     /* text of that err */
 #define SCAN_SLACK 64u          /* whatever stands there */
 enum scan_step { SCAN_LINE, SCAN_END, SCAN_ERROR };
 

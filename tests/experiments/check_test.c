@@ -125,48 +125,163 @@ static void one_seed_of_many_decides_nothing(void **state)
     assert_int_equal(judge(w, grid, e), CHECK_UNDECIDED);
 }
 
-/* No failure in four drawn seeds: 0.05 = (1 - q)^4 has q = 52.7%, the share of seeds with
- * failures that still shows none in 1 of 20 samples: a mean of 0.53, which is above 0.001
- * and below 0.6.  A price that is the same for each seed is known, and so is it that all
- * jobs are done. */
-static void equal_counts_of_drawn_seeds_are_not_trusted(void **state)
+/* Sets a metric to the same value in all four seeds of both policies. */
+static void set_all(struct grid *grid, enum metric metric, double value)
+{
+    for (uint32_t i = 0; i < 8; i++)
+        grid_set(grid, 0, i / 4, i % 4, metric, value);
+}
+
+static struct experiment_expect expect_of(enum metric metric, const char *versus, double low,
+                                          double high)
+{
+    struct experiment_expect e = expect("a", versus, low, high, false);
+
+    e.metric = metric;
+    return e;
+}
+
+/* No failure in four drawn seeds.  A Poisson process of 0.749 a seed shows none in four
+ * with a probability of exp(-4 x 0.749) = 0.05: -ln(0.05) = 2.9957 is 4 x 0.74893. */
+static void equal_counts_of_drawn_seeds_have_the_interval_that_they_leave_open(void **state)
 {
     struct scratch *w = *state;
     struct grid *grid = make_grid(w->arena, 4);
-    struct experiment_expect e = expect("a", NULL, -INFINITY, 0.001, 0);
+    struct experiment_expect e = expect_of(METRIC_JOBS_FAILED, NULL, -INFINITY, 0.001);
     struct check_list list;
 
-    e.metric = METRIC_JOBS_FAILED;
-    for (uint32_t i = 0; i < 8; i++) {
-        grid_set(grid, 0, i / 4, i % 4, METRIC_JOBS_FAILED, 0);
-        grid_set(grid, 0, i / 4, i % 4, METRIC_COST, 10);
-        grid_set(grid, 0, i / 4, i % 4, METRIC_JOBS_DONE, 0);
-    }
+    set_all(grid, METRIC_JOBS_FAILED, 0);
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_int_equal(list.undecided, 1);
+    assert_string_equal(list.item[0].reason, "0, 95% interval [0, 0.74893], 4 equal seeds: "
+                                             "it straddles the limit");
+    e.high = 0.748;
+    assert_int_equal(judge(w, grid, e), CHECK_UNDECIDED);
+    e.high = 0.749;
+    assert_int_equal(judge(w, grid, e), CHECK_HOLDS);
+    e = expect_of(METRIC_JOBS_FAILED, NULL, 0.748, INFINITY);
+    assert_int_equal(judge(w, grid, e), CHECK_UNDECIDED);
+    e.low = 0.749;
+    assert_int_equal(judge(w, grid, e), CHECK_FAILS);
+    /* The difference to b may lie on both sides. */
+    e = expect_of(METRIC_JOBS_FAILED, "b", -0.749, 0.749);
+    assert_int_equal(judge(w, grid, e), CHECK_HOLDS);
+    e.low = -0.748;
+    assert_int_equal(judge(w, grid, e), CHECK_UNDECIDED);
+    /* Of a mean of 50 it is 1.4979%. */
+    set_all(grid, METRIC_PREEMPTIONS, 50);
+    e = expect_of(METRIC_PREEMPTIONS, "b", -INFINITY, 1.49);
+    e.percent = true;
+    assert_int_equal(judge(w, grid, e), CHECK_UNDECIDED);
+    e.high = 1.5;
+    assert_int_equal(judge(w, grid, e), CHECK_HOLDS);
+}
+
+/* A share q of seeds that are otherwise leaves (1 - q)^4 = 0.05 for none of four: q =
+ * 1 - 0.47287.  Of 4 x 1000 requests q is 1 - 0.05^(1/4000) = 0.00074865, if they are
+ * independent; that those of one seed are, is not known. */
+static void equal_fractions_of_drawn_seeds_have_an_interval_too(void **state)
+{
+    struct scratch *w = *state;
+    struct grid *grid = make_grid(w->arena, 4);
+    struct experiment_expect e = expect_of(METRIC_GPU_DOWN, NULL, -INFINITY, 0.527);
+    struct check_list list;
+
+    set_all(grid, METRIC_GPU_DOWN, 0);
+    assert_int_equal(judge(w, grid, e), CHECK_UNDECIDED);
+    e.high = 0.5272;
+    assert_int_equal(judge(w, grid, e), CHECK_HOLDS);
+    set_all(grid, METRIC_SLO, 1);
+    e = expect_of(METRIC_SLO, NULL, 0.4729, INFINITY);
+    assert_int_equal(judge(w, grid, e), CHECK_UNDECIDED);
+    e.low = 0.4728;
+    assert_int_equal(judge(w, grid, e), CHECK_HOLDS);
+    set_all(grid, METRIC_REQUESTS_DONE, 1000);
+    e.low = 0.99926;
+    assert_int_equal(judge(w, grid, e), CHECK_UNDECIDED);
+    e.low = 0.99925;
     list = check_expects(w->arena, grid, &e, 1);
     assert_int_equal(list.held, 1);
-    assert_non_null(strstr(list.item[0].reason, "4 seeds; not trusted: all 4 seeds are "
-                           "equal, and 53% of others may differ"));
-    e.versus = "b";
-    list = check_expects(w->arena, grid, &e, 1);
-    assert_non_null(strstr(list.item[0].reason, "not trusted"));
-    e.high = 0.6;
+    assert_string_equal(list.item[0].reason, "1, 95% interval [0.99925, 1], 4 equal seeds; not "
+                        "trusted: all 4 seeds are equal, and 53% of others may differ");
+    e.low = 0.47;
     list = check_expects(w->arena, grid, &e, 1);
     assert_null(strstr(list.item[0].reason, "not trusted"));
+    set_all(grid, METRIC_SLO, 0);       /* at most 0.527 of seeds may be 1, all below 0.9 */
+    e.low = 0.9;
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_int_equal(list.failed, 1);
+    assert_null(strstr(list.item[0].reason, "not trusted"));
+}
+
+/* No interval says that a mean is 0, or a fraction 1: "none" is asked of these seeds.  Of
+ * 0, 0, 0, 1 the mean is above 0 though Student's interval, 0.25 +- 0.80, is not. */
+static void none_and_all_are_judged_by_the_seeds_that_were_run(void **state)
+{
+    struct scratch *w = *state;
+    struct grid *grid = make_grid(w->arena, 4);
+    struct experiment_expect e = expect_of(METRIC_JOBS_FAILED, NULL, -INFINITY, 0);
+    struct check_list list;
+
+    set_all(grid, METRIC_JOBS_FAILED, 0);
+    set_all(grid, METRIC_SLO, 1);
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_int_equal(list.held, 1);
+    assert_non_null(strstr(list.item[0].reason, "[0, 0.74893], 4 equal seeds: a limit that asks "
+                           "for none, or for all, is judged by these seeds alone"));
+    e = expect_of(METRIC_SLO, NULL, 1, INFINITY);
+    assert_int_equal(judge(w, grid, e), CHECK_HOLDS);
+    grid_set(grid, 0, 0, 3, METRIC_JOBS_FAILED, 1);
+    grid_set(grid, 0, 0, 3, METRIC_SLO, 0.9);
+    assert_int_equal(judge(w, grid, e), CHECK_FAILS);
+    e = expect_of(METRIC_JOBS_FAILED, NULL, -INFINITY, 0);
+    assert_int_equal(judge(w, grid, e), CHECK_FAILS);
     e.high = 0.001;
-    e.versus = NULL;
-    e.metric = METRIC_JOBS_DONE;
-    for (uint32_t i = 0; i < 8; i++)
-        grid_set(grid, 0, i / 4, i % 4, METRIC_JOBS, 0);
-    list = check_expects(w->arena, grid, &e, 1);
-    assert_null(strstr(list.item[0].reason, "not trusted"));
-    for (uint32_t i = 0; i < 8; i++)
-        grid_set(grid, 0, i / 4, i % 4, METRIC_JOBS, 1);
-    list = check_expects(w->arena, grid, &e, 1);
-    assert_non_null(strstr(list.item[0].reason, "not trusted"));
-    e.versus = "b";
-    e.metric = METRIC_COST;
-    list = check_expects(w->arena, grid, &e, 1);
-    assert_null(strstr(list.item[0].reason, "not trusted"));
+    assert_int_equal(judge(w, grid, e), CHECK_UNDECIDED);
+}
+
+/* Seeds that are equal by every metric count as one, but of failures they tell no more. */
+static void alike_seeds_leave_failures_open(void **state)
+{
+    struct scratch *w = *state;
+    struct grid *grid = make_grid(w->arena, 4);
+    struct experiment_expect e = expect_of(METRIC_JOBS_FAILED, NULL, -INFINITY, 0.748);
+    bool fixed[] = { true, true };
+
+    set_all(grid, METRIC_JCT_MEAN, 100);
+    set_all(grid, METRIC_JOBS_FAILED, 0);
+    assert_int_equal(judge(w, grid, e), CHECK_UNDECIDED);
+    e.high = 0.749;
+    assert_int_equal(judge(w, grid, e), CHECK_HOLDS);
+    e.high = 0.001;
+    grid->fixed = fixed;                /* nothing is drawn: there are no others */
+    assert_int_equal(judge(w, grid, e), CHECK_HOLDS);
+}
+
+/* A price that is the same for each seed is known, and so is it that all jobs are done. */
+static void what_the_experiment_says_is_known(void **state)
+{
+    struct scratch *w = *state;
+    struct grid *grid = make_grid(w->arena, 4);
+
+    set_all(grid, METRIC_COST, 10);
+    set_all(grid, METRIC_JOBS, 8);
+    set_all(grid, METRIC_JOBS_DONE, 8);
+    assert_int_equal(judge(w, grid, expect_of(METRIC_COST, NULL, 10, 10)), CHECK_HOLDS);
+    assert_int_equal(judge(w, grid, expect_of(METRIC_COST, "b", 0, 0)), CHECK_HOLDS);
+    assert_int_equal(judge(w, grid, expect_of(METRIC_JOBS, NULL, 8, 8)), CHECK_HOLDS);
+    assert_int_equal(judge(w, grid, expect_of(METRIC_JOBS_DONE, NULL, 8, 8)), CHECK_HOLDS);
+    /* Few jobs decide means (3,600 of skewness 20: 20 / 60 is above 0.05), and not this. */
+    set_all(grid, METRIC_JOBS, 900);
+    set_all(grid, METRIC_JOBS_DONE, 900);
+    set_all(grid, METRIC_RUN_TIME_CV, 3);
+    set_all(grid, METRIC_RUN_TIME_SKEWNESS, 20);
+    struct experiment_expect e = expect_of(METRIC_JOBS_DONE, NULL, 900, INFINITY);
+    struct check_list list = check_expects(w->arena, grid, &e, 1);
+    assert_string_equal(list.item[0].reason, "900, 95% interval [900, 900], 4 seeds");
+    set_all(grid, METRIC_JOBS_DONE, 8);
+    set_all(grid, METRIC_JOBS, 9);      /* one is not done, in each seed */
+    assert_int_equal(judge(w, grid, expect_of(METRIC_JOBS_DONE, NULL, 8, 8)), CHECK_UNDECIDED);
 }
 
 /* Of x=2 y=1 and x=2 y=2, the first has its partner x=1 y=1, with 10 against 12; the second
@@ -386,7 +501,11 @@ int main(void)
         TEST(versus_judges_the_paired_difference),
         TEST(one_seed_is_judged_by_its_value),
         TEST(one_seed_of_many_decides_nothing),
-        TEST(equal_counts_of_drawn_seeds_are_not_trusted),
+        TEST(equal_counts_of_drawn_seeds_have_the_interval_that_they_leave_open),
+        TEST(equal_fractions_of_drawn_seeds_have_an_interval_too),
+        TEST(none_and_all_are_judged_by_the_seeds_that_were_run),
+        TEST(alike_seeds_leave_failures_open),
+        TEST(what_the_experiment_says_is_known),
         TEST(a_point_without_its_partner_is_not_judged),
         TEST(a_percentage_of_nothing_is_told),
         TEST(missing_values_are_undecided),

@@ -391,6 +391,33 @@ static void what_lies_beyond_the_axis_stands_at_its_end(void **state)
     results_remove(dir);
 }
 
+/* The interval of the first has no end, as its p-value says, and goes over the whole axis:
+ * means are 5 and -4, so the axis may take -10 to 10 for whiskers.  The second has one
+ * seed, and no interval. */
+static void an_interval_without_an_end_goes_over_the_axis(void **state)
+{
+    char dir[64], *head;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    results_write_text(dir, "compare.csv",
+        "point,policy,metric,seeds,mean,ci95_low,ci95_high,baseline,"
+        "delta_percent,delta_ci95_low_percent,delta_ci95_high_percent,"
+        "p_value\n"
+        "x=1/h,second,cost_usd,2,1,,,first,5,,,0.4\n"
+        "x=2/h,second,cost_usd,1,1,,,first,-4,,,\n");
+    draw(dir, "png");
+    check_text(dir, "plots/delta.dat",
+               "# point policy metric delta_percent ci95_low ci95_high, then "
+               "the same within the axis\n"
+               "1 2 2 5 -Inf Inf 5 -10 10\n"
+               "2 2 2 -4 NaN NaN -4 NaN NaN\n");
+    head = results_text(dir, "plots/delta.gp");
+    assert_non_null(strstr(head, "\nlowest = -10\nhighest = 10\n"));
+    free(head);
+    results_remove(dir);
+}
+
 /* All less, by up to 30%: nothing of the page is kept for more. */
 static void the_axis_of_differences_is_as_wide_as_they_are(void **state)
 {
@@ -852,6 +879,7 @@ int main(void)
             bars_have_the_colour_of_their_kind_and_the_name_of_their_job),
         cmocka_unit_test(what_lies_beyond_the_axis_stands_at_its_end),
         cmocka_unit_test(the_axis_of_differences_is_as_wide_as_they_are),
+        cmocka_unit_test(an_interval_without_an_end_goes_over_the_axis),
         cmocka_unit_test(legends_name_causes_that_occur),
         cmocka_unit_test(axes_have_words_and_units),
         cmocka_unit_test(keys_are_told_in_words),

@@ -242,6 +242,51 @@ static void costs_of_zero_have_no_best(void **state)
     results_remove(dir);
 }
 
+/* Both seeds of the second policy cost nothing, those of the first 5: no percentage says
+ * how much the first is above 0, and it is not the best. */
+static void a_choice_above_a_best_of_zero_is_not_the_best(void **state)
+{
+    char dir[64], *page;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    set_column(dir, "cost_per_job_usd", "first", "5");
+    set_column(dir, "cost_per_job_usd", "second", "0");
+    page = report(dir);
+    const char *regret = strstr(page, "<th>cost per job done above the best, at most");
+    assert_non_null(regret);
+    const char *first = strstr(regret, "<tr><th>first</th>");
+    const char *second = strstr(regret, "<tr><th>second</th>");
+    const char *zero = strstr(regret, "<td>above a best of 0 at 2 of 2 points</td></tr>");
+    assert_true(first != NULL && zero > first && second > zero);
+    check_has(second, "<td>it is the best at every point</td></tr>");
+    free(page);
+    results_remove(dir);
+}
+
+/* Two policies are two, though nothing names a baseline; and an interval without an end,
+ * whose p-value is there, is not told as if there were none. */
+static void what_is_compared_with_what_is_said_truly(void **state)
+{
+    char dir[64], *page;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    results_write_text(dir, "compare.csv",
+        "point,policy,metric,seeds,mean,ci95_low,ci95_high,baseline,delta_percent,"
+        "delta_ci95_low_percent,delta_ci95_high_percent,p_value\n"
+        "x=1/h,second,cost_usd,2,11,,,first,-48,,,0.3\n");
+    page = report(dir);
+    check_has(page, "-48.0%, with no end to its interval; p = 0.3 (Holm 0.3)</small>");
+    free(page);
+    results_delete(dir, "compare.csv");
+    page = report(dir);
+    check_has(page, "Nothing is compared with a baseline: there is no compare.csv");
+    assert_null(strstr(page, "one policy"));
+    free(page);
+    results_remove(dir);
+}
+
 /* A check that was not judged, or whose trial failed, is not an open question. */
 static void checks_without_a_verdict_are_told_apart(void **state)
 {
@@ -463,6 +508,8 @@ int main(void)
         cmocka_unit_test(rented_nodes_that_start_are_a_cause),
         cmocka_unit_test(the_page_begins_with_the_answer),
         cmocka_unit_test(costs_of_zero_have_no_best),
+        cmocka_unit_test(a_choice_above_a_best_of_zero_is_not_the_best),
+        cmocka_unit_test(what_is_compared_with_what_is_said_truly),
         cmocka_unit_test(checks_without_a_verdict_are_told_apart),
         cmocka_unit_test(without_expectations_the_answer_is_against_the_baseline),
         cmocka_unit_test(a_control_says_what_a_part_decides),

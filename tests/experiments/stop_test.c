@@ -244,8 +244,29 @@ static void what_draws_nothing_is_run_once(void **state)
                         "c,0,60,8\n");
     assert_int_equal(program_experiment(program, file, "a", NULL), 0);
     assert_int_equal(rows(program, "a"), 2);
+    folder_says(program, "a", "seeds.csv", ",40,8,1,");
     folder_says(program, "a", "seeds.csv", "none of the differences to fcfs "
-                "has an interval");
+                "has an interval: nothing is drawn");
+}
+
+/* Thirty jobs at 4 an hour take some 7.5 h to come, so that many are not done at 3 h: no
+ * mean is over all of them, none has an interval, and no seeds would help. */
+static void where_nothing_has_an_interval_nothing_is_reached(void **state)
+{
+    const struct program *program = *state;
+    const char *file = program_write(program, "e.yaml", EXPERIMENT(
+        "{until: \u00b11%, at_most: 40, of: [jct_mean_s]}", "1h") "until: 3h\n");
+    static const char *const decided[] = {
+        "--set", "seeds={until: decided, at_most: 40}", "--set",
+        "expect=[{metric: jct_mean_s, policy: other, vs: fcfs, at_most: 0%}]", NULL
+    };
+
+    assert_int_equal(program_experiment(program, file, "a", NULL), 0);
+    folder_says(program, "a", "seeds.csv", ",40,8,0,\"stopped at 8 of at most 40 seeds: none "
+                "of the differences to fcfs has an interval: 1 without a mean over all jobs");
+    assert_int_equal(program_experiment(program, file, "b", decided), 0);
+    folder_says(program, "b", "seeds.csv", "decided,40,18,0,\"stopped at 18 of at most 40 "
+                "seeds: 1 of 1 expectations are undecided, and no seeds can decide them\"");
 }
 
 /* A trial fails that has more events than the first look's fewest. */
@@ -291,6 +312,7 @@ int main(int argc, char **argv)
         TEST(border_and_fork_take_the_most_seeds),
         TEST(looking_often_costs_width),
         TEST(what_draws_nothing_is_run_once),
+        TEST(where_nothing_has_an_interval_nothing_is_reached),
         TEST(a_failed_trial_ends_it),
         TEST(validate_says_the_most_trials),
     };

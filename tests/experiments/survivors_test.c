@@ -15,6 +15,7 @@
 #include "experiments/results/compare.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/summary_table.h"
+#include "experiments/results/survivors.h"
 #include "tests/aid/program.h"
 #include "tests/aid/world.h"
 
@@ -227,6 +228,32 @@ static void the_closing_table_marks_and_does_not_star(void **state)
     arena_free(arena);
 }
 
+/* Where "short" dropped jobs and there is no `until`, it has no mean to the horizon: nobody
+ * is sent to that column. */
+static void an_empty_column_is_recommended_to_nobody(void **state)
+{
+    struct arena *arena = arena_new(1 << 16);
+    struct grid *grid = make_grid(arena, lost, 2);
+    struct experiment_expect e = {
+        .metric = METRIC_JCT_MEAN, .policy = "short", .versus = "long",
+        .low = -INFINITY, .high = -10, .percent = true, .confidence = 0.95
+    };
+
+    (void)state;
+    assert_true(survivors_restricted(grid, 0));
+    for (uint32_t s = 0; s < SEEDS; s++)
+        grid_set(grid, 0, grid_policy(grid, "short"), s, METRIC_JCT_RESTRICTED, NAN);
+    assert_false(survivors_restricted(grid, 0));
+    struct check_list list = check_expects(arena, grid, &e, 1);
+    assert_string_equal(list.item[0].reason, "not compared: it is over 736 of 810 and 810 of "
+                                             "810 jobs");
+    char *text = closing(grid);
+    assert_non_null(strstr(text, "over the jobs that were done"));
+    assert_null(strstr(text, "JCT to horizon: over all jobs"));
+    free(text);
+    arena_free(arena);
+}
+
 /* The row of a metric of "short" in compare.csv. */
 static char *compared(const struct row *row, const char *metric)
 {
@@ -402,6 +429,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(dropped_jobs_are_lost_too),
         cmocka_unit_test(requests_that_are_late_at_the_end_are_lost),
         cmocka_unit_test(the_closing_table_marks_and_does_not_star),
+        cmocka_unit_test(an_empty_column_is_recommended_to_nobody),
         cmocka_unit_test(a_mean_over_the_rest_has_no_difference),
         cmocka_unit_test(a_verdict_says_what_it_is_over),
         cmocka_unit_test(two_folders_are_not_compared_by_the_rest),

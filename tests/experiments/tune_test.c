@@ -338,6 +338,47 @@ static void who_does_fewer_jobs_is_out(void **state)
     end_search(&search);
 }
 
+/* An H100 generates 200 tokens in a third of the time of an L40S, so the requests that it
+ * answers are done sooner; but one has 8 places, four L40S have 32, and a request that finds
+ * another one waiting is dropped. */
+static void who_answers_fewer_requests_is_out(void **state)
+{
+    struct scratch *scratch = *state;
+    struct search search;
+
+    scratch_write(scratch, "e.yaml", "experiment: e\nseeds: 2\nwarmup: 2min\n"
+        "cluster: {nodes: [{name: l, count: 1, gpus: {type: l40s, count: 4},"
+        " cpu: {type: epyc-7742, sockets: 2}, memory: 2TB}]}\n"
+        "workload:\n  services:\n    - {name: chat, model: llama-3-8b,\n"
+        "       gpu: {tp: 1, types: [l40s, h100], cores: 4}, replicas: {min: 4, max: 4},\n"
+        "       batch: 8, queue: 1, requests: {arrival: {process: poisson, rate: 3/s},\n"
+        "       prompt: {constant: 1000}, output: {constant: 200}, for: 4min}}\n"
+        "policies: [fcfs]\n"
+        "tune: {metric: service_latency_p99_s, seeds: 2, judge: 2, budget: 20, over: {fewer:\n"
+        "  [{cluster.nodes.l.gpus.type: h100, cluster.nodes.l.gpus.count: 1}]}}\n");
+    run_search(scratch, 1, &search);
+    assert_int_equal(search.found[0].candidates, 2);
+    assert_int_equal(search.found[0].failed, 1);
+    assert_true(search.found[0].kept);
+    end_search(&search);
+}
+
+/* Of 20,000 requests 3 more without an answer may be under way when `until` cuts the run
+ * off, and so may 20; 0.1% of them is 20. */
+static void requests_under_way_at_the_end_are_excused(void **state)
+{
+    double value[METRIC_COUNT] = { 0 }, none[METRIC_COUNT] = { 0 };
+
+    (void)state;
+    value[METRIC_REQUESTS] = 20000;
+    value[METRIC_REQUESTS_DONE] = 19997;
+    none[METRIC_REQUESTS] = none[METRIC_REQUESTS_DONE] = NAN;
+    assert_true(metric_unanswered(value) == 3);
+    assert_true(metric_unanswered_excused(value, true) == 20);
+    assert_true(metric_unanswered_excused(value, false) == 0);
+    assert_true(metric_unanswered(none) == 0 && metric_unanswered_excused(none, true) == 0);
+}
+
 static int run(struct scratch *scratch, const char *words)
 {
     char command[8192];
@@ -657,6 +698,8 @@ int main(int argc, char **argv)
         TEST(what_is_wrong_is_told_with_its_place),
         TEST(what_nothing_beats_stays),
         TEST(who_does_fewer_jobs_is_out),
+        TEST(who_answers_fewer_requests_is_out),
+        TEST(requests_under_way_at_the_end_are_excused),
         TEST(tuned_runs_are_those_of_the_entries_that_were_found),
         TEST(processes_on_one_folder_share_the_search),
         TEST(a_killed_process_keeps_nothing_from_another),

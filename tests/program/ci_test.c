@@ -19,6 +19,7 @@
 #include "experiments/results/grid.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/text/out.h"
 #include "tests/aid/scratch.h"
 
 /* One of each verdict, in the order of the enumeration. */
@@ -40,7 +41,8 @@ static struct verdicts make_verdicts(struct arena *arena, bool not_judged_passes
     list->item = item;
     list->not_judged_passes = not_judged_passes;
     places[0] = place;
-    return (struct verdicts){ "suite", list, places, 1, NULL, 2 };
+    return (struct verdicts){ .title = "suite", .list = list, .place = places, .lists = 1,
+                              .wall_s = 2 };
 }
 
 static void assert_has(const char *text, const char *part)
@@ -107,6 +109,54 @@ static void code_quality_is_a_list_of_findings(void **state)
     assert_has(text, "\"severity\": \"critical\", \"location\": {\"path\": \"a,b.yaml\", "
                "\"lines\": {\"begin\": 11}}}");
     assert_null(strstr(text, "\"one"));
+    free(text);
+}
+
+/* What the baseline lacks is told in each form, and in its place, and is no verdict. */
+static void what_the_baseline_lacks_is_in_all_forms(void **state)
+{
+    static const struct verdict_new added[] = {
+        { "policy", "a\"b", { "./e.yaml", 7, 5 } }, { "point", "rate=1/h", { NULL, 0, 0 } }
+    };
+    struct scratch *w = *state;
+    struct verdicts v = make_verdicts(w->arena, false);
+    struct err err = { 0 };
+    char *text = NULL;
+    size_t bytes;
+
+    v.added = added;
+    v.added_count = 2;
+    assert_true(verdicts_junit(w->arena, scratch_path(w, "n"), &v, &err));
+    text = scratch_read(w, "n");
+    assert_has(text, "time=\"2.000\">\n  <properties>\n    <property name=\"not in the "
+               "baseline: policy\" value=\"a&quot;b\"/>\n    <property name=\"not in the "
+               "baseline: point\" value=\"rate=1/h\"/>\n  </properties>\n  <testcase");
+    assert_has(text, "tests=\"5\"");
+    free(text);
+    assert_true(verdicts_markdown(w->arena, scratch_path(w, "n"), &v, &err));
+    text = scratch_read(w, "n");
+    assert_has(text, "|\n\n- not in the baseline: policy a\"b\n- not in the baseline: point "
+               "rate=1/h\n");
+    free(text);
+    assert_true(verdicts_code_quality(w->arena, scratch_path(w, "n"), &v, &err));
+    text = scratch_read(w, "n");
+    assert_has(text, "\"not in the baseline: policy a\\\"b\", \"check_name\"");
+    assert_has(text, "\"severity\": \"info\", \"location\": {\"path\": \"e.yaml\", \"lines\": "
+               "{\"begin\": 7}}}");
+    free(text);
+    FILE *page = open_memstream(&text, &bytes);
+    verdicts_github(page, &v);
+    fclose(page);
+    assert_has(text, "\n::notice file=./e.yaml,line=7,col=5,title=not in the baseline::policy "
+               "a\"b\n::notice title=not in the baseline::point rate=1/h\n");
+    free(text);
+    page = open_memstream(&text, &bytes);
+    struct out *out = out_stream(w->arena, "json", page);
+    verdicts_json(out, &v, 0);
+    assert_true(out_close(out, &err));
+    fclose(page);
+    assert_has(text, "\n], \"not_in_baseline\": [{\"kind\": \"policy\", \"name\": \"a\\\"b\"}, "
+               "{\"kind\": \"point\", \"name\": \"rate=1/h\"}]}\n");
     free(text);
 }
 
@@ -222,6 +272,7 @@ int main(void)
         TEST(junit_tells_failures_errors_and_what_is_skipped_apart),
         TEST(annotations_are_escaped_lines),
         TEST(code_quality_is_a_list_of_findings),
+        TEST(what_the_baseline_lacks_is_in_all_forms),
         TEST(a_baseline_has_as_many_seeds_as_it_has_room_for),
         TEST(a_run_is_compared_with_what_a_baseline_has),
         TEST(a_baseline_does_not_replace_the_results_of_a_run),

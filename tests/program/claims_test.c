@@ -224,6 +224,43 @@ static void wrong_questions_are_refused_with_their_place(void **state)
                           "at_least: 1", "w"), 3);
 }
 
+/* The status of a question whose expectation is read as an experiment's would be, and what
+ * it says. */
+static int limit(const char *expect, const char *said)
+{
+    int status = task(expect, "w");
+    char *text = program_read(program_path(&program, "w"));
+
+    assert_non_null(text);
+    if (strstr(text, said) == NULL)
+        fail_msg("%s: no '%s' in: %s", expect, said, text);
+    free(text);
+    return status;
+}
+
+static void limits_of_advice_are_read_as_those_of_experiments(void **state)
+{
+    (void)state;
+    assert_int_equal(limit("job: l, on: big, figure: time_s, at_most: 14d",
+                           "time_s of l on big at most 1209600"), 0);
+    assert_int_equal(limit("job: l, on: big, figure: time_s, at_least: -1h",
+                           "a time below 0 is a number of seconds without a unit"), 3);
+    assert_int_equal(limit("job: l, on: big, figure: cost_usd, at_most: 10%",
+                           "cost_usd has no percentage without something to compare it with"),
+                     3);
+    assert_int_equal(limit("job: l, on: big, figure: cost_usd, at_most: 10%",
+                           "Add vs_job: JOB or vs_on: NODE, or write a number."), 3);
+    assert_int_equal(limit("job: l, on: big, figure: gpu_busy_fraction, at_least: 90",
+                           "gpu_busy_fraction is a fraction from 0 to 1"), 3);
+    assert_int_equal(limit("job: l, on: big, figure: total_gb, between: [20, 10]",
+                           "between has its lower limit above its upper one"), 3);
+    assert_int_equal(limit("job: f, on: big, vs_job: l, figure: total_gb, between: [1, 2%]",
+                           "between must have two percentages or two numbers"), 3);
+    /* Full training of 6.7e9 parameters needs 18 bytes of each, more than 80 GB. */
+    assert_int_equal(limit("job: f, on: big, figure: total_fraction, at_least: 120%",
+                           "1 of 1 checks hold"), 0);
+}
+
 /* One node of two is held for half an hour, twice, at 8 USD an hour. */
 static void rented_nodes_cost_while_they_are_held(void **state)
 {
@@ -480,6 +517,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(advice_that_has_no_figure_does_not_hold),
         cmocka_unit_test(questions_take_other_values_by_set),
         cmocka_unit_test(wrong_questions_are_refused_with_their_place),
+        cmocka_unit_test(limits_of_advice_are_read_as_those_of_experiments),
         cmocka_unit_test(rented_nodes_cost_while_they_are_held),
         cmocka_unit_test(every_claim_has_a_file_that_is_right),
         cmocka_unit_test(answers_say_what_turns_them),

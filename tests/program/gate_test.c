@@ -137,6 +137,8 @@ static void what_is_gone_is_1(void **state)
         { "grep -v ',sjf,' b/summary.csv >gone/summary.csv", 0, NULL },
         { "clustersim check gone", 1, "sjf was not run" },
         { "clustersim check b --baseline gone", 0, "not in the baseline: policy sjf" },
+        { "clustersim check b --baseline gone --json", 0,
+          "\"not_in_baseline\": [{\"kind\": \"policy\", \"name\": \"sjf\"}]" },
         { "clustersim check gone --allow-not-judged", 0, "1 not judged" },
         /* a value that is no longer there, and one that never was */
         { "awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "
@@ -302,7 +304,12 @@ static void jobs_of_two_policies_are_paired_over_days(void **state)
         { "cp -r d e && awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) "
           "if ($i == \"jct_s\") c = i } $2 == \"sjf\" && $4 ~ /^1[0-9]-0/ { "
           "$c = \"\" } { print }' d/jobs.csv >e/jobs.csv && clustersim compare "
-          "e --jobs", 0, "110 pairs of 120: 10 jobs did not end" },
+          "e --jobs", 0, "110 pairs of 120: 10 jobs did not end on both sides (10 on the "
+          "left alone, 0 on the right alone, 0 on neither), and nothing is said of them\n"
+          "    of the pairs: mean completion time" },
+        /* of 40 days with three jobs each, ten are the warm-up */
+        { "clustersim d.yaml -q -o w --set warmup=10d && clustersim compare w --jobs", 0,
+          "base, fcfs -> sjf\n    90 pairs; 30 jobs of the warm-up are left out; mean" },
         /* a century of seconds, of which 120 have a job */
         { "cp -r d f && awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) "
           "if ($i == \"submit_s\") c = i } NR > 1 { $c = $c \"000\" } { print }' "

@@ -34,6 +34,28 @@ static void the_verdict_is_against_the_best_hand_written_policy(void **state)
     free(text);
 }
 
+/* Jobs of 8 GPUs come at 0, 10 and 20 s to 8 GPUs, and the shortest runs for 100 s: a policy
+ * that drops who does not fit at once drops two of three, in each of two seeds. */
+static void the_verdict_tells_what_rivals_left_undone(void **state)
+{
+    program_write(*state, "t.yaml", "experiment: t\nseeds: 2\n"
+        "cluster: {nodes: [{name: n, count: 1, gpus: {type: generic, count: 8}}]}\n"
+        "workload: {arrival: {process: fixed, times: [0s, 10s, 20s]}, jobs: 3, mix: ["
+        "{recipe: trace, name: x, gpus: 8, duration: {uniform: [100s, 900s]}}]}\n"
+        "policies: [learned, fcfs, {policy: fcfs, name: drops, blocking: drop}]\n"
+        "train: {policy: learned, objective: jct_mean_s, population: 8, elite: 2, "
+        "generations: 1, features: [job_left], seeds: {from: 1000, count: 2}, "
+        "held_out: {from: 0, count: 2}, against: [fcfs, drops]}\n");
+    char *text = train(*state, "w", "1", "-q"), *fcfs = strstr(text, "against fcfs");
+    char *drops = strstr(text, "against drops"), *undone = strstr(text, "left undone");
+
+    assert_non_null(fcfs);
+    assert_non_null(drops);
+    assert_true(undone > drops);        /* fcfs left none */
+    assert_non_null(strstr(drops, "cell by cell; jobs left undone: 4 -> 0\n"));
+    free(text);
+}
+
 /* Trains for an objective, and returns what was learned; to be freed. */
 static char *train_for(const struct program *program, const char *objective)
 {
@@ -199,6 +221,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(two_threads_give_the_bytes_of_one),
         TEST(the_verdict_is_against_the_best_hand_written_policy),
+        TEST(the_verdict_tells_what_rivals_left_undone),
         TEST(objectives_below_zero_keep_their_order),
         TEST(patience_ends_a_training),
         TEST(a_training_does_not_go_on_with_other_inputs),

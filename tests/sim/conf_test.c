@@ -515,6 +515,32 @@ static void explain_tells_what_the_table_says(void **state)
     assert_null(conf_explain(arena, &thing_schema, "nothing"));
 }
 
+/* U+2028, U+2029 and U+0085 end lines to YAML 1.1 alone: here `m` stands on line 3, as in any
+ * editor, its `b` behind `m: {"x_": "y__", `, which are 17 characters, and the texts keep what
+ * they have.  A text with what stands for them meanwhile is not changed. */
+static void characters_that_end_a_line_in_old_yaml_do_not(void **state)
+{
+    static const char text[] = "# a\u2028comment \u2029 here\nz: 1\n{q: 1}\n";
+    static const char other[] = "# a\u2028comment\nz: 1\n"
+                                "m: {\"x\u2028\": \"y\u00e9\xC2\x85\", b: 2}\n";
+    static const char private_use[] = "a: \uE028 \uE029\n";
+    struct err err = {0};
+    const struct conf_node *root = conf_parse(*state, "t", text, sizeof text - 1, &err);
+
+    assert_null(root);
+    assert_int_equal(err.pos.line, 3);
+    err = (struct err){0};
+    root = conf_parse(*state, "t", other, sizeof other - 1, &err);
+    assert_non_null(root);
+    assert_int_equal(conf_pos(conf_get(root, "z")).line, 2);
+    const struct conf_node *map = conf_get(root, "m");
+    assert_string_equal(conf_text(conf_get(map, "x\u2028")), "y\u00e9\xC2\x85");
+    assert_int_equal(conf_key_pos(map, 1).line, 3);
+    assert_int_equal(conf_key_pos(map, 1).col, 18);
+    root = conf_parse(*state, "t", private_use, sizeof private_use - 1, &err);
+    assert_string_equal(conf_text(conf_get(root, "a")), "\uE028 \uE029");
+}
+
 /* As editors of other systems save it: lines end with CR LF, and no CR is a
  * part of a value or moves a place. */
 static void lines_may_end_with_crlf(void **state)
@@ -748,6 +774,7 @@ int main(void)
         cmocka_unit_test(nearest_spelling_is_offered_only_when_near),
         WITH_ARENA(explain_tells_what_the_table_says),
         WITH_ARENA(lines_may_end_with_crlf),
+        WITH_ARENA(characters_that_end_a_line_in_old_yaml_do_not),
         WITH_ARENA(json_schema_is_yaml_that_names_every_key),
         WITH_ARENA(a_tree_on_one_line_reads_as_the_same_tree),
         WITH_ARENA(a_tree_as_json_keeps_types_and_order),

@@ -16,6 +16,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/csv.h"
+#include "sim/text/json.h"
 #include "sim/text/table.h"
 
 static const struct table_column columns[] = {
@@ -141,6 +142,87 @@ static void guarded_texts_are_read_back_as_they_were(void **state)
     csv_close(csv);
     arena_free(arena);
     table_free(table);
+    assert_int_equal(remove(path), 0);
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Columns count characters: \u00e9 has two bytes, \u4e2d three.  In the second line the third
+ * field is the 8th character of `\u00e9\u4e2d,ab,d,x`, after seven: 6 + 1; in the third, what
+ * is quoted has a doubled mark: `"\u00e9""\u00e9",x,d,x` has d at 10. */
+static void columns_of_csv_count_characters(void **state)
+{
+    static const enum csv_format format[] = { CSV_TABLE, CSV_COMMA, CSV_TAB };
+    char path[] = "/tmp/table_test_XXXXXX";
+    struct err err = { 0 };
+
+    (void)state;
+    assert_true(close(mkstemp(path)) == 0);
+    for (size_t i = 0; i < 3; i++) {
+        struct arena *arena = arena_new(0);
+        bool tabs = format[i] == CSV_TAB;
+
+        write_file(path, tabs ? "\u00e9\u4e2d\tab\td\tx\n"
+                              : "a,b,c,d\n\u00e9\u4e2d,ab,d,x\n\"\u00e9\"\"\u00e9\",x,d,x\n");
+        struct csv *csv = csv_open(arena, path, format[i], &err);
+        assert_non_null(csv);
+        assert_int_equal(csv_next(csv, &err), CSV_ROW);
+        assert_int_equal(csv_pos(csv, 2).col, 7);
+        assert_int_equal(csv_pos(csv, 0).col, 1);
+        if (!tabs) {
+            assert_int_equal(csv_next(csv, &err), CSV_ROW);
+            assert_string_equal(csv_text(csv, 0), "\u00e9\"\u00e9");
+            assert_int_equal(csv_pos(csv, 2).col, 10);
+        }
+        csv_close(csv);
+        arena_free(arena);
+    }
+    assert_int_equal(remove(path), 0);
+}
+
+/* `{"\u00e9\u4e2d": "\\u00e9\u00e9", "n": x`: the key is at 2, the text at 8, the next key at
+ * 19 and x at 24; what an escape stands for has no column.  A line of more than 1 MiB has a
+ * hint how to break it. */
+static void columns_of_json_count_characters(void **state)
+{
+    char path[] = "/tmp/table_test_XXXXXX";
+    struct arena *arena = arena_new(0);
+    struct err err = { 0 };
+    char *wide = malloc((1 << 20) + 3);
+
+    (void)state;
+    assert_true(close(mkstemp(path)) == 0);
+    write_file(path, "{\"\u00e9\u4e2d\": \"\\u00e9\u00e9\", \"n\": x\n");
+    struct json *json = json_open(arena, path, &err);
+    assert_int_equal(json_next(json, &err), JSON_OBJECT);
+    assert_int_equal(json_next(json, &err), JSON_KEY);
+    assert_int_equal(json_pos(json).col, 2);
+    assert_int_equal(json_next(json, &err), JSON_TEXT);
+    assert_int_equal(json_pos(json).col, 8);
+    assert_int_equal(json_next(json, &err), JSON_KEY);
+    assert_int_equal(json_pos(json).col, 19);
+    assert_int_equal(json_next(json, &err), JSON_ERROR);
+    assert_int_equal(err.pos.col, 24);
+    json_close(json);
+    assert_non_null(wide);
+    memset(wide, ' ', (1 << 20) + 2);
+    wide[(1 << 20) + 2] = '\0';
+    write_file(path, wide);
+    free(wide);
+    err = (struct err){ 0 };
+    json = json_open(arena, path, &err);
+    assert_int_equal(json_next(json, &err), JSON_ERROR);
+    assert_string_equal(err.text, "the line is longer than 1 MiB");
+    assert_string_equal(err.hint, "Write it on many lines, as `jq . FILE > NEW` does.");
+    json_close(json);
+    arena_free(arena);
     assert_int_equal(remove(path), 0);
 }
 
@@ -350,6 +432,8 @@ int main(void)
         cmocka_unit_test(texts_are_quoted_only_where_they_must_be),
         cmocka_unit_test(formulas_have_an_apostrophe_and_numbers_have_none),
         cmocka_unit_test(guarded_texts_are_read_back_as_they_were),
+        cmocka_unit_test(columns_of_csv_count_characters),
+        cmocka_unit_test(columns_of_json_count_characters),
         cmocka_unit_test(header_names_the_columns),
         cmocka_unit_test(reals_equal_printf_at_the_corners),
         cmocka_unit_test(reals_equal_printf_for_random_values),
