@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cores.h - jobs that may go on cores, where a plan counts GPUs.
+ * cores.h - jobs that may go on cores, where a plan counts GPUs; and the cores of a
+ * promise.
+ *
+ * Cores are counted over all nodes, in thousandths: neither nodes nor pools.  Nodes whose
+ * cores are not stated do not count.
  */
 #ifndef POLICIES_CORES_H
 #define POLICIES_CORES_H
 
+#include <stdint.h>
 #include <string.h>
 
 #include "policies/policy.h"
+
+/* cs_node().cores where they are not stated. */
+#define CS_CORES_UNLIMITED (1u << 20)
 
 /* Starts a waiting job with its first role, the only one that has a choice, on cores.
  * CS_NO_ROOM: too few are free. */
@@ -21,6 +29,63 @@ static inline enum cs_verdict cs_start_on_cores(struct cs_host *host, struct tas
     for (uint32_t r = 0; r < roles; r++)
         want[r].role = r;
     return cs_start_wants(host, id, want, roles);
+}
+
+/* Returns the thousandths of cores that a waiting job asks for with its GPUs. */
+static inline int64_t cs_task_core_milli(const struct cs_host *host, struct task_id id)
+{
+    const struct cs_task *task = cs_task(host, id);
+    const struct job_form *form = cs_request(host, task->job)->form;
+    int64_t milli = 0;
+
+    for (uint32_t r = 0; r < form->role_count; r++) {
+        const struct role_spec *role = &form->role[r];
+        uint32_t gpus = form->role_count == 1 ? task->gpus : role->gpus;
+        milli += role->pod ? role->core_milli
+                 : gpus > 0 ? (int64_t)gpus * task->gpu_milli * role->cores
+                            : INT64_C(1000) * role->cores;
+    }
+    return milli;
+}
+
+/* Returns the thousandths of cores that leases hold which end after time_ns, by what the
+ * host expects. */
+static inline int64_t cs_held_core_milli(const struct cs_host *host, int64_t time_ns)
+{
+    int64_t milli = 0;
+
+    for (uint32_t i = 0; i < cs_lease_count(host); i++) {
+        const struct cs_lease *lease = cs_lease(host, cs_lease_at(host, i));
+        for (uint32_t s = 0; lease->expected_end_ns > time_ns &&
+                             s < lease->placement.share_count; s++) {
+            const struct share *share = &lease->placement.share[s];
+            if (cs_node(host, share->node).cores < CS_CORES_UNLIMITED)
+                milli += INT64_C(1000) * share->cores + share->core_milli;
+        }
+    }
+    return milli;
+}
+
+/* Returns from when on so many thousandths of cores are free, from_ns or later, by what the
+ * host expects of the leases, and in *spare how many more are free then.  INT64_MAX:
+ * never, and none. */
+static inline int64_t cs_cores_free_ns(const struct cs_host *host, int64_t milli,
+                                       int64_t from_ns, int64_t *spare)
+{
+    int64_t most = INT64_C(1000) * cs_total_cores(host) - milli;
+    int64_t low = from_ns, high = INT64_MAX;
+
+    if (most - cs_held_core_milli(host, low) >= 0)
+        high = low;
+    while (high - low > 1) {    /* short at low */
+        int64_t middle = low + (high - low) / 2;
+        if (most - cs_held_core_milli(host, middle) >= 0)
+            high = middle;
+        else
+            low = middle;
+    }
+    *spare = high == INT64_MAX ? 0 : most - cs_held_core_milli(host, high);
+    return high;
 }
 
 /* Does the first role of a job that was started just now hold GPUs?  On cores it holds

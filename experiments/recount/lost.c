@@ -193,6 +193,22 @@ void lost_back(struct lost *lost, const struct host_job *job, int64_t now_ns)
     of->step = UINT32_MAX;
 }
 
+void lost_cut(struct lost *lost, const struct host_job *job, int64_t now_ns, double gpu_s)
+{
+    if (lost == NULL)
+        return;
+    struct lost_job *of = job_of(lost, job->request.id.i);
+    __int128_t all = held(lost, of, now_ns), cut = (__int128_t)(gpu_s * 1e12);
+
+    if (of->saving && job->step > of->step) {
+        of->base = of->ended;
+        of->saving = false;
+    }
+    cut = cut > all ? all : cut;
+    lost->sum += cut;
+    of->base += cut;
+}
+
 double lost_s(const struct lost *lost, double *rounding_s)
 {
     *rounding_s = lost == NULL ? 0 : lost->rounding_s;

@@ -31,6 +31,9 @@ void lost_phase(struct lost *lost, const struct host_job *job,
                 const struct host_phase_run *run, int64_t milli, int64_t now_ns, bool done);
 /* A job was set back; its progress is what it has kept. */
 void lost_back(struct lost *lost, const struct host_job *job, int64_t now_ns);
+/* A job was interrupted and not set back: it says that so many GPU-seconds were for nothing.
+ * They are taken as told, and not counted once more if it is set back later. */
+void lost_cut(struct lost *lost, const struct host_job *job, int64_t now_ns, double gpu_s);
 /* Returns the GPU-seconds, and by how much they may be wrong by rounding to ns; NAN: not
  * known, as the speed of a job changed within a phase. */
 double lost_s(const struct lost *lost, double *rounding_s);

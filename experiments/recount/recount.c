@@ -239,9 +239,12 @@ static void hear_interrupt(void *self, const struct fact *fact)
     struct recount *r = self;
 
     moves(r, fact)->told.all_interrupts++;
-    if (fact->amount > 0)
-        lost_back(r->books.lost, host_job(r->host, (struct job_id){ fact->subject }),
-                  fact->time_ns);
+    const struct host_job *job = host_job(r->host, (struct job_id){ fact->subject });
+
+    if (fact->object == 1 && fact->amount > 0)
+        lost_back(r->books.lost, job, fact->time_ns);
+    else if (fact->amount > 0)
+        lost_cut(r->books.lost, job, fact->time_ns, fact->amount);
     if (!counts(r, fact->time_ns))
         return;
     r->books.told.interrupts++;

@@ -24,7 +24,8 @@ enum fact_kind {
     FACT_DECIDE,        /* -        -         tasks pending                   */
     FACT_DECISION,      /* task/lease action  verdict                        */
     FACT_LEASE_BUSY,    /* lease    -         busy fraction of its GPUs now  */
-    FACT_JOB_INTERRUPT, /* job      -         GPU-seconds held for nothing   */
+    FACT_JOB_INTERRUPT, /* job      1 set back to its last save, 0 not; GPU-seconds
+                                              held for nothing               */
     FACT_NODE_DOWN,     /* node     -         its GPUs                       */
     FACT_NODE_UP,       /* node     -         its GPUs                       */
     FACT_RENT_ORDER,    /* node     -         its GPUs; billing starts       */

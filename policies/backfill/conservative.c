@@ -11,9 +11,10 @@
  * later than it was promised on submission.  A job that outlives its
  * estimate breaks promises: all are made anew.  More predictable than easy,
  * with fewer holes to fill.  The plan counts GPUs, neither nodes nor cores: where
- * whole nodes are needed it may not hold.  A job that may go on cores has a
- * reservation of GPUs, and starts on cores as soon as there are enough; then the
- * plan has its GPUs back.
+ * whole nodes are needed it may not hold.  Cores are kept for the first job that is due
+ * and finds too few, against jobs without GPUs, of which the plan knows nothing.  A job
+ * that may go on cores has a reservation of GPUs, and starts on cores as soon as there
+ * are enough; then the plan has its GPUs back.
  *
  * What is due is found by time, and a hole in the plan by cs_plan_find(): no
  * decision looks at the whole queue or along the plan but where a job ended
@@ -408,20 +409,57 @@ static void con_start_on_cores(struct con *con, struct cs_host *host)
     }
 }
 
+/* Cores that are kept for the first job that is due and finds no room. */
+struct con_held {
+    int64_t until_ns;           /* when enough are expected to be free; NEVER: none are kept */
+    int64_t spare_milli;        /* how many more there are then, in thousandths */
+};
+
+/* A job is due and finds no room: if it needs cores, they are kept for it. */
+static void con_hold_cores(const struct cs_host *host, struct task_id task,
+                           struct con_held *held)
+{
+    int64_t milli = cs_task_core_milli(host, task);
+
+    if (milli > 0 && cs_total_cores(host) > 0)
+        held->until_ns = cs_cores_free_ns(host, milli, cs_now_ns(host), &held->spare_milli);
+}
+
+/* A job without GPUs is due: may it start, as it leaves the cores that are kept?  The plan,
+ * which counts GPUs, does not hold it back. */
+static bool con_keeps_cores(const struct cs_host *host, struct task_id id,
+                            struct con_held *held)
+{
+    const struct cs_task *task = cs_task(host, id);
+    int64_t milli = cs_task_core_milli(host, id);
+
+    if (held->until_ns == NEVER ||
+        task->estimate_ns <= held->until_ns - cs_now_ns(host))
+        return true;
+    if (milli > held->spare_milli)
+        return false;
+    held->spare_milli -= milli;
+    return true;
+}
+
 /* Every reservation that is due starts.  What the host refuses waits on. */
 static void con_start_due(struct con *con, struct cs_host *host)
 {
     const struct con_start *first;
+    struct con_held held = { NEVER, INT64_MAX };
     uint32_t refused = 0;
 
     while ((first = con_first(con)) != NULL && first->start_ns <= cs_now_ns(host)) {
         struct con_start due = *first;
         struct task_id task = cs_job_task(host, (struct job_id) { due.id }, CS_ALL_ROLES);
         con_sink(con, 0, con->heap[--con->starts]);
-        if (cs_start(host, task) == CS_DONE) {
+        if ((con->job[due.id].gpus > 0 || con_keeps_cores(host, task, &held)) &&
+            cs_start(host, task) == CS_DONE) {
             con_begin(con, host, due.id);
             continue;
         }
+        if (held.until_ns == NEVER)
+            con_hold_cores(host, task, &held);
         con->refused = cs_grow(host, con->refused, &con->refused_room, refused,
                                sizeof *con->refused);
         con->refused[refused++] = due;

@@ -5,10 +5,10 @@
  *
  * After Lifka (1995).  Only the head has a reservation, so a job further back
  * can be delayed without bound.  A later job keeps the promise if it ends
- * before the head is to start, or if it uses GPUs that the head will not need.
+ * before the head is to start, or if it uses GPUs and cores that the head will not need.
  * A job that needs no GPU, may go on cores or shares a GPU is looked at also while
- * no GPU is free.  The promise counts GPUs, neither nodes nor cores: under a placement rule
- * that needs whole nodes, or for cores, the head may have to wait longer.
+ * no GPU is free.  The promise counts GPUs and cores over all nodes: under a placement rule
+ * that needs whole nodes, the head may have to wait longer.
  */
 
 #include "policies/cores.h"
@@ -35,32 +35,45 @@ static const struct cs_param easy_param[] = {
       .help = "asks looked at for backfill at each decision" },
 };
 
+/* What the head was promised: its start, from now on, and what it leaves over then. */
+struct promise {
+    int64_t in_time_ns;
+    uint32_t spare;             /* GPUs */
+    int64_t spare_milli;        /* cores, in thousandths; INT64_MAX: it needs none */
+};
+
 /* Starts a task that the search found.  One that neither ends in time nor fits beside the
  * head was found because it may go on cores: it keeps the promise there alone. */
 static enum cs_verdict easy_start(struct cs_host *host, struct task_id id,
-                                  int64_t in_time_ns, uint32_t spare)
+                                  const struct promise *promise)
 {
     const struct cs_task *task = cs_task(host, id);
 
-    if (task->estimate_ns <= in_time_ns || task->gpus <= spare)
+    if (task->estimate_ns <= promise->in_time_ns)
         return cs_start(host, id);
-    return cs_start_on_cores(host, id);
+    bool on_gpus = task->gpus <= promise->spare;
+    if (promise->spare_milli < INT64_MAX) {
+        const struct role_spec *role = &cs_request(host, task->job)->form->role[0];
+        int64_t milli = on_gpus ? cs_task_core_milli(host, id)
+                                : INT64_C(1000) * role->on_cores.cores;
+        if (milli > promise->spare_milli)
+            return CS_NO_ROOM;
+    }
+    return on_gpus ? cs_start(host, id) : cs_start_on_cores(host, id);
 }
 
 /* Starts what ends in time, and what fits beside the head; tasks that were
  * passed over by the search count as looked at. */
 static void easy_backfill(const struct easy *easy, struct cs_host *host,
-                          int64_t in_time_ns, uint32_t spare)
+                          struct promise *promise)
 {
     int64_t left = easy->depth_max;
     uint32_t i = 1;
 
-    if (easy->reservation == RESERVED_NONE)
-        in_time_ns = INT64_MAX;
     for (;;) {                  /* without a free GPU, too: some need none */
         struct cs_filter filter = {
-            .gpus_max = cs_free_gpus(host, 0), .gpus_any_estimate = spare,
-            .estimate_max_ns = in_time_ns, .startable = true,
+            .gpus_max = cs_free_gpus(host, 0), .gpus_any_estimate = promise->spare,
+            .estimate_max_ns = promise->in_time_ns, .startable = true,
         };
         uint32_t next = cs_find_pending(host, i, &filter);
         if (next >= cs_pending_count(host))
@@ -70,33 +83,50 @@ static void easy_backfill(const struct easy *easy, struct cs_host *host,
             return;
         }
         struct cs_task task = *cs_task(host, cs_pending(host, next));
+        int64_t milli = promise->spare_milli == INT64_MAX
+                            ? 0 : cs_task_core_milli(host, cs_pending(host, next));
         left -= next - i + 1;
         i = next;               /* a started ask leaves: i is the next */
-        if (easy_start(host, cs_pending(host, i), in_time_ns, spare) != CS_DONE)
+        if (easy_start(host, cs_pending(host, i), promise) != CS_DONE) {
             i++;
-        else if (task.estimate_ns > in_time_ns && cs_holds_gpus(host, task.job))
-            spare -= task.gpus;
+        } else if (task.estimate_ns > promise->in_time_ns) {
+            promise->spare -= cs_holds_gpus(host, task.job) ? task.gpus : 0;
+            promise->spare_milli -= milli;
+        }
     }
 }
 
+/* Promises the head the earliest time by which enough GPUs and cores end. */
+static struct promise easy_promise(struct cs_host *host, struct task_id head)
+{
+    struct promise promise = { .spare = 0, .spare_milli = INT64_MAX };
+    int64_t start_ns = cs_earliest_ns(host, cs_task(host, head)->gpus, &promise.spare);
+    int64_t milli = cs_task_core_milli(host, head);
+
+    if (milli > 0 && cs_total_cores(host) > 0) {
+        int64_t cores_ns = cs_cores_free_ns(host, milli, start_ns, &promise.spare_milli);
+        start_ns = cores_ns > start_ns ? cores_ns : start_ns;
+    }
+    promise.in_time_ns = start_ns - cs_now_ns(host);
+    return promise;
+}
+
 /* Starts the queue from its head as far as it fits; the first that does not is
- * promised the earliest time by which enough GPUs end, and the rest is
- * backfilled. */
+ * promised a start, and the rest is backfilled. */
 static void easy_decide(void *self, struct cs_host *host)
 {
     const struct easy *easy = self;
-    uint32_t spare = 0;
 
     while (cs_pending_count(host) > 0 &&
            cs_start(host, cs_pending(host, 0)) == CS_DONE)
         continue;
     if (cs_pending_count(host) < 2)
         return;
-    const struct cs_task *head = cs_task(host, cs_pending(host, 0));
-    int64_t now = cs_now_ns(host);
-    int64_t promised = cs_earliest_ns(host, head->gpus, &spare);
+    struct promise promise = easy_promise(host, cs_pending(host, 0));
+    if (easy->reservation == RESERVED_NONE)
+        promise = (struct promise){ INT64_MAX, promise.spare, INT64_MAX };
 
-    easy_backfill(easy, host, promised - now, spare);
+    easy_backfill(easy, host, &promise);
 }
 
 static const struct cs_need needs[] = {

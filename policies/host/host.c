@@ -302,7 +302,7 @@ double host_job_gpu_s(const struct cs_host *host, struct job_id id)
 {
     assert(id.i < host->jobs->count);
     return host_job_over(host, id.i) ? 0
-         : host_held_gpu_s(host, host_job_slot(host, id.i));
+         : host_attained_gpu_s(host, host_job_slot(host, id.i));
 }
 
 void host_work_now(const struct cs_host *host, double *flops, double *gpu_s)

@@ -13,6 +13,7 @@
 #include "policies/host/notice.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "models/cluster/cluster.h"
 #include "models/cluster/rented.h"
@@ -26,7 +27,9 @@
 #include "policies/leases/kept.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
+#include "policies/state/job_slot.h"
 #include "policies/state/jobs.h"
+#include "policies/state/lease_slot.h"
 #include "policies/state/news.h"
 #include "policies/state/nodes.h"
 #include "policies/state/read.h"
@@ -43,6 +46,26 @@ static const struct cs_lease *lease_of(const struct cs_host *host, uint32_t i)
 
 /* ---- lost --------------------------------------------------------------- */
 
+/* Cuts the phase on a lease, if one runs.  saves: training keeps whole steps; else a
+ * rollout keeps the responses that are done.  Returns the GPU-seconds that were for
+ * nothing: of what the phase has held, the share of its work that is lost; all that a lease
+ * has held which loads. */
+static double cut_phase(struct cs_host *host, uint32_t i, bool saves)
+{
+    const struct host_job *job = &host_job_at(host, lease_of(host, i)->job.i)->pub;
+    double done_s = job->work_done_s, lost_s = job->work_lost_s;
+    double gpu_s = host_vain_gpu_s(host, i);
+
+    if (!saves && host_lease_runs(host, i))
+        host_phase_cut_keep(host, i);
+    else if (saves && !host_keep_steps(host, i) && host_lease_runs(host, i))
+        host_phase_cut(host, i);
+    done_s = job->work_done_s - done_s;
+    lost_s = job->work_lost_s - lost_s;
+    assert(done_s >= 0);        /* lost_s may be below 0 by rounding */
+    return done_s > 0 ? gpu_s * fmax(0, fmin(1, lost_s / done_s)) : gpu_s;
+}
+
 /* Drops a lease; its job continues and asks for the phase again. */
 static void lose_lease(struct cs_host *host, uint32_t i)
 {
@@ -50,10 +73,9 @@ static void lose_lease(struct cs_host *host, uint32_t i)
 
     assert(host_per_phase(host));
     host_note_interruption(host, j);
-    if (host_lease_runs(host, i))
-        host_phase_cut_keep(host, i);
+    double lost = cut_phase(host, i, false);
     host_drop(host, i);
-    host_tell(host, FACT_JOB_INTERRUPT, j, 0, 0);
+    host_tell_cut(host, j, lost);
     host_job_advance(host, j);
 }
 
@@ -193,8 +215,7 @@ static void store_job(struct cs_host *host, uint32_t j, double s)
             host_job_pay_transfer(host, j,
                                   host_transfer_usd(host->spec, &lease_of(host, i)->placement,
                                                     form->role[r].save_bytes));
-        if (!host_keep_steps(host, i) && host_lease_runs(host, i))
-            host_phase_cut(host, i);
+        host->leases->slot[i].lost_gpu_s = cut_phase(host, i, true);
         host_lease_hold(host, i, s, stored);
     }
 }
@@ -240,10 +261,9 @@ static void save_lease(struct cs_host *host, uint32_t i, uint32_t n)
         return;
     host_note_interruption(host, j);
     host_owe_restart(host, j);
-    if (!host_keep_steps(host, i) && host_lease_runs(host, i))
-        host_phase_cut(host, i);
+    double lost = cut_phase(host, i, true);
     host_leave(host, i);
-    host_tell(host, FACT_JOB_INTERRUPT, j, 0, 0);
+    host_tell_cut(host, j, lost);
     host_job_advance(host, j);
 }
 

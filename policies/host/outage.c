@@ -31,6 +31,7 @@
 #include "models/types/placement.h"
 #include "policies/leases/job.h"
 #include "policies/leases/kept.h"
+#include "policies/leases/phase.h"
 #include "policies/state/decision.h"
 #include "policies/state/job_slot.h"
 #include "policies/state/news.h"
@@ -204,13 +205,19 @@ static void drop_tasks(struct cs_host *host, struct host_job_slot *job)
     job->task = ID_NONE;
 }
 
-/* Tells the interruption and makes the tasks of a job without leases again.
- * lost: GPU-seconds. */
-static void requeue_job(struct cs_host *host, uint32_t j, double lost)
+void host_tell_cut(struct cs_host *host, uint32_t j, double lost)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+
+    assert(isfinite(lost) && lost >= 0);
+    job->saved_gpu_s += lost;   /* a failure that follows does not lose it again */
+    host_tell(host, FACT_JOB_INTERRUPT, j, 0, lost);
+}
+
+/* Makes the tasks of a job without leases again. */
+static void requeue_job(struct cs_host *host, uint32_t j)
 {
     assert(host_job_slot(host, j)->leases == 0);
-    assert(isfinite(lost));
-    host_tell(host, FACT_JOB_INTERRUPT, j, 0, lost);
     if (host_per_phase(host))
         host_job_advance(host, j);
     else
@@ -247,20 +254,35 @@ void host_interrupt(struct cs_host *host, uint32_t j)
     drop_tasks(host, job);
     double lost = roll_back_job(host, j);
     host_owe_restart(host, j);
-    requeue_job(host, j, lost);
+    assert(isfinite(lost));
+    host_tell(host, FACT_JOB_INTERRUPT, j, 1, lost);
+    requeue_job(host, j);
+}
+
+/* Returns the GPU-seconds for nothing if all leases of a job end now. */
+static double lost_by_stop(const struct cs_host *host, const struct host_job_slot *job)
+{
+    double lost = 0;
+
+    assert(job->leases > 0);
+    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
+        if (job->lease[r] != ID_NONE)
+            lost += host_vain_gpu_s(host, job->lease[r]);
+    return lost;
 }
 
 void host_suspend(struct cs_host *host, uint32_t j, bool restarts)
 {
     struct host_job_slot *job = host_job_slot(host, j);
+    double lost = lost_by_stop(host, job);
 
     assert(job->pub.end_ns == CLOCK_NEVER_NS);
-    assert(job->leases > 0);
     host_note_interruption(host, j);
     host_job_drop(host, j);
     if (restarts)
         host_owe_restart(host, j);
-    requeue_job(host, j, 0);
+    host_tell_cut(host, j, lost);
+    requeue_job(host, j);
 }
 
 bool host_stands_on(const struct cs_lease *lease, uint32_t node)

@@ -24,8 +24,11 @@ void host_outage_ran(struct cs_host *host, uint32_t job, bool runs);
 /* Takes all leases of a job away.  It goes on later from what it saved, and
  * waits again at its old place in the order. */
 void host_interrupt(struct cs_host *host, uint32_t job);
+/* Tells that a job was interrupted and not set back; lost: GPU-seconds that it held for
+ * nothing, as a phase was cut. */
+void host_tell_cut(struct cs_host *host, uint32_t job, double lost);
 /* Takes all leases of a job away.  Its progress is kept.  restarts: its next lease takes
- * `restart` longer. */
+ * `restart` longer; else, what is left of a restart that it owed. */
 void host_suspend(struct cs_host *host, uint32_t job, bool restarts);
 /* The next lease of an interrupted job takes `restart` longer. */
 void host_owe_restart(struct cs_host *host, uint32_t job);

@@ -176,8 +176,6 @@ static uint32_t replace_lease(struct cs_host *host, uint32_t i,
     assert(isfinite(speedup) && speedup >= 0);
     if (lease->running)
         host_phase_cut(host, i);
-    job->penalty_ns = host_restart_ns(job, host_now(host));
-    job->restart_until_ns = 0;
     return host_regrant_at(host, i, place, speedup);
 }
 

@@ -533,14 +533,10 @@ enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
     if (host_job_slot(host, id.i)->leases == 0)
         return refuse(host, HOST_STOP, id, CS_NOT_PENDING);
     struct host_job_slot *job = host_job_slot(host, id.i);
-    job->penalty_ns = host_restart_ns(job, host_now(host));
     host_note_stop(host, id);
     save_job(host, job);
-    job->penalty_ns =
-        clock_after(job->penalty_ns,
-                    host_stop_cost_ns(host->rules,
-                                      host_job_drop(host, id.i)));
-    job->restart_until_ns = 0;
+    uint32_t gpus = host_job_drop(host, id.i);
+    job->penalty_ns = clock_after(job->penalty_ns, host_stop_cost_ns(host->rules, gpus));
     host_tell(host, FACT_JOB_STOP, id.i, 0, 0);
     host_answer(host, HOST_STOP, id, CS_ALL_ROLES, CS_DONE, NULL);
     if (host_per_phase(host))

@@ -114,9 +114,8 @@ static void change_lease(struct cs_host *host, uint32_t i,
         lease->part = part;
         lease->part_phase = phase;
     }
-    job->penalty_ns = clock_after(host_restart_ns(job, host_now(host)),
+    job->penalty_ns = clock_after(job->penalty_ns,
                                   host_stop_cost_ns(host->rules, lease->pub.gpus));
-    job->restart_until_ns = 0;
     host_regrant(host, i, place);
 }
 

@@ -308,14 +308,7 @@ uint32_t cs_slot(const struct cs_host *host, struct job_id id)
 double cs_attained_per_s(const struct cs_host *host, struct job_id id)
 {
     assert(id.i < host->jobs->count);
-    const struct host_job_slot *job = host_job_slot(host, id.i);
-    double gpus = 0;
-
-    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
-        if (job->lease[r] != ID_NONE)
-            gpus += host_lease_amount(&host->leases->slot[job->lease[r]].pub);
-    assert(gpus >= 0);
-    return gpus;
+    return host_attained_per_s(host, host_job_slot(host, id.i));
 }
 
 bool host_task_live(const struct cs_host *host, struct task_id task)

@@ -156,7 +156,7 @@ static void checkpointed(const struct cs_host *host,
     job->saving = false;
     job->saved_step = job->pub.step;
     job->saved_work_s = job->pub.work_done_s - job->pub.work_lost_s;
-    job->saved_gpu_s = host_held_gpu_s(host, job);
+    job->saved_gpu_s = host_attained_gpu_s(host, job);
     job->saved_flops = job->pub.flops;
 }
 

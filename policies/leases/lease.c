@@ -234,6 +234,18 @@ static void lose_held(struct cs_host *host, const struct host_job_slot *job,
     host_task_lost_lease(host, task);
 }
 
+/* A lease ends in which the restart of its job went on: the next lease owes the rest. */
+static void owe_rest(const struct cs_host *host, const struct host_lease_slot *lease)
+{
+    struct host_job_slot *job = lease->owner;
+
+    assert(job->penalty_ns >= 0);
+    if (!lease->restarts || lease->pub.state != CS_LEASE_LOADING)
+        return;
+    job->penalty_ns = host_restart_ns(job, host_now(host));
+    job->restart_until_ns = 0;
+}
+
 /* Ends a lease at once.  Everything that knows it is told: flows and events are
  * cancelled, its work in progress is lost, the job is charged, GPUs and power are
  * free again, and counters and indexes forget it.  A job without leases no longer
@@ -249,6 +261,7 @@ void host_drop(struct cs_host *host, uint32_t i)
     loop_cancel(host->parts.loop, lease->event);
     loop_cancel(host->parts.loop, lease->recall);
     job->pub.work_lost_s += lease->part;
+    owe_rest(host, lease);
     settle_job(host, lease);
     host_tell(host, FACT_LEASE_DROP, i, lease->pub.job.i, lease->pub.gpus);
     host_pools_add(host, lease, -1);
@@ -480,8 +493,10 @@ static void start_process(void *self, uint64_t arg)
     if (job->home[lease->pub.role] != ID_NONE)
         host_note_switch(host, lease, s + clock_s_from_ns(host_now(host) -
                                                      lease->load_from_ns));
-    if (job->penalty_ns > 0)
+    if (job->penalty_ns > 0) {
         job->restart_until_ns = clock_after(host_now(host), job->penalty_ns);
+        lease->restarts = true;
+    }
     job->penalty_ns = 0;
     if (s > 0)
         wait_ns = clock_after(wait_ns, clock_ns_for_work(s, 1.0));
@@ -738,42 +753,59 @@ static void moved(void *self, uint64_t arg)
     begin_loading(host, (uint32_t)arg, 0);
 }
 
+/* Returns the flow that saves the state of a lease which is about to be moved, for the
+ * caller to give to the new lease; all zero: nothing is to be saved.  A lease that loads
+ * has nothing of its own.  If it took over from another one whose state is still being
+ * saved, that flow goes on: over the links of the GPUs on which the state lies. */
+static struct flow_handle save_of(struct cs_host *host, struct host_lease_slot *lease)
+{
+    double bytes = host_form_of(lease->owner)->role[lease->pub.role].save_bytes;
+    double bps = pcie_bps(host->spec, &lease->pub.placement);
+    struct demand_rates rates = { .pcie_bytes = 1 };
+    struct flow_handle none = { 0 }, flow = lease->flow;
+
+    assert(lease->live && !lease->running && !lease->leaving);
+    if (lease->pub.state == CS_LEASE_LOADING) {
+        if (!lease->saving)
+            return none;
+        lease->flow = none;
+        return flow;
+    }
+    if (!(bytes > 0) || !isfinite(bps))
+        return none;
+    uint32_t uses = fabric_uses(host->parts.fabric, &lease->pub.placement, &rates,
+                                host->life->uses);
+    return copy(host, bytes, bps, uses, moved, ID_NONE);
+}
+
 /* Moves or resizes a lease: ends the old one and takes the new placement in one
  * step, so that the job keeps running and the part of the phase that is done is
- * kept.  The state is saved from the old GPUs first, and then loaded.  A lease that
- * is moved while it loads has only what it has still to save. */
+ * kept.  The state is saved from the old GPUs first, and then loaded. */
 uint32_t host_regrant_at(struct cs_host *host, uint32_t old,
                          const struct placement *placement, double speedup)
 {
     struct host_lease_slot *lease = &host->leases->slot[old];
     struct job_id id = lease->pub.job;
     struct host_job_slot *job = host_job_slot(host, id.i);
-    uint32_t role = lease->pub.role, phase = lease->part_phase, uses = 0;
-    double part = lease->part, bps = pcie_bps(host->spec, &lease->pub.placement);
-    double bytes = host_form_of(job)->role[role].save_bytes;
-    struct demand_rates rates = { .pcie_bytes = 1 };
+    uint32_t role = lease->pub.role, phase = lease->part_phase;
+    double part = lease->part;
+    struct flow_handle save = save_of(host, lease);
 
-    assert(lease->live && !lease->running && !lease->leaving);
-
-    if (lease->pub.state == CS_LEASE_LOADING)   /* what is not saved yet */
-        bytes = lease->saving ? flow_left(host->parts.net, lease->flow) : 0;
-    if (!isfinite(bps))
-        bytes = 0;
-    if (bytes > 0)
-        uses = fabric_uses(host->parts.fabric, &lease->pub.placement, &rates,
-                           host->life->uses);
     lease->part = 0;            /* it is not lost: the new lease has it */
     job->leases++;              /* and the job runs on: it keeps its place */
     host_drop(host, old);
     uint32_t i = take(host, id.i, role, placement, speedup);
     job->leases--;
-    host->leases->slot[i].part = part;
-    host->leases->slot[i].part_phase = phase;
-    host->leases->slot[i].saving = bytes > 0;
-    if (bytes > 0)
-        host->leases->slot[i].flow = copy(host, bytes, bps, uses, moved, i);
-    else
+    lease = &host->leases->slot[i];
+    lease->part = part;
+    lease->part_phase = phase;
+    lease->saving = flow_alive(host->parts.net, save);
+    if (lease->saving) {
+        lease->flow = save;
+        flow_set_arg(host->parts.net, save, i);
+    } else {
         begin_loading(host, i, 0);
+    }
     return i;
 }
 

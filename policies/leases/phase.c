@@ -469,6 +469,21 @@ static double part_ran(struct cs_host *host, uint32_t i,
     return fmin(fmax(ran, 0), 1 - before);
 }
 
+double host_vain_gpu_s(const struct cs_host *host, uint32_t i)
+{
+    const struct host_lease_slot *lease = &host->leases->slot[i];
+    bool loads = lease->pub.state == CS_LEASE_LOADING;
+    int64_t from_ns = loads ? lease->pub.since_ns : lease->phase_start_ns;
+
+    assert(lease->live);
+    if (lease->leaving)
+        return lease->lost_gpu_s;
+    if (!loads && (!lease->running || host->forms->form[lease->owner->form].fixed ||
+                   phase_law_usual(lease->run.phase)->kind == LAW_SERVE))
+        return 0;
+    return clock_s_from_ns(host_now(host) - from_ns) * host_lease_amount(&lease->pub);
+}
+
 /* Training keeps whole steps, of which the last is never kept: a phase that is as
  * good as done must still end by itself.  What lies between two steps is lost.
  * SLOWER absorbs rounding, so that a step that is just over counts. */

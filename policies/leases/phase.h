@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * phase.h - phases on leases.  `lease`: the number of a live lease; but for
- * host_phase_start(), a phase runs on it.
+ * host_phase_start() and host_vain_gpu_s(), a phase runs on it.
  */
 #ifndef POLICIES_LEASES_PHASE_H
 #define POLICIES_LEASES_PHASE_H
@@ -21,6 +21,10 @@ void host_phase_cut(struct cs_host *host, uint32_t lease);
 double host_phase_pause(struct cs_host *host, uint32_t lease);
 /* Stops the phase.  A rollout keeps the responses that are done. */
 void host_phase_cut_keep(struct cs_host *host, uint32_t lease);
+/* Returns the GPU-seconds that a lease has held for nothing if it ends now: for the phase
+ * on it, of which nothing is kept, or since its grant if it loads.  A phase of known length
+ * and a service lose nothing. */
+double host_vain_gpu_s(const struct cs_host *host, uint32_t lease);
 /* Takes the phase off its lease, which becomes idle; whole: it ran to its end. */
 void host_phase_off(struct cs_host *host, uint32_t lease, bool whole);
 /* Takes a phase that ran to its end off its lease, and counts its work as done. */

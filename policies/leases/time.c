@@ -525,44 +525,67 @@ double host_progress(const struct cs_host *host, uint32_t j)
            job->kept;
 }
 
-/* Leases that have ended are in pub.gpu_seconds; those that are held count up to
- * now. */
+/* Adds what a lease holds at this instant, and has held since its grant. */
+static void add_held(const struct cs_host *host, uint32_t i, double *gpus, double *gpu_s)
+{
+    const struct cs_lease *lease = &host->leases->slot[i].pub;
+    double amount = host_lease_amount(lease);
+
+    assert(host->leases->slot[i].live);
+    *gpus += amount;
+    *gpu_s += clock_s_from_ns(host_now(host) - lease->since_ns) * amount;
+}
+
+/* As add_held(), for the `count` leases of a job that save their state: they belong to no
+ * role any more. */
+static void add_leaving(const struct cs_host *host, const struct host_job_slot *job,
+                        uint32_t count, double *gpus, double *gpu_s)
+{
+    const struct host_list *held = host_held(host);
+
+    for (uint32_t k = held->count; k-- > 0 && count > 0;) {
+        const struct host_lease_slot *lease = &host->leases->slot[held->item[k]];
+
+        if (lease->owner != job || job->lease[lease->pub.role] == held->item[k])
+            continue;
+        add_held(host, held->item[k], gpus, gpu_s);
+        count--;
+    }
+    assert(count == 0);
+}
+
+/* Adds up all leases of a job. */
+static void add_leases(const struct cs_host *host, const struct host_job_slot *job,
+                       double *gpus, double *gpu_s)
+{
+    uint32_t leaving = job->leases;
+
+    for (uint32_t r = 0; r < FORM_ROLES_MAX && leaving > 0; r++)
+        if (job->lease[r] != ID_NONE) {
+            add_held(host, job->lease[r], gpus, gpu_s);
+            leaving--;
+        }
+    if (leaving > 0)
+        add_leaving(host, job, leaving, gpus, gpu_s);
+    assert(*gpus >= 0 && *gpu_s >= 0);
+}
+
+/* Leases that have ended are in pub.gpu_seconds. */
 double host_attained_gpu_s(const struct cs_host *host,
                            const struct host_job_slot *job)
 {
-    double gpu_s = job->pub.gpu_seconds;
+    double gpus = 0, gpu_s = job->pub.gpu_seconds;
 
-    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++) {
-        if (job->lease[r] == ID_NONE)
-            continue;
-        const struct cs_lease *lease = &host->leases->slot[job->lease[r]].pub;
-        gpu_s += clock_s_from_ns(host_now(host) - lease->since_ns) *
-                 host_lease_amount(lease);
-    }
-    assert(gpu_s >= 0);
+    add_leases(host, job, &gpus, &gpu_s);
     return gpu_s;
 }
 
-/* A lease that saves its state belongs to no role any more. */
-double host_held_gpu_s(const struct cs_host *host, const struct host_job_slot *job)
+double host_attained_per_s(const struct cs_host *host, const struct host_job_slot *job)
 {
-    double gpu_s = host_attained_gpu_s(host, job);
-    uint32_t leaving = job->leases;
+    double gpus = 0, gpu_s = 0;
 
-    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
-        leaving -= job->lease[r] != ID_NONE;
-    for (uint32_t k = host_held(host)->count; k-- > 0 && leaving > 0;) {
-        const struct host_lease_slot *lease =
-            &host->leases->slot[host_held(host)->item[k]];
-
-        if (lease->owner != job || job->lease[lease->pub.role] == host_held(host)->item[k])
-            continue;
-        gpu_s += clock_s_from_ns(host_now(host) - lease->pub.since_ns) *
-                 host_lease_amount(&lease->pub);
-        leaving--;
-    }
-    assert(leaving == 0);
-    return gpu_s;
+    add_leases(host, job, &gpus, &gpu_s);
+    return gpus;
 }
 
 int64_t host_restart_ns(const struct host_job_slot *job, int64_t now_ns)

@@ -31,12 +31,11 @@ static inline double host_lease_amount(const struct cs_lease *lease)
     return (double)((uint64_t)lease->gpus * lease->gpu_milli) / GPU_MILLI;
 }
 
-/* Returns the GPU-seconds that a job held up to now. */
+/* Return the GPU-seconds that a job held up to now, and the GPUs that it holds.  Leases
+ * that save their state before they end count with the others. */
 double host_attained_gpu_s(const struct cs_host *host,
                            const struct host_job_slot *job);
-/* Returns the GPU-seconds that all leases of a job have held: those of
- * host_attained_gpu_s(), and those of leases that save their state before they end. */
-double host_held_gpu_s(const struct cs_host *host, const struct host_job_slot *job);
+double host_attained_per_s(const struct cs_host *host, const struct host_job_slot *job);
 /* Returns the time owed for restarts: of the one that goes on and of the next. */
 int64_t host_restart_ns(const struct host_job_slot *job, int64_t now_ns);
 /* Returns what is left of a job with its restarts: of its estimate, or (truth)

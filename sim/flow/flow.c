@@ -707,6 +707,12 @@ void flow_set_cap(struct flow_net *net, struct flow_handle handle,
     settle_later(net);
 }
 
+void flow_set_arg(struct flow_net *net, struct flow_handle handle, uint64_t arg)
+{
+    if (flow_alive(net, handle))
+        net->flow[handle.slot].arg = arg;
+}
+
 double flow_rate(struct flow_net *net, struct flow_handle handle)
 {
     if (!flow_alive(net, handle))

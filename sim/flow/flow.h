@@ -80,6 +80,9 @@ double flow_stop(struct flow_net *net, struct flow_handle handle);
 void flow_set_cap(struct flow_net *net, struct flow_handle handle,
                   double rate_max);
 
+/* Changes what `done` is called with.  Nothing happens if the flow has ended. */
+void flow_set_arg(struct flow_net *net, struct flow_handle handle, uint64_t arg);
+
 /* Does the flow of this handle still run? */
 bool flow_alive(const struct flow_net *net, struct flow_handle handle);
 /* Return the rate and the work left; 0 if the flow has ended. */

@@ -464,6 +464,40 @@ static void no_free_gpu_stops_what_needs_none(void **state)
     }
 }
 
+/* A node of 4 GPUs and 16 cores.  Jobs 0 and 1 hold 8 cores each, until 1000 and 200 s; GPUs
+ * are free.  Job 2 comes at 1 s, for a GPU and all cores: it is promised 1000 s.  Jobs 3 to 5 need
+ * no GPU and 8 cores.  3 starts at 200 s and ends at 500 s, in time, and so does 5, from 500
+ * to 1000 s.  4 would hold its cores until 1700 s: it waits until 2 ends at 1100 s. */
+static void the_cores_of_a_promise_are_kept(void **state)
+{
+    static const char *const policy[] = { "easy", "conservative" };
+    static const double start_s[] = { 0, 0, 1000, 200, 1100, 500 };
+
+    (void)state;
+    for (int p = 0; p < 2; p++) {
+        struct world_job job[6];
+        struct world world = { 0 };
+        char text[600];
+
+        strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+        assert_non_null(mkdtemp(world.folder));
+        world_write(&world, "jobs.csv", "job,submit,duration,gpus,cores\n0,0,1000,0,8\n"
+                    "1,0,200,0,8\n2,1,100,1,16\n3,2,300,0,8\n4,3,1200,0,8\n"
+                    "5,4,500,0,8\n");
+        snprintf(text, sizeof text, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+                 "[{name: n, count: 1, gpus: {type: generic, count: 4}, cores: 16}]}\n"
+                 "workload: {trace: {file: jobs.csv, format: csv, columns: {job: job, "
+                 "submit: submit, duration: duration, gpus: gpus, cores: cores}}}\n"
+                 "policies: [%s]\n", policy[p]);
+        if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, NULL))
+            fail_msg("%s: %s", policy[p], world_error(&world));
+        for (int j = 0; j < 6; j++)
+            if (job[j].start_s != start_s[j])
+                fail_msg("%s: job %d at %g s, not %g", policy[p], j, job[j].start_s, start_s[j]);
+        world_close(&world);
+    }
+}
+
 /* Of one GPU and 15 cores: sjf chooses job 2, which needs no GPU, at 1 s, when it finds
  * no room for its 14 cores beside job 1 (until 100 s).  The GPUs have an end, and cores have none
  * that is known: so nothing goes before it, and it starts at 100 s. */
@@ -538,6 +572,7 @@ int main(void)
         cmocka_unit_test(pods_fill_a_node_to_its_last_core_and_byte),
         cmocka_unit_test(a_pod_on_cores_comes_among_jobs_that_are_dealt_gpus),
         cmocka_unit_test(no_free_gpu_stops_what_needs_none),
+        cmocka_unit_test(the_cores_of_a_promise_are_kept),
         cmocka_unit_test(a_turn_that_needs_no_gpu_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
  * length gains and pays, whole steps that training keeps, rates by pool, and
  * no work lost or made whatever a policy, a failure or an instant does.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -317,6 +318,30 @@ static void training_keeps_its_whole_steps_and_pays_for_the_switch(void **state)
     }
 }
 
+/* The state lies on 8 GPUs.  It is saved over their eight links, whether the job is at once to
+ * have 16 GPUs, or first 4 and, in the midst of saving, 16: on the 4 it has loaded nothing.  So
+ * both end at the same time.  4 GPUs have half the links. */
+static void a_lease_that_moves_again_saves_over_the_links_of_its_state(void **state)
+{
+    static const char *const fidelity[] = { "", "fidelity: step\n" };
+    const struct act once[] = { { 400, 0, 16, 0, CS_DONE }, { .at_s = -1 } };
+    const struct act again[] = { { 400, 0, 4, 0, CS_DONE },
+                                 { 400.0005, 0, 16, 0, CS_DONE },
+                                 { .at_s = -1 } };
+    const struct act twice[] = { { 400, 0, 4, 0, CS_DONE },
+                                 { 400.0005, 0, 8, 0, CS_DONE },
+                                 { 400.001, 0, 16, 0, CS_DONE },
+                                 { .at_s = -1 } };
+
+    (void)state;
+    for (int f = 0; f < 2; f++) {
+        double end = train_end(once, fidelity[f], NULL);
+
+        assert_true(fabs(train_end(again, fidelity[f], NULL) - end) < 1e-6);
+        assert_true(fabs(train_end(twice, fidelity[f], NULL) - end) < 1e-6);
+    }
+}
+
 /* Stopped twice, and started on what it had at the next look. */
 static void training_that_is_stopped_keeps_its_whole_steps(void **state)
 {
@@ -505,6 +530,8 @@ int main(void)
         cmocka_unit_test(gavels_rates_are_by_kind_type_and_size),
         cmocka_unit_test(
             training_keeps_its_whole_steps_and_pays_for_the_switch),
+        cmocka_unit_test(
+            a_lease_that_moves_again_saves_over_the_links_of_its_state),
         cmocka_unit_test(training_that_is_stopped_keeps_its_whole_steps),
         cmocka_unit_test(any_resize_of_known_lengths_conserves_work),
         cmocka_unit_test(any_resize_of_training_conserves_work),

@@ -217,6 +217,84 @@ static void state_of_a_stopped_job_goes_with_its_node(void **state)
     hand_near(of("cost_usd"), 7);
 }
 
+/* Generates without state on a rented node that starts in 10 s and goes 20 s after notice,
+ * for which `gone` has the times.  Weights of 2 x 7.616e9 bytes cross 2 GB/s in 7.616 s, and
+ * the process starts in 64 s: undisturbed, it generates from 81.616 s on. */
+static void generate(const char *gone, const char *fault)
+{
+    char yaml[1500];
+
+    snprintf(yaml, sizeof yaml,
+             "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+             "    - {name: spot, count: 1, gpus: {type: a100-80, count: 8},\n"
+             "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 10USD/h,\n"
+             "       rent: {start: 10s, keep: 1h, notice: 20s, billing: second,\n"
+             "         available: {unit: nodes, points: [[0h, 1], %s], after: hold}}}\n"
+             "  storage: {bandwidth: 2GB/s}\n"
+             "  failures: {trace: {file: f.csv, servers: 1}, restart: 60s}\n"
+             "workload:\n  arrival: {process: fixed, times: [0s]}\n  mix:\n"
+             "    - {recipe: batch-infer, name: s, model: qwen2.5-7b, prompts: 20000,\n"
+             "       prompt_tokens: 512, response: {mean: 512, cv: 0.5, max: 2048},\n"
+             "       steps: 1, infer: {gpus: 8, cores: 8}}\n"
+             "policies: [fcfs, dynamic]\noutput: {plots: []}\n", gone);
+    program_write(&program, "f.csv", fault);
+    hand_run(&program, yaml, NULL);
+}
+
+static double infer(const char *policy, int n, const char *column)
+{
+    return hand_phase(&program, policy, "infer", n, column);
+}
+
+static double under(const char *policy, const char *column)
+{
+    return hand_cell(&program, "summary.csv", policy, NULL, column);
+}
+
+/* The node fails at 50 s, in the load of the job: 40 s were for nothing.  Another one is there
+ * from 60 s on.  The job loads for 7.616 s, and its restart of 60 s goes on from then until
+ * 127.616 s.  Notice comes at 90 s, and the node goes at 110 s, when 17.616 s of the restart are
+ * left and 50 s more were for nothing.  There is a node again from 1000 s on, and the job holds
+ * it from 1010 s on: it loads, its process starts, and the rest of the restart is waited for. */
+static void the_rest_of_a_restart_is_owed_where_the_node_goes(void **state)
+{
+    static const char *const policy[] = { "fcfs", "dynamic" };
+
+    (void)state;
+    generate("[90s, 0], [1000s, 1]", "series,time_s,value\ns,0,0\ns,50,1\ns,55,0\n");
+    for (int p = 0; p < 2; p++) {
+        hand_near(infer(policy[p], 0, "start_s"), 1010 + 7.616 + 64 + 17.616);
+        hand_near(under(policy[p], "gpu_lost_fraction"),
+                  (40 + 50) / (110 + infer(policy[p], 0, "end_s") - 1000));
+        hand_near(under(policy[p], "interruptions"), 2);
+    }
+}
+
+/* Undisturbed, it generates from 81.616 s on for `whole`.  The node goes at 181.616 s, and
+ * the job holds it again from 1010 s on.  With leases for a job's life all of the first 100 s
+ * are lost.  With leases for a phase the responses that are done are kept: lost is by how
+ * much both times together are longer than `whole`. */
+static void what_a_rollout_loses_with_its_node_is_told(void **state)
+{
+    static const char calm[] = "series,time_s,value\ns,0,0\n";
+    double whole, all, lost;
+
+    (void)state;
+    generate("[1h, 1]", calm);
+    hand_near(infer("fcfs", 0, "start_s"), 81.616);
+    whole = infer("fcfs", 0, "end_s") - 81.616;
+    generate("[161.616s, 0], [1000s, 1]", calm);
+    hand_near(infer("fcfs", 0, "end_s"), 181.616);
+    hand_near(infer("fcfs", 1, "start_s"), 1081.616);
+    hand_near(infer("fcfs", 1, "end_s"), 1081.616 + whole);
+    all = 181.616 + infer("fcfs", 1, "end_s") - 1000;
+    hand_near(under("fcfs", "gpu_lost_fraction"), 100 / all);
+    lost = 100 + infer("dynamic", 1, "end_s") - 1081.616 - whole;
+    assert_true(lost > 1 && lost < 90);
+    all = 181.616 + infer("dynamic", 1, "end_s") - 1000;
+    hand_near(under("dynamic", "gpu_lost_fraction"), lost / all);
+}
+
 /* A fault of a node: out of service from 450 to 550 s, and once more from 580 to 600 s.
  * The job saved 400 of its 600 s.  It restarts for 60 s: from 550 s it ends at 810 s; if
  * the second fault comes in its restart, at 860 s. */
@@ -430,6 +508,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(saving_takes_its_time_under_all_leases),
         cmocka_unit_test(state_parked_on_a_node_goes_with_it),
         cmocka_unit_test(state_of_a_stopped_job_goes_with_its_node),
+        cmocka_unit_test(the_rest_of_a_restart_is_owed_where_the_node_goes),
+        cmocka_unit_test(what_a_rollout_loses_with_its_node_is_told),
         cmocka_unit_test(parts_of_nodes_add_up_to_whole_nodes),
         cmocka_unit_test(nodes_fail_while_there_are_no_jobs),
         cmocka_unit_test(what_can_be_rented_changes_while_there_are_no_jobs),

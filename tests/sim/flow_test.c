@@ -802,6 +802,34 @@ static void a_handle_is_safe_after_its_flow_is_gone(void **state)
     world_close(&world);
 }
 
+static void note_arg(void *self, uint64_t arg)
+{
+    *(uint64_t *)self = arg;
+}
+
+/* The second flow is given to another one before it ends. */
+static void a_flow_ends_for_whom_it_was_given_to(void **state)
+{
+    struct world world;
+    uint64_t ended = 0;
+    struct flow_use use = { .link = 0, .per_unit = 1 };
+    struct flow_spec spec = { .work = 8, .rate_max = INFINITY, .use = &use, .use_count = 1,
+                              .done = note_arg, .self = &ended, .arg = 5 };
+
+    (void)state;
+    world_open(&world, "given", 0);
+    add_link(&world, 1);
+    struct flow_handle flow = flow_start(world.net, &spec);
+    loop_run(world.loop);
+    assert_int_equal(ended, 5);
+    flow_set_arg(world.net, flow, 9);           /* it has ended: nothing happens */
+    flow = flow_start(world.net, &spec);
+    flow_set_arg(world.net, flow, 7);
+    loop_run(world.loop);
+    assert_int_equal(ended, 7);
+    world_close(&world);
+}
+
 static void changes_at_one_instant_are_solved_once(void **state)
 {
     struct world world;
@@ -1315,6 +1343,7 @@ int main(void)
         cmocka_unit_test(an_idle_link_may_change_its_capacity),
         cmocka_unit_test(a_flow_without_links_runs_at_its_cap_unsolved),
         cmocka_unit_test(a_handle_is_safe_after_its_flow_is_gone),
+        cmocka_unit_test(a_flow_ends_for_whom_it_was_given_to),
         cmocka_unit_test(changes_at_one_instant_are_solved_once),
         cmocka_unit_test(rates_in_small_nets_are_the_oracles_after_any_change),
         cmocka_unit_test(rates_in_local_nets_are_the_oracles_after_any_change),
