@@ -14,9 +14,6 @@
 
 #include "policies/policy.h"
 
-/* cs_node().cores where they are not stated. */
-#define CS_CORES_UNLIMITED (1u << 20)
-
 /* Starts a waiting job with its first role, the only one that has a choice, on cores.
  * CS_NO_ROOM: too few are free. */
 static inline enum cs_verdict cs_start_on_cores(struct cs_host *host, struct task_id id)
@@ -48,45 +45,11 @@ static inline int64_t cs_task_core_milli(const struct cs_host *host, struct task
     return milli;
 }
 
-/* Returns the thousandths of cores that leases hold which end after time_ns, by what the
- * host expects. */
-static inline int64_t cs_held_core_milli(const struct cs_host *host, int64_t time_ns)
-{
-    int64_t milli = 0;
-
-    for (uint32_t i = 0; i < cs_lease_count(host); i++) {
-        const struct cs_lease *lease = cs_lease(host, cs_lease_at(host, i));
-        for (uint32_t s = 0; lease->expected_end_ns > time_ns &&
-                             s < lease->placement.share_count; s++) {
-            const struct share *share = &lease->placement.share[s];
-            if (cs_node(host, share->node).cores < CS_CORES_UNLIMITED)
-                milli += INT64_C(1000) * share->cores + share->core_milli;
-        }
-    }
-    return milli;
-}
-
 /* Returns from when on so many thousandths of cores are free, from_ns or later, by what the
  * host expects of the leases, and in *spare how many more are free then.  INT64_MAX:
- * never, and none. */
-static inline int64_t cs_cores_free_ns(const struct cs_host *host, int64_t milli,
-                                       int64_t from_ns, int64_t *spare)
-{
-    int64_t most = INT64_C(1000) * cs_total_cores(host) - milli;
-    int64_t low = from_ns, high = INT64_MAX;
-
-    if (most - cs_held_core_milli(host, low) >= 0)
-        high = low;
-    while (high - low > 1) {    /* short at low */
-        int64_t middle = low + (high - low) / 2;
-        if (most - cs_held_core_milli(host, middle) >= 0)
-            high = middle;
-        else
-            low = middle;
-    }
-    *spare = high == INT64_MAX ? 0 : most - cs_held_core_milli(host, high);
-    return high;
-}
+ * never, and none.  From a calendar of ends, which is kept from the first question on. */
+int64_t cs_cores_free_ns(struct cs_host *host, int64_t milli, int64_t from_ns,
+                         int64_t *spare);
 
 /* Does the first role of a job that was started just now hold GPUs?  On cores it holds
  * none. */

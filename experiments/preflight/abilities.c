@@ -5,7 +5,7 @@
  * A policy's table says in flags what it needs (CS_ONE_ROLE, CS_NEEDS_GPUS, CS_WHOLE_GPUS),
  * what it does (HOST_DEALERS: it deals GPUs, or stops, resizes or packs jobs) and what it leaves
  * out (CS_ONE_KIND).  Such jobs are found before any trial, where they would wait until the run
- * counts as stalled, or end it.
+ * counts as stalled, or end it.  So are tenants that a policy names and that have no jobs.
  */
 #include "experiments/preflight/abilities.h"
 
@@ -19,7 +19,9 @@
 #include "models/jobs/job.h"
 #include "policies/policy.h"
 #include "policies/registry/registry.h"
+#include "policies/registry/words.h"
 #include "policies/state/terms.h"
+#include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "workloads/source.h"
 
@@ -153,6 +155,48 @@ static void warn_of_kinds(const struct experiment *experiment, uint32_t p,
     tell(self, &err);
 }
 
+/* Returns the tenants of jobs and services at any point, some more than once; NULL ends the
+ * list. */
+static const char *const *list_tenants(struct arena *arena,
+                                       const struct experiment *experiment)
+{
+    const char **tenant = NULL, *name;
+    size_t count = 0, room = 0;
+
+    for (uint32_t i = 0; i < experiment->point_count; i++) {
+        const struct workload_spec *workload = experiment->point[i].workload;
+        if (i > 0 && workload == experiment->point[i - 1].workload)
+            continue;
+        for (size_t k = 0; (name = workload_tenant(workload, k)) != NULL; k++)
+            ARENA_ADD(arena, tenant, count, room, name);
+    }
+    ARENA_ADD(arena, tenant, count, room, NULL);
+    assert(tenant != NULL);
+    return tenant;
+}
+
+/* Tenants without jobs may be in a slice of a trace; their share is nobody's. */
+static void warn_of_tenants(const struct experiment *experiment, uint32_t p,
+                            void (*tell)(void *self, const struct err *err), void *self)
+{
+    const struct host_policy *policy = experiment->point[0].policy[p];
+    struct err_pos pos = { experiment->path, 0, 0 };
+    struct err err = { 0 };
+    struct arena *arena;
+    const char *key, *absent;
+
+    assert(p < experiment->policy_count);
+    arena = arena_new(0);
+    absent = host_tenants_absent(arena, policy, list_tenants(arena, experiment), &key);
+    if (absent != NULL) {
+        err_set(&err, ERR_REFERENCE, pos, "'%s' of policy %.60s names '%.60s', and no "
+                "job or service is of that tenant", key, experiment->policy_name[p], absent);
+        err_hint(&err, "What it owns is lent to others, where the policy lends.");
+        tell(self, &err);
+    }
+    arena_free(arena);
+}
+
 /* The first point stands for all: a sweep changes values, and rarely the kinds of
  * hardware. */
 void abilities_warn(const struct experiment *experiment,
@@ -168,6 +212,7 @@ void abilities_warn(const struct experiment *experiment,
         const char *role;
 
         warn_of_kinds(experiment, p, tell, self);
+        warn_of_tenants(experiment, p, tell, self);
         form = policy->flags & HOST_DEALERS ? find_choice(point, &role) : NULL;
         if (form == NULL)
             continue;

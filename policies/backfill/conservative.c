@@ -416,7 +416,7 @@ struct con_held {
 };
 
 /* A job is due and finds no room: if it needs cores, they are kept for it. */
-static void con_hold_cores(const struct cs_host *host, struct task_id task,
+static void con_hold_cores(struct cs_host *host, struct task_id task,
                            struct con_held *held)
 {
     int64_t milli = cs_task_core_milli(host, task);

@@ -12,7 +12,6 @@
 #include "models/jobs/job.h"
 #include "models/laws/phase.h"
 #include "models/types/placement.h"
-#include "policies/cores.h"
 #include "policies/host/rental.h"
 #include "policies/host/request.h"
 #include "policies/known.h"
@@ -101,7 +100,6 @@ enum cs_verdict cs_take_back(struct cs_host *host, struct lease_id id,
     return CS_DONE;
 }
 
-_Static_assert(CS_CORES_UNLIMITED == CLUSTER_CORES_UNLIMITED, "cs_node() hands it on");
 
 uint32_t cs_node_count(const struct cs_host *host)
 {

@@ -6,6 +6,7 @@
  * the policy is told it (`estimate`).
  */
 #include "policies/advice.h"
+#include "policies/cores.h"
 #include "policies/due.h"
 #include "policies/host/view.h"
 
@@ -467,6 +468,12 @@ int64_t cs_earliest_ns(struct cs_host *host, uint32_t gpus,
 {
     return host_ends_when(host, host_now(host), cs_free_gpus(host, 0), gpus,
                           spare_gpus);
+}
+
+int64_t cs_cores_free_ns(struct cs_host *host, int64_t milli, int64_t from_ns,
+                         int64_t *spare)
+{
+    return host_cores_when(host, milli, from_ns, spare);
 }
 
 uint32_t cs_find_pending(struct cs_host *host, uint32_t i,

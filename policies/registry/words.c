@@ -10,6 +10,7 @@
 
 #include "policies/params.h"
 #include "policies/policy.h"
+#include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
@@ -177,12 +178,49 @@ static bool is_for_tenants(const struct cs_policy *policy, const char *key)
     return false;
 }
 
+/* Takes the next "NAME=..." of a text that is cut up, and returns its name; NULL: there is
+ * none left. */
+static const char *next_named(char **at)
+{
+    while (**at != '\0') {
+        char *word = *at;
+        size_t bytes = strcspn(word, " "), name = strcspn(word, "= ");
+        bool pair = word[name] == '=';
+
+        *at += bytes + (word[bytes] != '\0');
+        word[bytes] = word[name] = '\0';
+        if (pair)
+            return word;
+    }
+    return NULL;
+}
+
+/* Returns the tenant that was probably meant by a name that is none: one that the text does
+ * not name besides; NULL: none is near. */
+static const char *find_meant(struct arena *arena, const char *text, const char *name,
+                              const char *const *tenants)
+{
+    size_t count = 0, left = 0, named = 0;
+    char *at = arena_text(arena, text);
+    const char **rest, **other, *next;
+
+    while (tenants[count] != NULL)
+        count++;
+    rest = arena_alloc(arena, count + 1, sizeof *rest);
+    other = arena_alloc(arena, strlen(text) / 2 + 2, sizeof *other);
+    while ((next = next_named(&at)) != NULL)
+        other[named++] = next;
+    for (size_t i = 0; i < count; i++)
+        if (!is_listed(other, tenants[i]))
+            rest[left++] = tenants[i];
+    return conf_nearest(name, rest);
+}
+
 /* Sets the error of a name that is no tenant.  Returns false. */
 static bool refuse_tenant(const struct cs_policy *policy, const char *key,
-                          const struct conf_node *value, const char *name,
+                          const struct conf_node *value, const char *name, const char *near,
                           const char *const *tenants, struct err *err)
 {
-    const char *near = conf_nearest(name, tenants);
     char all[160];
 
     write_list(tenants, all, sizeof all);
@@ -201,18 +239,37 @@ bool host_tenants_check(struct arena *arena, const struct cs_policy *policy,
         const struct cs_param *param = &policy->param[i];
         const struct conf_node *value = conf_kind(entry) == CONF_MAP
             ? conf_get(entry, param->key) : NULL;
+        const char *name, *near;
 
         if (value == NULL || !is_for_tenants(policy, param->key))
             continue;
-        for (char *at = arena_text(arena, conf_text(value)); *at != '\0';) {
-            size_t bytes = strcspn(at, " "), name = strcspn(at, "= ");
-            bool last = at[bytes] == '\0', pair = at[name] == '=';
-
-            at[bytes] = at[name] = '\0';
-            if (pair && !is_listed(tenants, at))
-                return refuse_tenant(policy, param->key, value, at, tenants, err);
-            at += bytes + !last;
+        char *at = arena_text(arena, conf_text(value));
+        while ((name = next_named(&at)) != NULL) {
+            near = is_listed(tenants, name)
+                       ? NULL : find_meant(arena, conf_text(value), name, tenants);
+            if (near != NULL || tenants[0] == NULL)
+                return refuse_tenant(policy, param->key, value, name, near, tenants, err);
         }
     }
     return true;
+}
+
+const char *host_tenants_absent(struct arena *arena, const struct host_policy *policy,
+                                const char *const *tenants, const char **key)
+{
+    for (uint32_t i = 0; i < policy->policy->param_count; i++) {
+        const struct cs_param *param = &policy->policy->param[i];
+        const char *name;
+
+        if (param->type != CS_PARAM_TEXT || !is_for_tenants(policy->policy, param->key))
+            continue;
+        char *at = arena_text(arena, *(const char *const *)(const void *)
+                                     ((const char *)policy->params + param->offset));
+        while ((name = next_named(&at)) != NULL)
+            if (!is_listed(tenants, name)) {
+                *key = param->key;
+                return name;
+            }
+    }
+    return NULL;
 }

@@ -11,6 +11,7 @@
 struct arena;
 struct conf_node;
 struct cs_policy;
+struct host_policy;
 struct err;
 
 /* Returns the words of a parameter, ending with NULL; CS_A_POOL and CS_A_ROLE
@@ -28,10 +29,15 @@ bool host_words_check(struct arena *arena, const struct cs_policy *policy,
                       const struct conf_node *entry,
                       const struct host_names *names, struct err *err);
 /* Checks the names of tenants in each text parameter of an entry (CS_FOR_TENANTS); the
- * list ends with NULL.  False: one is not in the list; err says which.  What is not
- * "NAME=..." is left to the policy. */
+ * list ends with NULL.  False: one is not in the list, and near to one there that is not
+ * named, or the list is empty; err says which.  What is not "NAME=..." is left to the
+ * policy. */
 bool host_tenants_check(struct arena *arena, const struct cs_policy *policy,
                         const struct conf_node *entry, const char *const *tenants,
                         struct err *err);
+/* Returns the first tenant in a text parameter of a policy that is not in the list, and sets
+ * *key to the parameter; NULL: there is none. */
+const char *host_tenants_absent(struct arena *arena, const struct host_policy *policy,
+                                const char *const *tenants, const char **key);
 
 #endif

@@ -231,6 +231,69 @@ bool host_pool_ends_when(const struct cs_host *host, uint32_t pool_mask, uint32_
     return true;
 }
 
+/* ---- of cores ---- */
+
+/* Returns the thousandths of cores that a lease holds on nodes whose cores are stated. */
+static uint32_t core_milli(const struct cs_host *host, const struct cs_lease *lease)
+{
+    uint64_t milli = 0;
+
+    for (uint32_t s = 0; s < lease->placement.share_count; s++) {
+        const struct share *share = &lease->placement.share[s];
+        if (cluster_group_of(host->spec, share->node)->cores != CLUSTER_CORES_UNLIMITED)
+            milli += UINT64_C(1000) * share->cores + share->core_milli;
+    }
+    assert(milli <= UINT32_MAX);
+    return (uint32_t)milli;
+}
+
+/* A lease comes to the ends of cores or goes from them, with its expected end of now. */
+static void note_cores(const struct cs_host *host, uint32_t i, bool comes)
+{
+    const struct cs_lease *lease = &host->leases->slot[i].pub;
+    struct calendar *ends = host->waiting->core_ends;
+
+    assert(i < host->leases->count);
+    if (ends == NULL)
+        return;
+    if (!comes)
+        calendar_drop(ends, lease->expected_end_ns, i);
+    else if (core_milli(host, lease) > 0)
+        calendar_add(ends, lease->expected_end_ns, i, core_milli(host, lease));
+}
+
+/* Makes the calendar of cores with the leases that are held. */
+static void keep_core_ends(struct cs_host *host)
+{
+    assert(host->waiting->core_ends == NULL);
+    host->waiting->core_ends = calendar_new(host->parts.arena);
+    for (uint32_t i = 0; i < host->waiting->held->count; i++)
+        if (host->waiting->held->item[i] != ID_NONE)
+            note_cores(host, host->waiting->held->item[i], true);
+}
+
+int64_t host_cores_when(struct cs_host *host, int64_t milli, int64_t from_ns, int64_t *spare)
+{
+    if (host->waiting->core_ends == NULL)
+        keep_core_ends(host);
+    const struct calendar *ends = host->waiting->core_ends;
+    int64_t left = INT64_C(1000) * host->spec->core_count - milli;
+    int64_t held = (int64_t)calendar_by(ends, CLOCK_NEVER_NS), at = from_ns;
+
+    *spare = 0;
+    assert(milli >= 0 && from_ns >= 0);
+    if (left < 0)
+        return CLOCK_NEVER_NS;
+    if (held > left) {
+        int64_t end_ns = calendar_when(ends, (uint64_t)(held - left));
+        at = end_ns > at ? end_ns : at;
+    }
+    if (at < CLOCK_NEVER_NS)
+        *spare = left - held + (int64_t)calendar_by(ends, at);
+    assert(*spare >= 0);
+    return at;
+}
+
 /* ---- of all ---- */
 
 void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
@@ -241,7 +304,9 @@ void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
     host_pool_ends_note(host, lease, false);
     if (host->waiting->ends != NULL)
         calendar_drop(host->waiting->ends, pub->expected_end_ns, lease);
+    note_cores(host, lease, false);
     pub->expected_end_ns = end_ns;
+    note_cores(host, lease, true);
     join_gpu(host, lease);
     if (host->waiting->ends != NULL)
         calendar_add(host->waiting->ends, end_ns, lease, whole_gpus(host, lease));
@@ -254,6 +319,7 @@ void host_lease_unexpect(struct cs_host *host, uint32_t lease)
     host_pool_ends_note(host, lease, false);
     if (host->waiting->ends != NULL)
         calendar_drop(host->waiting->ends, host->leases->slot[lease].pub.expected_end_ns, lease);
+    note_cores(host, lease, false);
     leave_gpu(host, lease);
 }
 

@@ -24,6 +24,10 @@ void host_end_unexpect(struct cs_host *host, int64_t end_ns,
  * CLOCK_NEVER_NS: never. */
 int64_t host_ends_when(struct cs_host *host, int64_t now_ns,
                        uint32_t free_now, uint32_t gpus, uint32_t *left_gpus);
+/* Returns the time, from_ns or later, from which so many thousandths of cores should be free
+ * over all nodes, and sets *spare to those beyond them then; CLOCK_NEVER_NS and 0: never.
+ * Nodes whose cores are not stated do not count. */
+int64_t host_cores_when(struct cs_host *host, int64_t milli, int64_t from_ns, int64_t *spare);
 /* A live lease comes to the ends by pool or goes from them, with its state and its
  * expected end of now: what changes one of these takes it away before and brings it
  * back.  Does nothing until host_pool_ends_when() was asked. */

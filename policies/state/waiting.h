@@ -35,6 +35,7 @@ struct host_waiting {
     uint32_t sort_capacity;
     struct calendar *ends;          /* expected ends of leases; NULL likewise */
     struct host_pool_ends *pool_ends;   /* likewise, by pool */
+    struct calendar *core_ends;         /* likewise, in thousandths of cores */
     struct host_part_ends *part_ends;   /* leases of parts of GPUs; NULL: none yet */
     uint32_t *list, list_capacity;  /* scratch */
     struct host_list *held;         /* leases, oldest first */

@@ -284,7 +284,8 @@ static void a_share_is_no_less_by_rounding(void **state)
     world_close(&world);
 }
 
-/* A name without jobs is a slip of the pen: it would be a quota of nobody. */
+/* A name that is near a tenant is a slip of the pen; another one may be of a tenant that
+ * has no jobs in a slice of a trace, though its name is near one that is named, too. */
 static void a_tenant_that_is_none_is_refused(void **state)
 {
     struct owned_job job[] = { { 0, 10, 8, "team-a" }, { 0, 10, 8, "team-b" } };
@@ -301,6 +302,10 @@ static void a_tenant_that_is_none_is_refused(void **state)
     memset(&world, 0, sizeof world);
     assert_true(open_owned(&world, job, 2, TWO_NODES,
                            "[{policy: quota, quotas: team-a=8 team-b=50%}]"));
+    world_close(&world);
+    memset(&world, 0, sizeof world);
+    assert_true(open_owned(&world, job, 2, TWO_NODES,
+                           "[{policy: quota, quotas: team-a=8 team-b=4 team-c=4 vision=1}]"));
     world_close(&world);
 }
 

@@ -109,7 +109,7 @@ static void semantics_are_told_by_the_keys_that_act(void **state)
         { "{policy: srtf, semantics: helios}", "placement=count estimate=exact "
           "preemption.cost(1)=7s preemption.cost(8)=30s preemption.cost=60s "
           "tick=1s" },
-        { "{policy: quota, quotas: \"a=64\", borrow: false}",
+        { "{policy: quota, quotas: \"\", borrow: false}",
           "placement=pack" },
     };
 

@@ -219,6 +219,24 @@ static void one_overload_is_told_once(void **state)
     task(*state, answers);
 }
 
+/* A quota of a tenant without jobs is told; where none has a tenant, it is refused. */
+static void quotas_of_nobody_are_told(void **state)
+{
+    static const struct answer answers[] = {
+        { "sed 's/name: j,/name: j, tenant: team-a,/' e.yaml >t.yaml; clustersim t.yaml -o b "
+          "--set 'policies=[{policy: quota, quotas: team-a=4 vision=4}]'", 0,
+          "'quotas' of policy quota names 'vision', and no job or service is of that tenant",
+          NULL },
+        { "clustersim t.yaml -o b --set 'policies=[{policy: quota, quotas: team-a=8}]'", 0,
+          "quota", "is of that tenant" },
+        { "clustersim e.yaml -o b --set 'policies=[{policy: quota, quotas: vision=4}]'", 3,
+          "tenants: none", NULL },
+        { NULL, 0, NULL, NULL }
+    };
+
+    task(*state, answers);
+}
+
 /* Keys that act on some workloads, and on none of these jobs. */
 static void keys_that_no_job_lets_act_are_told(void **state)
 {
@@ -245,6 +263,7 @@ int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
+        TEST(quotas_of_nobody_are_told),
         TEST(keys_that_no_job_lets_act_are_told),
         TEST(a_baseline_is_not_where_results_go),
         TEST(other_jobs_are_no_regression_to_measure),
