@@ -224,20 +224,16 @@ struct task_id cs_pending(const struct cs_host *host, uint32_t i);
 const struct cs_task *cs_task(const struct cs_host *host, struct task_id task);
 /* The place in the order, from `i` on, of the first task that passes the filter;
  * cs_pending_count() if none does.  An index: a long queue is not walked. */
-uint32_t cs_find_pending(struct cs_host *host, uint32_t i,
-                         const struct cs_filter *filter);
+uint32_t cs_find_pending(struct cs_host *host, uint32_t i, const struct cs_filter *filter);
 bool cs_skips(const struct cs_host *host);      /* `blocking: skip` */
 
 /* Jobs.  Running: they hold leases, in the order in which they first did. */
 uint32_t cs_running_count(const struct cs_host *host);
 struct job_id cs_running(const struct cs_host *host, uint32_t i);
-const struct job_request *cs_request(const struct cs_host *host,
-                                     struct job_id job);
+const struct job_request *cs_request(const struct cs_host *host, struct job_id job);
 /* The task of a whole job, or of one of its roles. */
-struct task_id cs_job_task(const struct cs_host *host, struct job_id job,
-                           uint32_t role);
-struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job,
-                              uint32_t role);
+struct task_id cs_job_task(const struct cs_host *host, struct job_id job, uint32_t role);
+struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job, uint32_t role);
 /* GPUs of all roles of a job, as its owner asked. */
 uint32_t cs_job_gpus(const struct cs_host *host, struct job_id job);
 /* GPU-seconds that a job has held so far, loading included. */
@@ -255,10 +251,8 @@ uint32_t cs_slot(const struct cs_host *host, struct job_id job);
 /* Leases, oldest first. */
 uint32_t cs_lease_count(const struct cs_host *host);
 struct lease_id cs_lease_at(const struct cs_host *host, uint32_t i);
-const struct cs_lease *cs_lease(const struct cs_host *host,
-                                struct lease_id lease);
-uint32_t cs_lease_pools(const struct cs_host *host,    /* a mask */
-                        struct lease_id lease);
+const struct cs_lease *cs_lease(const struct cs_host *host, struct lease_id lease);
+uint32_t cs_lease_pools(const struct cs_host *host, struct lease_id lease); /* a mask */
 
 /* The cluster.  A pool mask of 0 means all pools.  Nodes out of service count in the
  * number of nodes and in totals of cores and memory alone.  GPUs that a power cap does not

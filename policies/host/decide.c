@@ -233,6 +233,7 @@ static void serve_in_order(struct cs_host *host)
 /* Decides for a policy that has an order and no function `decide`. */
 static void decide_default(struct cs_host *host)
 {
+    assert(host->policy->decide == NULL);
     serve_in_order(host);
     if (host->waiting->tops != NULL)
         host_tops_back(host);

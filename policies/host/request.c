@@ -311,6 +311,7 @@ static bool has_gpus(const struct cs_host *host, const struct cs_task *task)
 {
     const struct job_form *form = host_form_of(host_job_slot(host, task->job.i));
 
+    assert(form->role_count > 0);
     return form->role_count > 1 || form->role[0].on_cores.cores > 0 ||
            task->gpu_milli < GPU_MILLI || task->gpus <= cs_free_gpus(host, 0);
 }
@@ -345,6 +346,7 @@ bool host_fits(struct cs_host *host, struct task_id id, const struct cs_want *wa
  * notice nothing comes free. */
 static void lift_job(struct cs_host *host, struct job_id id, bool back)
 {
+    assert(host_form_of(host_job_slot(host, id.i))->role_count <= FORM_ROLES_MAX);
     for (uint32_t r = 0; r < host_form_of(host_job_slot(host, id.i))->role_count; r++) {
         struct lease_id lease = cs_role_lease(host, id, r);
         if (lease.i == ID_NONE)

@@ -30,6 +30,7 @@
 #include "policies/state/decision.h"
 #include "policies/state/jobs.h"
 #include "policies/state/nodes.h"
+#include "policies/state/queue.h"
 #include "policies/state/read.h"
 #include "policies/state/state.h"
 #include "sim/base/clock.h"

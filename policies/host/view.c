@@ -37,7 +37,6 @@
 #include "policies/state/nodes.h"
 #include "policies/state/pools.h"
 #include "policies/state/queue.h"
-#include "policies/state/read.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
@@ -199,6 +198,7 @@ uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask)
     uint32_t gpus = gpus_in_service(host, pool_mask), free = host_free_gpus(host, pool_mask);
     uint32_t more = host_gpus_capped(host->nodes, host->spec->power_cap_w);
 
+    assert(free <= host->spec->gpu_count);
     return more < free ? gpus - (free - more) : gpus;
 }
 

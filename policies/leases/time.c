@@ -592,6 +592,7 @@ int64_t host_restart_ns(const struct host_job_slot *job, int64_t now_ns)
 {
     int64_t left = job->restart_until_ns - now_ns;
 
+    assert(now_ns >= 0);
     return clock_after(job->penalty_ns, left > 0 ? left : 0);
 }
 

@@ -16,7 +16,6 @@
 #include "models/jobs/job.h"
 #include "models/types/placement.h"
 #include "policies/state/ends.h"
-#include "policies/state/job_slot.h"
 #include "policies/state/lease_slot.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
@@ -34,14 +33,10 @@ struct host_part_ends {
     uint32_t room;              /* for leases */
 };
 
-static bool is_part(const struct cs_host *host, const struct cs_lease *lease)
+static bool is_part(const struct cs_lease *lease)
 {
-    if (!host->waiting->has_parts || lease->gpus == 0)
-        return false;
-    const struct host_job_slot *job = host_job_slot(host, lease->job.i);
-
-    assert(lease->role < FORM_ROLES_MAX);
-    return job_role_milli(&job->pub.request, lease->role) < GPU_MILLI;
+    assert(lease->gpu_milli <= GPU_MILLI);
+    return lease->gpus > 0 && lease->gpu_milli < GPU_MILLI;
 }
 
 /* Returns what calendars count of a lease: of those that share a GPU, the last has it. */
@@ -51,7 +46,7 @@ static uint32_t whole_gpus(const struct cs_host *host, uint32_t i)
     const struct host_part_ends *parts = host->waiting->part_ends;
 
     assert(lease->gpus <= host->spec->gpu_count);
-    if (!is_part(host, lease))
+    if (!is_part(lease))
         return lease->gpus;
     return parts != NULL && i < parts->room && parts->gpu[i] != ID_NONE &&
            parts->last[parts->gpu[i]] == i;
@@ -137,7 +132,7 @@ static void join_gpu(struct cs_host *host, uint32_t lease)
 {
     const struct cs_lease *pub = &host->leases->slot[lease].pub;
 
-    if (!is_part(host, pub))
+    if (!is_part(pub))
         return;
     leave_gpu(host, lease);
     const struct share *share = pub->placement.share;

@@ -15,7 +15,6 @@
 #include "policies/state/ends.h"
 #include "policies/state/form.h"
 #include "policies/state/nodes.h"
-#include "policies/state/read.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
 #include "policies/state/terms.h"
@@ -143,11 +142,23 @@ void host_note_part(struct cs_host *host, uint32_t form, uint32_t milli)
     waiting->has_parts = true;
 }
 
+uint32_t host_free_gpus(const struct cs_host *host, uint32_t pool_mask)
+{
+    uint32_t gpus = 0;
+
+    assert(host->spec->pool_count > 0 && host->spec->pool_count <= 32);
+    for (uint32_t p = 0; p < host->spec->pool_count; p++)
+        if (pool_mask == 0 || pool_mask >> p & 1)
+            gpus += host->cluster->pool_free_gpus[p];
+    return gpus;
+}
+
 uint32_t host_gpus_to_try(const struct cs_host *host, uint32_t room)
 {
     bool shares = host->waiting->has_parts &&
                   cluster_part_max(host->cluster) >= host->waiting->part_least;
 
+    assert(host->waiting->part_least < GPU_MILLI);
     shares |= host->waiting->has_parts && host_free_gpus(host, 0) > 0;
     if (room == 0)
         return shares;

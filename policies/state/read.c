@@ -6,7 +6,6 @@
 
 #include <assert.h>
 
-#include "models/cluster/cluster.h"
 #include "policies/known.h"
 #include "policies/state/decision.h"
 #include "policies/state/form.h"
@@ -64,17 +63,6 @@ uint32_t cs_lease_room(const struct cs_host *host)
 {
     assert(host->leases->count <= host->leases->capacity);
     return host->leases->count;
-}
-
-uint32_t host_free_gpus(const struct cs_host *host, uint32_t pool_mask)
-{
-    uint32_t gpus = 0;
-
-    assert(host->spec->pool_count > 0 && host->spec->pool_count <= 32);
-    for (uint32_t p = 0; p < host->spec->pool_count; p++)
-        if (pool_mask == 0 || pool_mask >> p & 1)
-            gpus += host->cluster->pool_free_gpus[p];
-    return gpus;
 }
 
 const struct host_job_slot *host_job_at(const struct cs_host *host,

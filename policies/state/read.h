@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * read.h - questions about the cluster, jobs and leases, for files that do not know the
+ * read.h - questions about jobs and leases, for files that do not know the
  * layout of their slots.  `job`, `lease`: numbers in the host's tables.
  */
 #ifndef POLICIES_STATE_READ_H
@@ -14,8 +14,6 @@
 struct host_job;
 struct host_job_slot;
 
-/* Returns the GPUs that are wholly free in the pools (0: all), whatever a power cap says. */
-uint32_t host_free_gpus(const struct cs_host *host, uint32_t pool_mask);
 /* Returns the slot of a job that is not forgotten, to be handed on. */
 const struct host_job_slot *host_job_at(const struct cs_host *host,
                                         uint32_t job);

@@ -69,6 +69,7 @@ const char *breaks_hide(struct arena *arena, const char *text, size_t bytes, boo
 
 void breaks_show(char *text)
 {
+    assert(text != NULL);
     for (size_t i = 0; i < PAIRS; i++)
         replace(text, strlen(text), pair[i].stands, pair[i].is, pair[i].bytes);
 }
