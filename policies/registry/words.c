@@ -263,8 +263,9 @@ const char *host_tenants_absent(struct arena *arena, const struct host_policy *p
 
         if (param->type != CS_PARAM_TEXT || !is_for_tenants(policy->policy, param->key))
             continue;
-        char *at = arena_text(arena, *(const char *const *)(const void *)
-                                     ((const char *)policy->params + param->offset));
+        const char *text = *(const char *const *)(const void *)
+                           ((const char *)policy->params + param->offset);
+        char *at = arena_text(arena, text != NULL ? text : "");
         while ((name = next_named(&at)) != NULL)
             if (!is_listed(tenants, name)) {
                 *key = param->key;
