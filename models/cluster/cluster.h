@@ -210,8 +210,8 @@ void cluster_split(struct cluster *cluster);
 const uint16_t *cluster_left(const struct cluster *cluster, uint32_t node);
 const uint32_t *cluster_mib_left(const struct cluster *cluster,
                                  uint32_t node);
-/* Returns the most thousandths that are free of one GPU of those that are partly taken; 0:
- * there is none. */
+/* Of the GPUs that are partly taken, returns the free thousandths of the one that has the
+ * most; 0: no GPU is partly taken. */
 uint32_t cluster_part_max(const struct cluster *cluster);
 /* Returns the free cores of a node in thousandths. */
 int64_t cluster_core_milli(const struct cluster *cluster, uint32_t node);

@@ -20,7 +20,7 @@
 #define MEMORY_CELLS (1u << 24) /* scores that are kept: 192 MiB at most */
 #define RANKED_CELLS (1u << 23) /* nodes in rankings: 160 MiB at most */
 #define TASKS_KEPT 512u         /* kinds of tasks with kept scores, at most */
-#define RANKINGS_MAX 1024u
+#define RANKINGS_MAX 1024u      /* kinds of tasks with a ranking, at most */
 #define TYPES_MAX 64u           /* GPU types: bits of a mask */
 
 /* Returns the number of a group's type, the next one if no group before has the type. */

@@ -81,8 +81,8 @@ static bool is_chosen(const struct place_search *search, uint32_t node)
     return false;
 }
 
-/* Has a node a GPU of which the part that the task asks for is free, with so much of its
- * memory? */
+/* Is there a GPU on the node that has the part free that the task asks for, and gpu_mib of
+ * its memory? */
 static bool has_part(const struct place_search *search, uint32_t node, uint32_t gpu_mib)
 {
     const struct cluster *cluster = search->placer->parts.cluster;

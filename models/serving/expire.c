@@ -56,6 +56,6 @@ void service_drop_expired(struct service *s)
         next = drop_oldest(s, r, &r->queue, r->batch == NULL ? r->at_work : 0);
         s->expire_ns = next < s->expire_ns ? next : s->expire_ns;
     }
-    next = clock_after(now, s->spec->timeout_ns);       /* whoever comes from now on */
+    next = clock_after(now, s->spec->timeout_ns);       /* of a request that comes now */
     s->expire_ns = next < s->expire_ns ? next : s->expire_ns;
 }

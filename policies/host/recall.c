@@ -100,7 +100,6 @@ enum cs_verdict cs_take_back(struct cs_host *host, struct lease_id id,
     return CS_DONE;
 }
 
-
 uint32_t cs_node_count(const struct cs_host *host)
 {
     return host->spec->node_count;

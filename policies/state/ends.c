@@ -39,7 +39,8 @@ static bool is_part(const struct cs_lease *lease)
     return lease->gpus > 0 && lease->gpu_milli < GPU_MILLI;
 }
 
-/* Returns what calendars count of a lease: of those that share a GPU, the last has it. */
+/* Returns the GPUs that calendars count for a lease.  A GPU that several leases share is
+ * counted for the one that should end last. */
 static uint32_t whole_gpus(const struct cs_host *host, uint32_t i)
 {
     const struct cs_lease *lease = &host->leases->slot[i].pub;

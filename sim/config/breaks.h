@@ -15,7 +15,7 @@
 struct arena;
 
 /* Returns the text without such characters: itself, if it has none (*hidden: false), else a
- * copy in the arena.  Where it has one of those that stand for them, it is left as it is. */
+ * copy in the arena.  A text that contains one of the substitutes already is not changed. */
 const char *breaks_hide(struct arena *arena, const char *text, size_t bytes, bool *hidden);
 /* Puts them back into a text that ends with NUL. */
 void breaks_show(char *text);

@@ -25,7 +25,7 @@ struct entry_of_kind {
     int64_t core_milli, memory_bytes;
     const char *types;          /* "": any */
     const char *pool;           /* of the cluster; NULL: any */
-    size_t memory;              /* so many of `mib` are too small for it */
+    size_t memory;              /* how many sizes of `mib` its jobs exceed */
 };
 
 /* The forms that were made so far, by what jobs ask for. */
