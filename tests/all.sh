@@ -62,7 +62,7 @@ others() {
     stage 'adding one more' tests/adding.sh build
 }
 threads() {
-    $plain tests/run.sh build/tsan runner_test
+    $plain tests/run.sh build/tsan runner_test library_test
     $plain tests/same_bytes.sh build build/tsan
 }
 # The other builds fill what the two rows leave of the processors.  Of clang's plain build
@@ -71,8 +71,8 @@ builds() {
     stage 'build with clang' $last $make clang GOAL=build/clang/clustersim
     stage 'build with clang, ASan and UBSan' $last $make asan GOAL='all tests' &&
         : >build/asan.made
-    stage 'build with TSan' $last $make tsan \
-        GOAL='build/tsan/clustersim build/tsan/tests/runner_test' && : >build/tsan.made
+    stage 'build with TSan' $last $make tsan GOAL='build/tsan/clustersim
+        build/tsan/tests/runner_test build/tsan/tests/library_test' && : >build/tsan.made
 }
 . tests/count.sh
 

@@ -214,7 +214,7 @@ static bool run_trials(struct clustersim *run, struct err *err)
 
     run->ear = (struct runner_ear){ ask_on, tell_trial, run };
     (void)places_check(run->arena, run->experiment, told_warn, run);
-    if (!session_run(run->arena, run->experiment, &options, &run->session, err))
+    if (!session_run(run->trials, run->experiment, &options, &run->session, err))
         return false;
     run->dir = run->experiment->dir;
     places_warn(run->experiment, told_warn, run);
@@ -279,6 +279,7 @@ struct clustersim *clustersim_run(const char *path,
     bool held = hold_pipes(&before);
 
     run->arena = arena;
+    run->trials = arena_new(0);
     if (options != NULL)
         memcpy(&run->options, options, options->size_bytes < sizeof run->options
                                            ? options->size_bytes : sizeof run->options);
@@ -299,6 +300,7 @@ void clustersim_free(struct clustersim *run)
     arena = run->arena;
     if (run->temporary && run->dir != NULL)
         scratch_remove(run->dir);
+    arena_free(run->trials);
     arena_free(arena);
 }
 

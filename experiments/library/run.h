@@ -28,7 +28,9 @@ struct table_list {
 };
 
 struct clustersim {
-    struct arena *arena;
+    struct arena *arena;        /* of the thread that called */
+    struct arena *trials;       /* that threads of trials share, which this one leaves alone
+                                   while they work */
     struct clustersim_options options;  /* of a later version: what is known of it */
     const struct experiment *experiment;
     struct session session;

@@ -57,7 +57,8 @@ struct runner_ear {
 /* What is to be run, and how.  Functions get `self`, but for next() and keep(). */
 struct runner_plan {
     uint32_t count;
-    struct arena *arena;        /* for the errors of trials that fail */
+    struct arena *arena;        /* for the errors of trials that fail; threads share it under
+                                   a lock, so the caller and its ear leave it alone */
     uint32_t threads;           /* at least 1 */
     int64_t timeline_step_ns;   /* as in struct trial_tables */
     bool progress;      /* a line on stderr that is rewritten */

@@ -72,6 +72,17 @@ static const struct cs_policy falls = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "falls", .summary = "crashes", .decide = fall,
 };
+static bool refuse(void *self, struct cs_host *host)
+{
+    (void)self;
+    cs_fail(host, "refuses each cluster that it sees");
+    return false;
+}
+
+static const struct cs_policy refuses = {
+    .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+    .name = "refuses", .summary = "fails at once", .init = refuse,
+};
 static const struct cs_policy like_a_built_in = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "fcfs", .summary = "has a name that is taken",
@@ -306,6 +317,47 @@ static void a_run_is_called_off_by_its_caller(void **state)
     clustersim_free(run);
 }
 
+#define MANY_TRIALS 2000
+static const char refusal[] = "policy refuses: refuses each cluster that it sees";
+
+static void judge_refusal(void *self, const struct clustersim_trial *trial)
+{
+    uint32_t *told = self;
+
+    assert_non_null(trial->error);
+    assert_string_equal(trial->error->message, refusal);
+    ++*told;
+}
+
+/* Threads store the errors of trials while this one copies those that it tells. */
+static void failures_of_many_threads_keep_their_words(void **state)
+{
+    static const struct cs_policy *const table[] = { &refuses };
+    static const char *const set[] = { "plugins.isolate=false" };
+    struct clustersim_options options = options_of(text);
+    const struct clustersim_column *message;
+    struct clustersim *run;
+    uint32_t told = 0;
+
+    (void)state;
+    options.policies = "[refuses]";
+    options.table = table;
+    options.table_count = 1;
+    options.set = set;
+    options.set_count = 1;
+    options.seeds = MANY_TRIALS;
+    options.threads = 4;
+    options.self = &told;
+    options.trial_ended = judge_refusal;
+    run = clustersim_run("within.yaml", &options);
+    assert_fine(run);
+    assert_int_equal(told, MANY_TRIALS);
+    message = clustersim_column(clustersim_table(run, "failures"), "message");
+    for (size_t i = 0; i < MANY_TRIALS; i++)
+        assert_string_equal(message->text[i], refusal);
+    clustersim_free(run);
+}
+
 static void a_policy_that_crashes_fails_its_trials_alone(void **state)
 {
     static const struct cs_policy *const table[] = { &falls };
@@ -502,6 +554,7 @@ int main(void)
         cmocka_unit_test(trials_are_told_once_each_in_their_order),
         cmocka_unit_test(a_run_is_called_off_by_its_caller),
         cmocka_unit_test(a_policy_that_crashes_fails_its_trials_alone),
+        cmocka_unit_test(failures_of_many_threads_keep_their_words),
         cmocka_unit_test(an_interpreter_is_told_of_each_fork),
         cmocka_unit_test(a_name_of_the_file_is_that_policy_with_its_keys),
         cmocka_unit_test(an_error_has_its_place_its_key_and_a_hint),
