@@ -14,7 +14,6 @@
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/form.h"
-#include "policies/state/job_slot.h"
 #include "policies/state/read.h"
 #include "policies/state/state.h"
 
@@ -31,19 +30,20 @@ uint32_t cs_most_gpus(const struct cs_host *host, struct task_id id)
 }
 
 /* Adds the pools that a role may use, on GPUs and, if it may be there, on cores. */
-static uint32_t pools_of_role(const struct cs_host *host, const struct host_job_slot *job,
-                              uint32_t role)
+static uint32_t pools_of_role(const struct cs_host *host, struct job_id id, uint32_t role)
 {
-    const struct host_form *form = &host->forms->form[job->form];
+    const struct host_form *form = host_job_form(host, id.i);
+    const struct host_job_slot *job = host_job_at(host, id.i);
+    const struct job_request *request = cs_request(host, id);
     const struct cs_want as_asked = { .role = role };
     uint32_t every = UINT32_MAX >> (32 - host->spec->pool_count), pools = 0;
     struct fit_want fit;
 
     assert(role < form->form->role_count);
-    if (job_role_gpus(&job->pub.request, role) > 0 &&
+    if (job_role_gpus(request, role) > 0 &&
         host_fit_want(host, job, role, &as_asked, &fit))
         pools = form->gpu_pools[role] & (fit.pool_mask ? fit.pool_mask : every);
-    if (job_role_gpus(&job->pub.request, role) == 0 || host_may_use_cores(host, job, role))
+    if (job_role_gpus(request, role) == 0 || host_may_use_cores(host, job, role))
         pools |= form->pool_mask[role] ? form->pool_mask[role] : every;
     return pools;
 }
@@ -51,12 +51,11 @@ static uint32_t pools_of_role(const struct cs_host *host, const struct host_job_
 uint32_t cs_task_pools(const struct cs_host *host, struct task_id id)
 {
     const struct cs_task *task = cs_task(host, id);
-    const struct host_job_slot *job = host_job_at(host, task->job.i);
     uint32_t pools = 0;
 
     assert(task->role == CS_ALL_ROLES);
-    for (uint32_t r = 0; r < host->forms->form[job->form].form->role_count; r++)
-        pools |= pools_of_role(host, job, r);
+    for (uint32_t r = 0; r < host_job_form(host, task->job.i)->form->role_count; r++)
+        pools |= pools_of_role(host, task->job, r);
     return pools;
 }
 

@@ -29,8 +29,8 @@
 #include "policies/policy.h"
 #include "policies/state/decision.h"
 #include "policies/state/ends.h"
-#include "policies/state/form.h"
 #include "policies/state/full.h"
+#include "policies/state/gpus.h"
 #include "policies/state/job_slot.h"
 #include "policies/state/queue.h"
 #include "policies/state/read.h"
@@ -249,7 +249,7 @@ static bool wants_more(struct cs_host *host, uint32_t i, uint32_t room)
         task->pub.gpu_milli < GPU_MILLI || host_task_gpus_min(host, i) <= room)
         return false;
     if (room == host_free_gpus(host, 0) && task->pub.role == CS_ALL_ROLES &&
-        host->forms->form[task->form].form->role_count == 1)
+        cs_request(host, task->pub.job)->form->role_count == 1)
         host_note_full(host, task->form, room + 1, GPU_MILLI);
     return true;
 }

@@ -28,6 +28,7 @@
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/decision.h"
+#include "policies/state/gpus.h"
 #include "policies/state/news.h"
 #include "policies/state/queue.h"
 #include "policies/state/slots.h"

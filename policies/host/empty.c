@@ -16,8 +16,8 @@
 #include "policies/host/rent.h"
 #include "policies/leases/power.h"
 #include "policies/leases/time.h"
+#include "policies/state/gpus.h"
 #include "policies/state/nodes.h"
-#include "policies/state/queue.h"
 #include "policies/state/read.h"
 #include "sim/base/arena.h"
 

@@ -38,7 +38,6 @@
 #include "policies/state/news.h"
 #include "policies/state/nodes.h"
 #include "policies/state/pools.h"
-#include "policies/state/queue.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"

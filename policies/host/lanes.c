@@ -23,6 +23,7 @@
 #include "policies/policy.h"
 #include "policies/rank.h"
 #include "policies/state/deals.h"
+#include "policies/state/gpus.h"
 #include "policies/state/jobs.h"
 #include "policies/state/queue.h"
 #include "policies/state/state.h"

@@ -27,9 +27,7 @@
 #include "policies/leases/kept.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
-#include "policies/state/job_slot.h"
 #include "policies/state/jobs.h"
-#include "policies/state/lease_slot.h"
 #include "policies/state/news.h"
 #include "policies/state/nodes.h"
 #include "policies/state/read.h"
@@ -52,7 +50,7 @@ static const struct cs_lease *lease_of(const struct cs_host *host, uint32_t i)
  * has held which loads. */
 static double cut_phase(struct cs_host *host, uint32_t i, bool saves)
 {
-    const struct host_job *job = &host_job_at(host, lease_of(host, i)->job.i)->pub;
+    const struct host_job *job = host_job_known(host, lease_of(host, i)->job.i);
     double done_s = job->work_done_s, lost_s = job->work_lost_s;
     double gpu_s = host_vain_gpu_s(host, i);
 
@@ -215,7 +213,7 @@ static void store_job(struct cs_host *host, uint32_t j, double s)
             host_job_pay_transfer(host, j,
                                   host_transfer_usd(host->spec, &lease_of(host, i)->placement,
                                                     form->role[r].save_bytes));
-        host->leases->slot[i].lost_gpu_s = cut_phase(host, i, true);
+        host_note_vain(host, i, cut_phase(host, i, true));
         host_lease_hold(host, i, s, stored);
     }
 }

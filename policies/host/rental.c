@@ -26,7 +26,6 @@
 #include "policies/state/news.h"
 #include "policies/state/nodes.h"
 #include "policies/state/pools.h"
-#include "policies/state/read.h"
 
 #include <assert.h>
 #include <math.h>

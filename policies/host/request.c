@@ -41,6 +41,7 @@
 #include "policies/state/decision.h"
 #include "policies/state/ends.h"
 #include "policies/state/full.h"
+#include "policies/state/gpus.h"
 #include "policies/state/job_slot.h"
 #include "policies/state/lease_slot.h"
 #include "policies/state/life.h"

@@ -31,6 +31,7 @@
 #include "policies/state/decision.h"
 #include "policies/state/ends.h"
 #include "policies/state/form.h"
+#include "policies/state/gpus.h"
 #include "policies/state/job_slot.h"
 #include "policies/state/lease_slot.h"
 #include "policies/state/life.h"

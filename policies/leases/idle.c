@@ -147,6 +147,12 @@ bool host_lease_live(const struct cs_host *host, uint32_t lease)
     return host->leases->slot[lease].live;
 }
 
+bool host_lease_parks(const struct cs_host *host, uint32_t lease)
+{
+    assert(lease < host->leases->count);
+    return host->leases->slot[lease].parks;
+}
+
 void host_idle_add(struct cs_host *host, uint32_t i)
 {
     struct host_idle *idle = host->nodes->idle;

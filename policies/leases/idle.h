@@ -18,6 +18,8 @@ void host_idle_add(struct cs_host *host, uint32_t lease);
 void host_idle_remove(struct cs_host *host, uint32_t lease);
 /* Is this the number of a live lease?  One that was told of as idle may be gone. */
 bool host_lease_live(const struct cs_host *host, uint32_t lease);
+/* Does a lease that ends leave state in the memory of its nodes, as its job is stopped? */
+bool host_lease_parks(const struct cs_host *host, uint32_t lease);
 /* A node is under notice: idle leases there cannot be taken over. */
 void host_idle_node_leaves(struct cs_host *host, uint32_t node);
 /* Returns what leases hold that have been idle for at least idle_ns (0 or less:

@@ -41,7 +41,6 @@
 #include "policies/state/read.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
-#include "policies/state/waiting.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 #include "sim/flow/flow.h"
@@ -159,16 +158,13 @@ static void set_state(struct cs_host *host, uint32_t i, enum cs_lease_state stat
                       double busy)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
-    bool ends = host->waiting->pool_ends != NULL;
 
     assert(lease->live);
     if (lease->pub.state == CS_LEASE_IDLE && host->nodes->idle != NULL)
         host_idle_remove(host, i);
-    if (ends)
-        host_pool_ends_note(host, i, false);
+    host_pool_ends_note(host, i, false);
     host_pools_move(host, lease, state, busy);
-    if (ends)
-        host_pool_ends_note(host, i, true);
+    host_pool_ends_note(host, i, true);
     if (state != CS_LEASE_IDLE)
         return;
     lease->pub.idle_since_ns = host_now(host);

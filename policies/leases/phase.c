@@ -484,6 +484,12 @@ double host_vain_gpu_s(const struct cs_host *host, uint32_t i)
     return clock_s_from_ns(host_now(host) - from_ns) * host_lease_amount(&lease->pub);
 }
 
+void host_note_vain(struct cs_host *host, uint32_t lease, double gpu_s)
+{
+    assert(lease < host->leases->count && gpu_s >= 0);
+    host->leases->slot[lease].lost_gpu_s = gpu_s;
+}
+
 /* Training keeps whole steps, of which the last is never kept: a phase that is as
  * good as done must still end by itself.  What lies between two steps is lost.
  * SLOWER absorbs rounding, so that a step that is just over counts. */

@@ -22,7 +22,7 @@
 #include "models/jobs/job.h"
 #include "policies/phases.h"
 #include "policies/state/form.h"
-#include "policies/state/nodes.h"
+#include "policies/state/gpus.h"
 #include "policies/state/queue.h"
 #include "policies/state/read.h"
 #include "policies/state/state.h"
@@ -90,7 +90,7 @@ static struct kind kind_of_task(const struct cs_host *host,
 static bool is_single(const struct cs_host *host, const struct cs_task *task)
 {
     assert(task->role == CS_ALL_ROLES || task->role < FORM_ROLES_MAX);
-    return task->held.i != ID_NONE || host->nodes->rent != NULL ||
+    return task->held.i != ID_NONE || host_rents(host) ||
            host_job_known(host, task->job.i)->request.goodput != NULL ||
            (task->role == CS_ALL_ROLES &&
             (host->rules->placement == PLACE_RANDOM ||

@@ -14,7 +14,7 @@
 #include "policies/phases.h"
 #include "policies/state/ends.h"
 #include "policies/state/form.h"
-#include "policies/state/nodes.h"
+#include "policies/state/gpus.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
 #include "policies/state/terms.h"
@@ -121,52 +121,6 @@ uint32_t *host_list_scratch(struct cs_host *host, uint32_t count)
     }
     assert(host->waiting->list_capacity >= count);
     return host->waiting->list;
-}
-
-bool host_has_parts(const struct cs_host *host)
-{
-    assert(host->waiting != NULL);
-    return host->waiting->has_parts;
-}
-
-void host_note_part(struct cs_host *host, uint32_t form, uint32_t milli)
-{
-    struct host_waiting *waiting = host->waiting;
-    uint32_t *least = &host->forms->form[form].part_least;
-
-    assert(form < host->forms->count && milli > 0 && milli < GPU_MILLI);
-    if (!waiting->has_parts || milli < waiting->part_least)
-        waiting->part_least = milli;
-    if (*least == 0 || milli < *least)
-        *least = milli;
-    waiting->has_parts = true;
-}
-
-uint32_t host_free_gpus(const struct cs_host *host, uint32_t pool_mask)
-{
-    uint32_t gpus = 0;
-
-    assert(host->spec->pool_count > 0 && host->spec->pool_count <= 32);
-    for (uint32_t p = 0; p < host->spec->pool_count; p++)
-        if (pool_mask == 0 || pool_mask >> p & 1)
-            gpus += host->cluster->pool_free_gpus[p];
-    return gpus;
-}
-
-uint32_t host_gpus_to_try(const struct cs_host *host, uint32_t room)
-{
-    bool shares = host->waiting->has_parts &&
-                  cluster_part_max(host->cluster) >= host->waiting->part_least;
-
-    assert(host->waiting->part_least < GPU_MILLI);
-    shares |= host->waiting->has_parts && host_free_gpus(host, 0) > 0;
-    if (room == 0)
-        return shares;
-    if (!host_per_phase(host)) {
-        uint32_t capped = host_gpus_capped(host->nodes, host->spec->power_cap_w);
-        room = capped < room ? capped : room;
-    }
-    return room == 0 ? shares : room;
 }
 
 void host_order_insert(struct cs_host *host, uint32_t task)

@@ -32,11 +32,5 @@ uint32_t host_order_find(struct cs_host *host, uint32_t from,
 uint32_t host_order_first(struct cs_host *host, uint64_t seq);
 /* Returns scratch for `count` numbers, good until the next call. */
 uint32_t *host_list_scratch(struct cs_host *host, uint32_t count);
-/* Returns the GPUs that are wholly free in the pools (0: all), whatever a power cap says. */
-uint32_t host_free_gpus(const struct cs_host *host, uint32_t pool_mask);
-/* Has a job asked for a part of a GPU? */
-bool host_has_parts(const struct cs_host *host);
-/* A job of the form asks for so many thousandths of a GPU, fewer than a whole one. */
-void host_note_part(struct cs_host *host, uint32_t form, uint32_t milli);
 
 #endif

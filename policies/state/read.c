@@ -143,9 +143,3 @@ bool host_lease_leaves(const struct cs_host *host, uint32_t lease)
     assert(lease < host->leases->count && host->leases->slot[lease].live);
     return host->leases->slot[lease].leaving;
 }
-
-bool host_lease_parks(const struct cs_host *host, uint32_t lease)
-{
-    assert(lease < host->leases->count);
-    return host->leases->slot[lease].parks;
-}

@@ -40,7 +40,5 @@ bool host_job_fixed(const struct cs_host *host, uint32_t job);
 /* Does a phase run on a live lease?  Does the lease save its state, to end? */
 bool host_lease_runs(const struct cs_host *host, uint32_t lease);
 bool host_lease_leaves(const struct cs_host *host, uint32_t lease);
-/* Does a lease that ends leave state in the memory of its nodes, as its job is stopped? */
-bool host_lease_parks(const struct cs_host *host, uint32_t lease);
 
 #endif

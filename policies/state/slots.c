@@ -529,3 +529,16 @@ void host_left_change(struct cs_host *host, uint32_t number)
     host->deals->left_changed[host->deals->left_changeds++] = job->left;
     host->deals->left[job->left].changed = true;
 }
+
+void host_note_part(struct cs_host *host, uint32_t form, uint32_t milli)
+{
+    struct host_waiting *waiting = host->waiting;
+    uint32_t *least = &host->forms->form[form].part_least;
+
+    assert(form < host->forms->count && milli > 0 && milli < GPU_MILLI);
+    if (!waiting->has_parts || milli < waiting->part_least)
+        waiting->part_least = milli;
+    if (*least == 0 || milli < *least)
+        *least = milli;
+    waiting->has_parts = true;
+}

@@ -18,7 +18,7 @@
 
 #include "policies/phases.h"
 #include "policies/state/full.h"
-#include "policies/state/nodes.h"
+#include "policies/state/gpus.h"
 #include "policies/state/queue.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
@@ -319,7 +319,7 @@ void host_tops_begin(struct cs_host *host)
     if (policy->before == NULL || policy->line == NULL ||
         policy->decide != NULL || policy->place != NULL ||
         !(policy->flags & CS_ORDER_MOVES) || host_per_phase(host) ||
-        host->nodes->rent != NULL)
+        host_rents(host))
         return;
     host->waiting->tops = arena_alloc(host->parts.arena, 1, sizeof *host->waiting->tops);
     rank_tree_init(&host->waiting->tops->fresh, host->parts.arena, NULL, host);

@@ -65,9 +65,6 @@ uint32_t host_search(struct cs_host *host, struct order *order, uint32_t from,
 struct order_item host_task_item(const struct cs_host *host, uint32_t task);
 /* Returns how many GPUs it needs at least: none if it may go on cores. */
 uint32_t host_task_gpus_min(const struct cs_host *host, uint32_t task);
-/* Returns how many GPUs a task may want that is tried while `room` are free: if none is, a
- * part of one may find room on a GPU that is partly taken. */
-uint32_t host_gpus_to_try(const struct cs_host *host, uint32_t room);
 /* Accepts the tasks of whole jobs for at most gpus_max GPUs, except those that
  * are known to fit nowhere now. */
 struct order_filter host_startable(const struct cs_host *host,
