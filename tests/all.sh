@@ -71,8 +71,9 @@ builds() {
     stage 'build with clang' $last $make clang GOAL=build/clang/clustersim
     stage 'build with clang, ASan and UBSan' $last $make asan GOAL='all tests' &&
         : >build/asan.made
-    stage 'build with TSan' $last $make tsan GOAL='build/tsan/clustersim
-        build/tsan/tests/runner_test build/tsan/tests/library_test' && : >build/tsan.made
+    tsan=build/tsan/tests
+    stage 'build with TSan' $last $make tsan \
+        GOAL="build/tsan/clustersim $tsan/runner_test $tsan/library_test" && : >build/tsan.made
 }
 . tests/count.sh
 

@@ -101,42 +101,21 @@ rooms() {
     row 'lines of policy.h' '<=350' "$(lines '^policies/policy\.h$')"
 }
 
-# Lines "OBJECTS HEADER": how many objects of the product a header of the host
-# reaches.  What all of the host, or all trials, must know is left out: the faces
-# host.h and policy.h, the list of parts and the terms of trials.
-host_faces='policies/(host/host|state/(state|terms))\.h'
-reached() {
-    find "$build" -name '*.d' ! -path "$build/tests/*" \
-        ! -path "$build/asan/*" ! -path "$build/clang/*" ! -path "$build/tsan/*" \
-        ! -path "$build/mutation/*" -exec cat {} + | awk '
-        /^ / || /^[^:]*: *[^ ]/ {
-            for (i = 1; i <= NF; i++)
-                if ($i ~ /^policies\/(host|leases|state)\/.*\.h$/) n[$i]++
-        }
-        END { for (name in n) print n[name], name }'
-}
-
+# The faces of the host, the list of its parts and the terms of trials, which all of it must
+# know, are left out of the largest.
+faces=' policies/(host/host|state/(state|terms))\.h$'
 parts() {
-    reached >"$scratch"
+    measure parts >"$scratch"
     # shellcheck disable=SC2046
-    set -- $({ echo 0 -; grep -vE " $host_faces\$" "$scratch"; } | largest)
+    set -- $({ echo 0 -; grep -vE "$faces" "$scratch"; } | largest)
     row 'objects that one part of the host rebuilds' '<=15' "$1" "$2$(
         awk '$2 ~ /\/state\/(state|terms)\.h$/ {
             sub(".*/", "", $2); printf ", %s %d", $2, $1 }' "$scratch")"
 }
 
-# Assertions over functions below folders, set between bars.
-assertions() {
-    files "^($1)/.*\\.[ch]\$" | xargs awk '
-        /^\{/ || /^[a-z].*\) *\{$/ { open = 1 }
-        /^\}/ { functions += open; open = 0 }
-        { line = $0; stated += gsub(/(^|[^_A-Za-z])assert\(/, "", line) }
-        END { printf "%.2f\n", functions ? stated / functions : 0 }' /dev/null
-}
-
 texts() {
     row 'assertions a function: sim / models / host' '>=1.0 1.0 1.0' "$(
-        assertions sim) $(assertions models) $(assertions 'policies/(host|leases|state)')"
+        measure asserts | awk '{ printf "%s%.2f", (NR > 1) ? " " : "", $2 ? $1 / $2 : 0 }')"
     row 'lines with a comment, % of those not blank' '>=20' "$(
         files "$product" | xargs -r awk '
             FNR == 1 { inside = 0 }

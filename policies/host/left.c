@@ -151,6 +151,7 @@ static void sort_anew(struct cs_host *host)
                                         list[k] };
     }
     const struct host_sorted *sorted = host_sort(host, count);
+    assert(count == 0 || sorted != NULL);
     for (uint32_t k = 0; k < count; k++)
         list[k] = sorted[k].item;
     order_arrange(lefts, list);

@@ -254,6 +254,7 @@ static bool find_as_asked(struct cs_host *host,
                  place_is_monotone(host->rules->placement);
     bool refused;
 
+    assert(milli > 0 && milli <= GPU_MILLI);
     if (alike && host_known_full(host, job->form, gpus, milli))
         return false;
     if (find_all(host, job, NULL, look, &refused, place))
@@ -281,6 +282,7 @@ enum cs_verdict cs_start_wants(struct cs_host *host, struct task_id id,
     if (!(want ? find_all(host, job, want, false, NULL, place)
                : find_as_asked(host, job, host->tasks->slot[id.i].pub.gpus, false, place)))
         return refuse(host, HOST_START, which, CS_NO_ROOM);
+    assert(job->task == id.i);
     host_task_drop(host, id.i);
     job->task = ID_NONE;
     host_left_change(host, job->pub.request.id.i);

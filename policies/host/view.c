@@ -443,6 +443,7 @@ static int64_t room_by_walk(const struct cs_host *host, uint32_t pool_mask,
             else if (end < next)
                 next = end;
         }
+        assert(next > at);
         if (free >= gpus || next == CLOCK_NEVER_NS)
             return free >= gpus ? at : CLOCK_NEVER_NS;
         at = next;

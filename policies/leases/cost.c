@@ -51,6 +51,7 @@ double host_lease_usd(const struct cluster_spec *spec,
                       const struct placement *placement, int64_t from_ns,
                       int64_t to_ns)
 {
+    assert(from_ns <= to_ns);
     if (spec->unpriced)
         return 0;
     if (spec->priced)
@@ -132,6 +133,7 @@ static double copy_bps(const struct cluster_spec *spec, const struct placement *
         if (nic > 0)
             bps = fmin(bps, nic);
     }
+    assert(bps > 0);
     return bps;
 }
 

@@ -637,6 +637,7 @@ static bool starts(const struct host_job_slot *job,
 {
     const struct job_request *request = &job->pub.request;
 
+    assert(lease->pub.role < request->form->role_count);
     if (lease->pub.gpus > 0 ||
         request->form->role[lease->pub.role].on_cores.cores > 0)
         return true;
@@ -787,6 +788,7 @@ uint32_t host_regrant_at(struct cs_host *host, uint32_t old,
     double part = lease->part;
     struct flow_handle save = save_of(host, lease);
 
+    assert(lease->live && job->leases > 0);
     lease->part = 0;            /* it is not lost: the new lease has it */
     job->leases++;              /* and the job runs on: it keeps its place */
     host_drop(host, old);

@@ -708,6 +708,7 @@ double host_speedup(struct cs_host *host, const struct host_job_slot *job,
         return host_goodput_speedup(
             host, job->pub.request.goodput, host_done_ns(host, job), pool,
             goodput_packed(job->pub.request.goodput, pool, gpus));
+    assert(pool < host->spec->pool_count);
     if (form->fixed)
         return speedup_of(&job->pub.request, pool, gpus);
     return known_speedup(host, job, &at);

@@ -97,6 +97,7 @@ static void find_last(struct cs_host *host, uint32_t gpu, uint32_t lease)
     struct host_part_ends *parts = host->waiting->part_ends;
     uint32_t before = parts->last[gpu], last = ID_NONE;
 
+    assert(gpu != ID_NONE);
     for (uint32_t i = parts->first[gpu]; i != ID_NONE; i = parts->next[i]) {
         int64_t end_ns = host->leases->slot[i].pub.expected_end_ns;
         int64_t most_ns = last == ID_NONE ? 0 : host->leases->slot[last].pub.expected_end_ns;
@@ -138,6 +139,7 @@ static void join_gpu(struct cs_host *host, uint32_t lease)
     leave_gpu(host, lease);
     const struct share *share = pub->placement.share;
     struct host_part_ends *parts = reach_parts(host, lease);
+    assert(share->gpu_mask != 0);
     uint32_t gpu = share->node * NODE_GPUS_MAX + (uint32_t)__builtin_ctzll(share->gpu_mask);
 
     parts->gpu[lease] = gpu;

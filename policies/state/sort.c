@@ -40,6 +40,7 @@ struct host_sorted *host_sort_scratch(struct cs_host *host, uint32_t count)
                                     2 * (size_t)waiting->sort_capacity,
                                     sizeof *waiting->sort);
     }
+    assert(count <= waiting->sort_capacity);
     return waiting->sort;
 }
 

@@ -141,6 +141,7 @@ static void make_groups(struct cs_host *host)
         return;
     all->groups = arena_grow(host->parts.arena, all->groups, all->groups_room,
                              all->least_room, sizeof *all->groups);
+    assert(all->groups_room < all->least_room);
     all->groups_room = all->least_room;
     if (!begins)
         return;

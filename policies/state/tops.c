@@ -159,6 +159,7 @@ static struct tournament *tournament_of(struct cs_host *host, uint32_t number)
     struct host_tops *tops = host->waiting->tops;
     const struct host_task_slot *task = &host->tasks->slot[number];
 
+    assert(task->live);
     for (uint32_t i = 0; i < tops->count; i++)
         if (tops->tournament[i].gpus == task->pub.gpus &&
             tops->tournament[i].form == task->form &&
@@ -248,6 +249,7 @@ void host_tops_see(struct cs_host *host, uint64_t seq)
     struct host_tops *tops = host->waiting->tops;
     uint32_t task;
 
+    assert(tops != NULL);
     while ((task = rank_tree_at(&tops->fresh, 0)) != RANK_TREE_NONE &&
            host->tasks->slot[task].seq < seq) {
         rank_tree_remove(&tops->fresh, task);

@@ -444,6 +444,7 @@ char *decimal_put(char *out, uint64_t value)
         out = decimal_put(out, value / billion);
         value %= billion;
     }
+    assert(value < billion);
     decimal_put_nine(out, (uint32_t)value);
     return out + 9;
 }

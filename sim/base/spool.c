@@ -119,6 +119,7 @@ struct spool_reader *spool_read(const struct spool *spool, struct arena *arena)
         if (spool->used_bytes > 0)
             reader->end += spool->used_bytes;
     }
+    assert(reader->at <= reader->end);
     return reader;
 }
 

@@ -91,6 +91,7 @@ bool mend_find(const struct conf_mend *mend, const struct err *err,
 {
     struct search search = {err->pos, err->fault, NULL};
 
+    assert(err->kind != ERR_NONE);
     *place = (struct mend_place){.node = {mend->root}, .count = 1};
     if (find_below(&search, place))
         return true;

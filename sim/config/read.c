@@ -351,6 +351,7 @@ static bool read_value(const struct conf_node *node,
                        "%s must be a %s such as %s, found %s", reading.name,
                        conf_type_name(field->type),
                        conf_type_example(field->type), conf_kind_name(node));
+    assert(node->text != NULL);
     snprintf(reading.shown, sizeof reading.shown, "%.*s%s", SHOWN_BYTES,
              node->text, strlen(node->text) > SHOWN_BYTES ? "..." : "");
     return read_scalar(&reading, out);

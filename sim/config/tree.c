@@ -114,6 +114,7 @@ static bool fail_syntax(struct reader *reader)
     const char *problem = parser->problem;
     struct err_pos pos = pos_of(reader, parser->problem_mark);
 
+    assert(parser->error != YAML_NO_ERROR);
     if (parser->error == YAML_MEMORY_ERROR)
         arena_run_out();
     if (problem == NULL)

@@ -291,6 +291,7 @@ static bool look_from(const struct holes *holes, int64_t from_ns, int64_t run_ns
     for (; at < holes->count; at++) {
         const struct hole_blocks *entry = &holes->list[at];
         const struct hole_block *block = entry->block;
+        assert(block->count > 0 && entry->start_ns == block->hole[0].start_ns);
         *found = block->hole[0];
         if (entry->start_ns >= before_ns)
             return false;

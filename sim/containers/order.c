@@ -362,6 +362,7 @@ static uint32_t find_below(struct order *order, uint32_t item, uint32_t first,
     order->seen++;
     uint32_t left = node[item].left;
     uint32_t place = first + (left == NONE ? 0 : node[left].count);
+    assert(place - first < node[item].count);
     uint32_t found = find_below(order, left, first, from, filter);
     if (found != NONE)
         return found;

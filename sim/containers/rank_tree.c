@@ -134,6 +134,7 @@ static void settle_up(struct rank_tree *ranks, uint32_t item)
         if (right > DELTA * left || left > DELTA * right) {
             node = &ranks->node[balance_item(ranks, item, left > right)];
         } else {
+            assert(left + right - 1 <= UINT32_MAX);
             node->count = (uint32_t)(left + right - 1);
             if (ranks->sum != NULL)
                 ranks->sum(ranks->sum_owner, item, node->left, node->right);

@@ -376,6 +376,7 @@ static uint32_t parse_comparison(struct parser *p)
 
     if (o == NULL || !parser_next(p))
         return o == NULL ? left : NO_NODE;
+    assert(left != NO_NODE);
     right = parse_sum(p);
     if (right == NO_NODE || !check_comparison(p, o->mark, o->op, left, right, at))
         return NO_NODE;

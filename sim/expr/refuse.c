@@ -85,6 +85,7 @@ uint32_t refuse_column(struct parser *p, const struct expr_table *table,
     const struct expr_table *other = inside ? p->scalars : p->rows;
     const char *near = nearest_column(p, table, name);
 
+    assert(parser_find_column(table, name) == UINT32_MAX);
     *p->at = p->token.at;
     if (parser_find_column(other, name) != UINT32_MAX) {
         err_set(p->err, ERR_REFERENCE, parser_nowhere, "'%.*s' is a column of %s, which %s "

@@ -309,6 +309,7 @@ static void tell_done(const struct flow_net *net, uint32_t slot, double left,
     struct flow_use told[64];
     double done = net->flow[slot].work - left;
 
+    assert(left >= 0);
     for (uint32_t k = 0; k < shared->use_count;) {
         uint32_t n = 0;
 

@@ -226,6 +226,7 @@ void out_latex_text(struct out *out, const char *text)
         } else {
             out_bytes(out, text, 1);
         }
+        assert(bytes > 0 && bytes <= strlen(text));
         text += bytes;
     }
 }

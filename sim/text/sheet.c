@@ -371,6 +371,7 @@ static void write_latex_title(struct out *out, const char *title)
         out_latex_text(out, title);
         return;
     }
+    assert(unit >= title);
     snprintf(name, sizeof name, "%.*s", (int)(unit - title), title);
     out_text(out, "\\shortstack[r]{");
     out_latex_text(out, name);
