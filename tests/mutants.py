@@ -9,8 +9,8 @@ one of them fails:
                experiment did
   equivalent   the compiler makes the same code of it at -O2, or it stands with a reason in
                tests/mutation/equivalent.tsv
-  survived     no test failed; `not run` of these: no test runs the line, nor, of a line
-               beside which there is no code, its function
+  survived     no test failed; `not run` of these: no test runs the line, nor, of a table
+               within a function, the function
 
     tests/mutants.py BUILD [--seed N] [--count N] [--files PATTERN] [--seconds S] [--each S]
                      [--leave PATTERN] [--at-least FRACTION] [--known] [--near]

@@ -230,6 +230,30 @@ static void sacct_knows_the_states_of_its_manual(void **state)
     }
 }
 
+/* Keys without a value are keys that are not there, however that is written.  The pod ran from
+ * 8:00:00 to 8:10:00, and is a job of its own. */
+static void kube_takes_no_value_for_no_key(void **state)
+{
+    static const char *const nothing[] = { "null", "~", "" };
+    static const char *const none[] = { NULL };
+    static const char *const lines[] = { "rows         1\njobs         1\n", NULL };
+    char in[160], text[1000];
+
+    for (int i = 0; i < 3; i++) {
+        snprintf(text, sizeof text, "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\n"
+                 "  namespace: %s\n  ownerReferences: %s\n  labels: %s\n"
+                 "  creationTimestamp: 2026-01-12T08:00:00Z\nspec:\n  nodeName: %s\n"
+                 "  containers: [{resources: {limits: {nvidia.com/gpu: 2}}}]\nstatus:\n"
+                 "  phase: Succeeded\n  startTime: 2026-01-12T08:00:00Z\n"
+                 "  containerStatuses: [{state: {terminated: {finishedAt: "
+                 "2026-01-12T08:10:00Z}}}]\n", nothing[i], nothing[i], nothing[i], nothing[i]);
+        write_file(in_folder(the_program(state), "in", in), text);
+        check_sample(the_program(state), "kube", in, none,
+                     "job,submit_s,run_s,gpus,tenant\n"
+                     "default/p,1768204800,600,2,default\n", lines);
+    }
+}
+
 /* One that waits has no times but that of its creation, which is no fault of the file. */
 static void kube_leaves_out_pods_that_never_began(void **state)
 {
@@ -687,6 +711,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(jobs_run_on_the_nodes_of_the_same_system),
         cmocka_unit_test(kube_takes_the_more_pods_of_equal_gpus),
         cmocka_unit_test(sacct_knows_the_states_of_its_manual),
+        cmocka_unit_test(kube_takes_no_value_for_no_key),
         cmocka_unit_test(quantities_are_those_of_kubernetes),
     };
 
