@@ -112,8 +112,10 @@ class Judge:
         refuses = line_at(name, number).strip() == "return false;"
 
         def worth(test):
+            lines = self.reached[test]["set"]           # all that it runs
+            part = len(lines.get(name, ())) / max(1, sum(map(len, lines.values())))
             near = self.kills[name][test] + 0.3 * (self.bench.room.get(test) == room) + \
-                2.0 * (stem in test) + 5.0 * (refuses and test in REFUSALS) + 0.1
+                2.0 * (stem in test) + 5.0 * (refuses and test in REFUSALS) + 9.0 * part + 0.1
             return near / (self.reached[test]["cpu"] + 0.1)
 
         # The compiler may have given the code of a line to one beside it, and data has none.
