@@ -9,7 +9,8 @@ one of them fails:
                experiment did
   equivalent   the compiler makes the same code of it at -O2, or it stands with a reason in
                tests/mutation/equivalent.tsv
-  survived     no test failed; `not run` of these: no test runs the line
+  survived     no test failed; `not run` of these: no test runs the line, nor, of a table
+               within a function, the function
 
     tests/mutants.py BUILD [--seed N] [--count N] [--files PATTERN] [--seconds S] [--each S]
                      [--leave PATTERN] [--at-least FRACTION] [--known] [--near]
@@ -42,7 +43,8 @@ import threading
 
 from mutation import reach
 from mutation.bench import Bench
-from mutation.places import ROOT, function_at, in_table, in_words, line_at, lines_of
+from mutation.places import (ROOT, function_at, function_lines, in_table, in_words, line_at,
+                             lines_of)
 
 HERE = os.path.join(ROOT, "tests", "mutation")
 FOLDERS = "^(sim|models|workloads|policies)/"
@@ -110,8 +112,10 @@ class Judge:
         refuses = line_at(name, number).strip() == "return false;"
 
         def worth(test):
+            lines = self.reached[test]["set"]           # all that it runs
+            part = len(lines.get(name, ())) / max(1, sum(map(len, lines.values())))
             near = self.kills[name][test] + 0.3 * (self.bench.room.get(test) == room) + \
-                2.0 * (stem in test) + 5.0 * (refuses and test in REFUSALS) + 0.1
+                2.0 * (stem in test) + 5.0 * (refuses and test in REFUSALS) + 9.0 * part + 0.1
             return near / (self.reached[test]["cpu"] + 0.1)
 
         # The compiler may have given the code of a line to one beside it, and data has none.
@@ -119,6 +123,9 @@ class Judge:
         in_file = [test for test, entry in self.reached.items()
                    if entry["set"].get(name) and not self.leave.search(test)]
         tests = [test for test in in_file if lines & self.reached[test]["set"][name]]
+        if not tests:                   # a table within a function: what runs the function
+            lines = set(function_lines(name, number))
+            tests = [test for test in in_file if lines & self.reached[test]["set"][name]]
         if data:
             tests = list({*in_file, *(test for test in TABLES if test in self.reached)})
         tests.sort(key=lambda test: (test in self.bench.golden, -worth(test), test))

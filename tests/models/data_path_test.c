@@ -388,6 +388,16 @@ static void data_that_cannot_lie_there_are_refused_with_a_place(void **state)
          "it needs workers where the job trains"},
         {"loader: {kind: image, size: 1e5, worker_start: 3s}",
          "it needs `epoch`: it is that of `spawn`"},
+        {"loader: {kind: image, size: 1e5, cache: keep}",
+         "it needs `dataset`, which is read again"},
+        {"loader: {kind: image, size: 1e5, cache: keep, dataset: 1GB, from: memory}",
+         "it needs `from: storage` or nvme: all is in memory"},
+        {"loader: {kind: image, size: 1e5, files: items, dataset: 1GB, from: memory}",
+         "it needs `from: storage` or nvme: memory has no files"},
+        {"loader: {kind: image, size: 1e5, worker_start: 3s, dataset: 1GB}",
+         "it needs `epoch`: it is that of `spawn`"},
+        {"loader: {kind: image}", "size is missing"},
+        {"loader: {kind: video, per_sequence: 2}", "size is missing"},
         {"loader: {kind: image, size: 1e5, send: zero-copy}",
          "send has no meaning without data"},
     };
@@ -404,6 +414,63 @@ static void data_that_cannot_lie_there_are_refused_with_a_place(void **state)
     close_net(&n);
 }
 
+/* What each of these keys needs is there. */
+static void keys_of_a_loader_are_accepted_where_they_act(void **state)
+{
+    static const char *const row[] = {
+        "loader: {kind: image, size: 1e5}",
+        "loader: {kind: image, size: 1e5, cache: keep, dataset: 1GB}",
+        "loader: {kind: image, size: 1e5, cache: page, dataset: 1GB, from: nvme}",
+        "loader: {kind: image, size: 1e5, files: shards}",
+        "loader: {kind: image, size: 1e5, files: items, from: nvme}",
+        "loader: {kind: image, size: 1e5, pinned: false}",
+        "loader: {kind: image, size: 1e5, epoch: fork, dataset: 1GB}",
+        "loader: {kind: image, size: 1e5, epoch: spawn, worker_start: 3s, dataset: 1GB}",
+        "loader: {kind: image, size: 1e5, from: memory, dataset: 1GB}",
+        "loader: {kind: image, size: 1e5, send: zero-copy}, data: {cores: 8}",
+        "loader: {kind: tokens}", "loader: {kind: text}",
+    };
+    struct wires n;
+
+    (void)state;
+    open_net(&n);
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
+        if (form_of(&n, row[i]) == NULL)
+            fail_msg("%s: %s", row[i], aid_message(&n.aid));
+    close_net(&n);
+}
+
+/* A sequence of three images of 187,500 pixels costs three times what one does: core-seconds,
+ * bytes, hand-over, collection at 500/s, and reads where each has a file. */
+static void a_sequence_costs_all_of_its_items(void **state)
+{
+    struct loader_item one = loader_item(LOADER_IMAGE, 187500);
+    struct wires n;
+
+    (void)state;
+    open_net(&n);
+    const struct loader_item *item = &form_of(
+        &n, "loader: {kind: image, size: 187500, per_sequence: 3, collect_per_s: 500}")
+        ->phase[0].law->item;
+    assert_near(item->core_s, 3 * one.core_s, 1e-15);
+    assert_near(item->storage_bytes, 3 * one.storage_bytes, 1e-6);
+    assert_near(item->gpu_bytes, 3 * 562500, 1e-6);
+    assert_near(item->handover_s, 3 * one.handover_s, 1e-15);
+    assert_near(item->collect_s, 3 / 500.0, 1e-15);
+    assert_near(item->reads, 3, 0);
+    item = &form_of(&n, "loader: {kind: image, size: 187500, per_sequence: 3, files: shards}")
+        ->phase[0].law->item;
+    assert_near(item->reads, 0, 0);
+    assert_near(item->collect_s, 3 * one.collect_s, 1e-15);
+    item = &form_of(&n, "loader: {kind: tokens, size: 100, per_sequence: 3, files: items}")
+        ->phase[0].law->item;
+    assert_near(item->reads, 3, 0);
+    assert_near(item->storage_bytes, 3 * 400, 1e-9);
+    item = &form_of(&n, "loader: {kind: tokens, size: 100}")->phase[0].law->item;
+    assert_near(item->reads, 0, 0);
+    close_net(&n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -416,6 +483,8 @@ int main(void)
             a_data_set_is_read_from_the_disk_once_and_then_in_part),
         cmocka_unit_test(
             a_buffer_at_the_other_socket_gets_a_third_of_the_slot),
+        cmocka_unit_test(keys_of_a_loader_are_accepted_where_they_act),
+        cmocka_unit_test(a_sequence_costs_all_of_its_items),
         cmocka_unit_test(gpus_wait_for_pageable_copies_and_for_new_workers),
         cmocka_unit_test(
             what_cpu_nodes_send_crosses_their_nics_and_those_of_the_gpus),

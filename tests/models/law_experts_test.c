@@ -193,10 +193,34 @@ static void gangs_hold_whole_groups(void **state)
     assert_int_equal(experts_gang(&shape), 2 * 3);
 }
 
+/* Of 32 GPUs two stages have 16 each.  With tp 2 they are 8 data parallel ranks: 8 is a multiple
+ * of ep 4, so experts are cut by tp as well, and 16 / (4 x 2) GPUs hold the same part; of ep 16,
+ * which is not among 8 ranks, each expert is whole, and there is one of each.  A gang too small
+ * for ep holds one, too. */
+static void experts_are_placed_as_worked_by_hand(void **state)
+{
+    static const struct { uint32_t gpus, tp, pp, ep, of, parts, replicas; } row[] = {
+        { 32, 1, 1, 0, 1, 1, 32 }, { 32, 1, 1, 1, 1, 1, 32 }, { 32, 1, 1, 8, 8, 1, 4 },
+        { 32, 2, 2, 4, 4, 2, 2 }, { 32, 2, 2, 16, 16, 1, 1 }, { 32, 4, 1, 2, 2, 4, 4 },
+        { 1, 1, 1, 8, 8, 1, 1 }, { 8, 8, 1, 8, 8, 1, 1 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct train_shape shape = { .tp = row[i].tp, .pp = row[i].pp, .ep = row[i].ep };
+        struct experts_place place = experts_place(&shape, row[i].gpus);
+
+        assert_int_equal(place.ep, row[i].of);
+        assert_int_equal(place.tp, row[i].parts);
+        assert_int_equal(place.replicas, row[i].replicas);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(experts_follow_from_all_and_active_parameters),
+        cmocka_unit_test(experts_are_placed_as_worked_by_hand),
         cmocka_unit_test(memory_divides_experts_and_nothing_else),
         cmocka_unit_test(tokens_and_shared_gradients_cross_nodes),
         cmocka_unit_test(experts_over_nodes_wait_for_nics),

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "models/catalogue/application.h"
 #include "models/catalogue/goodput.h"
 #include "models/cluster/cluster.h"
 #include "sim/base/arena.h"
@@ -325,12 +326,65 @@ static void nothing_beats_the_least(void **state)
     law_aids_free(&aids);
 }
 
+/* Noise of 1 at 100 samples: the efficiency of M is 101 / (1 + M), so that more than one must
+ * have brings less.  8 GPUs of at least 32 samples each make 256, though 100 are enough for the
+ * application; of 2 GPUs 100 are.  Where at most 255 or 99 are allowed there is none. */
+static void the_least_batch_is_that_of_job_and_gpus(void **state)
+{
+    struct goodput_speed speed = { .gpu = "t4", .alpha_c = 0.1, .beta_c = 0.001, .gamma = 1,
+                                   .local_max = 1000 };
+    struct application app = { .batch_first = 100, .batch_max = 4000, .local_min = 32,
+        .noise = { .spans = 1, .batches = 2, .until = { 1 }, .batch = { 100, 4000 },
+                   .scale = { 1, 1 } } };
+    struct goodput_shape eight = { 8, 1 }, two = { 2, 1 };
+
+    (void)state;
+    assert_true(goodput_best(&app, &speed, eight, 0).samples == 256);
+    assert_true(goodput_best(&app, &speed, two, 0).samples == 100);
+    app.batch_max = 256;
+    assert_true(goodput_best(&app, &speed, eight, 0).samples == 256);
+    app.batch_max = 255;
+    assert_true(goodput_best(&app, &speed, eight, 0).goodput == 0);
+    app.batch_max = 100;
+    assert_true(goodput_best(&app, &speed, two, 0).samples == 100);
+}
+
+/* 1 to 32 types of GPUs. */
+static void speeds_are_of_one_to_32_types(void **state)
+{
+    static const char one[] = ": {alpha_c_s: 0.1, beta_c_s: 0.01, local_max: 4}\n";
+    struct arena *arena = arena_new(1 << 16);
+
+    (void)state;
+    for (int types = 0; types <= 33; types++) {
+        struct application app = { .batch_first = 1 };
+        struct err err = { 0 };
+        char text[4000] = "{}";
+        size_t at = 0;
+
+        for (int i = 0; i < types; i++)
+            at += (size_t)snprintf(text + at, sizeof text - at, "t%d%s", i, one);
+        const struct conf_node *map = conf_parse(arena, "a.yaml", text, strlen(text), &err);
+        assert_non_null(map);
+        bool ok = application_read_speeds(arena, map, &app, &err);
+        if (ok != (types >= 1 && types <= 32))
+            fail_msg("%d types: %s", types, err.text);
+        if (!ok)
+            assert_non_null(strstr(err.text, "a map of 1 to 32 GPU types"));
+        else
+            assert_int_equal(app.speed_count, types);
+    }
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_is_as_worked_by_hand),
         cmocka_unit_test(efficiency_is_as_worked_by_hand),
         cmocka_unit_test(batches_are_split_as_memory_tasks),
+        cmocka_unit_test(the_least_batch_is_that_of_job_and_gpus),
+        cmocka_unit_test(speeds_are_of_one_to_32_types),
         cmocka_unit_test(the_best_batch_grows_with_progress),
         cmocka_unit_test(steps_are_near_those_that_were_held_out),
         cmocka_unit_test(efficiency_is_near_batches_that_were_held_out),

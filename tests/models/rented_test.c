@@ -15,10 +15,14 @@
 #include "models/cluster/fabric.h"
 #include "models/cluster/rented.h"
 #include "models/cluster/time_series.h"
+#include "models/types/placement.h"
 #include "models/types/rates.h"
+#include "policies/leases/cost.h"
+#include "sim/base/clock.h"
 #include "sim/config/conf.h"
 #include "sim/event/loop.h"
 #include "sim/flow/flow.h"
+#include "tests/aid/cluster_aid.h"
 #include "tests/aid/world.h"
 
 /* A trace on nodes and other keys of the cluster as text. */
@@ -631,6 +635,54 @@ static void phases_survive_chaos(void **state)
     }
 }
 
+/* Two rented nodes (0, 1) of 8 GPUs at 16 USD/h, two owned ones (2, 3) of 4 GPUs at 2 USD/h, and
+ * one without GPUs (4) of 4 cores at 8 USD/h.  A GPU is 2, half of one 1, an owned one 0.5, a core
+ * 2 and 250 thousandths of one 0.5 USD/h.  Of n nodes the bytes are spread over, those to rented
+ * ones are paid for. */
+static void a_lease_pays_for_its_parts_and_for_what_rented_nodes_move(void **state)
+{
+    static const struct rent_spec rent;
+    struct node_group group[3] = {
+        { .node_count = 2, .gpus = 8, .cores = 64, .usd_per_h = 16, .rent = &rent },
+        { .node_count = 2, .gpus = 4, .cores = 64, .usd_per_h = 2 },
+        { .node_count = 1, .cores = 4, .usd_per_h = 8 },
+    };
+    struct cluster_spec spec = cluster_aid_new(group);
+    for (int g = 0; g < 3; g++)
+        cluster_aid_count(&spec, &group[g]);
+    spec.rents = true;
+    spec.transfer_usd_per_byte = 1e-9;
+    static struct share all[] = {
+        { .node = 0, .gpu_mask = 0x3, .cores = 9 },
+        { .node = 1, .gpu_mask = 0x1, .gpu_milli = 500 },
+        { .node = 2, .gpu_mask = 0x7 },
+        { .node = 4, .cores = 2, .core_milli = 250 },
+    };
+    static const struct { uint32_t from, to; double usd_per_h, transfer; } row[] = {
+        { 0, 1, 2 * 2, 12 }, { 0, 2, 2 * 2 + 1, 12 }, { 1, 2, 1, 12 },
+        { 0, 3, 5 + 1.5, 8 }, { 1, 3, 1 + 1.5, 6 }, { 0, 4, 6.5 + 4.5, 6 },
+        { 2, 3, 1.5, 0 }, { 2, 4, 1.5 + 4.5, 0 }, { 3, 4, 4.5, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct placement place = { &all[row[i].from], row[i].to - row[i].from };
+        int64_t hour_ns = INT64_C(3600) * CLOCK_NS_PER_S;
+
+        assert_true(fabs(host_gpu_usd_per_h(&spec, &place, 0) - row[i].usd_per_h) < 1e-12);
+        assert_true(fabs(host_transfer_usd(&spec, &place, 12e9) - row[i].transfer) < 1e-9);
+        assert_true(host_transfer_usd(&spec, &place, 0) == 0);
+        /* From 3 h to 5 h. */
+        assert_true(fabs(host_lease_usd(&spec, &place, 3 * hour_ns, 5 * hour_ns) -
+                         2 * row[i].usd_per_h) < 1e-9);
+        spec.rents = false;
+        assert_true(host_transfer_usd(&spec, &place, 12e9) == 0);
+        spec.rents = spec.unpriced = true;
+        assert_true(host_lease_usd(&spec, &place, 3 * hour_ns, 5 * hour_ns) == 0);
+        spec.unpriced = false;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -638,6 +690,7 @@ int main(void)
         cmocka_unit_test(a_series_that_repeats_never_ends),
         cmocka_unit_test(a_series_of_another_unit_is_refused),
         cmocka_unit_test(a_rental_is_billed_in_whole_units),
+        cmocka_unit_test(a_lease_pays_for_its_parts_and_for_what_rented_nodes_move),
         cmocka_unit_test(a_node_comes_late_and_goes_when_it_is_idle),
         cmocka_unit_test(nodes_are_ordered_for_what_has_waited_long_enough),
         cmocka_unit_test(

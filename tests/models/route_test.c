@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * route_test.c - the replica with the least to do, against a look at each, in random
- * services whose replicas come, go and are lost.
+ * services whose replicas come, go and are lost; and a mass that waits, by hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "models/catalogue/catalogue.h"
@@ -175,10 +176,118 @@ static void the_least_is_what_a_look_at_each_finds(void **state)
         }
 }
 
+/* ---- a mass that waits ---- */
+
+static void near(double found, double expected)
+{
+    if (!(fabs(found - expected) <= 1e-9))
+        fail_msg("%.12g, expected %.12g", found, expected);
+}
+
+/* 20 requests came from 0 to 10 s, 2/s, and 10 from 10 to 20 s, 1/s. */
+static void a_mass_is_served_in_the_order_in_which_it_came(void **state)
+{
+    struct backlog b = { 0 };
+
+    (void)state;
+    service_backlog_add(&b, 0, 10, 20);
+    service_backlog_add(&b, 10, 10, 0);     /* none: no part */
+    service_backlog_add(&b, 10, 20, 10);
+    assert_int_equal(b.count, 2);
+    near(b.requests, 30);
+    near(service_backlog_came_s(&b, 0), 0);
+    near(service_backlog_came_s(&b, 5), 2.5);       /* 5 / 2 per s */
+    near(service_backlog_came_s(&b, 20), 10);
+    near(service_backlog_came_s(&b, 25), 15);
+    near(service_backlog_came_s(&b, 30), 20);
+    service_backlog_take(&b, 10);           /* the other half came from 5 s on */
+    near(b.requests, 20);
+    near(service_backlog_came_s(&b, 0), 5);
+    near(service_backlog_came_s(&b, 5), 7.5);
+    service_backlog_take(&b, 15);           /* 10 of the first part, 5 of the second */
+    assert_int_equal(b.count, 1);
+    near(b.requests, 5);
+    near(service_backlog_came_s(&b, 0), 15);
+    service_backlog_take(&b, 7);            /* all that there is */
+    assert_true(b.count == 0 && b.requests == 0);
+    service_backlog_free(&b);
+}
+
+/* 10 that came from 0 to 10 s, and 4 that came at 10 s at once. */
+static void those_who_came_before_a_time_give_up(void **state)
+{
+    struct backlog b = { 0 };
+
+    (void)state;
+    assert_true(service_backlog_expire(&b, 5) == 0);
+    service_backlog_add(&b, 0, 10, 10);
+    service_backlog_add(&b, 10, 10, 4);
+    near(service_backlog_expire(&b, 0), 0);
+    near(service_backlog_expire(&b, 3), 3);         /* 1/s for 3 s */
+    near(b.requests, 11);
+    near(service_backlog_came_s(&b, 0), 3);
+    near(service_backlog_expire(&b, 3), 0);
+    near(service_backlog_expire(&b, 10), 7);        /* not those of that instant */
+    near(b.requests, 4);
+    near(service_backlog_expire(&b, 10.5), 4);
+    assert_true(b.count == 0 && b.requests == 0);
+    service_backlog_add(&b, 20, 30, 5);
+    service_backlog_add(&b, 30, 40, 6);
+    near(service_backlog_expire(&b, 35), 5 + 3);
+    near(service_backlog_came_s(&b, 0), 35);
+    service_backlog_free(&b);
+}
+
+/* Beyond 15 of 20: the newest, each as likely; beyond 8: all 5 that are left of them, and 2. */
+static void a_full_queue_refuses_the_newest(void **state)
+{
+    struct backlog b = { 0 };
+
+    (void)state;
+    service_backlog_add(&b, 0, 10, 10);
+    service_backlog_add(&b, 10, 20, 10);
+    near(service_backlog_cut(&b, 20), 0);
+    near(service_backlog_cut(&b, 15), 5);
+    near(b.requests, 15);
+    near(service_backlog_came_s(&b, 12.5), 15);     /* 2.5 of 5, from 10 to 20 s */
+    near(service_backlog_cut(&b, 8), 7);
+    assert_int_equal(b.count, 1);
+    near(b.requests, 8);
+    near(service_backlog_came_s(&b, 4), 5);         /* half of those that are left */
+    near(service_backlog_cut(&b, 0), 8);
+    assert_int_equal(b.count, 0);
+    service_backlog_free(&b);
+}
+
+/* One request comes in each second; in each third one is taken: the ring grows while its first
+ * part is not at its begin. */
+static void a_long_backlog_keeps_its_order(void **state)
+{
+    struct backlog b = { 0 };
+    double taken = 0;
+
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        service_backlog_add(&b, i, i + 1, 1);
+        if (i % 3 == 2) {
+            service_backlog_take(&b, 1);
+            taken++;
+        }
+        near(b.requests, i + 1 - taken);
+        for (double ahead = 0; ahead < b.requests; ahead++)
+            near(service_backlog_came_s(&b, ahead), taken + ahead);
+    }
+    service_backlog_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_is_what_a_look_at_each_finds),
+        cmocka_unit_test(a_mass_is_served_in_the_order_in_which_it_came),
+        cmocka_unit_test(those_who_came_before_a_time_give_up),
+        cmocka_unit_test(a_full_queue_refuses_the_newest),
+        cmocka_unit_test(a_long_backlog_keeps_its_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

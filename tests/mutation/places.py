@@ -114,3 +114,12 @@ def function_at(name, number):
         if found:
             return found.group(1)
     return "-"
+
+
+def function_lines(name, number):
+    """The lines of the function that has the line, as numbers."""
+    with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+        text = file.read().split("\n")
+    first = next((n for n in range(number, -1, -1) if text[n].startswith("{")), number)
+    last = next((n for n in range(number, len(text)) if text[n].startswith("}")), number)
+    return range(first, last + 1)

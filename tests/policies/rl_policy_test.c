@@ -15,6 +15,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/laws/rollout.h"
 #include "models/types/gang.h"
+#include "policies/known.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/rank.h"
@@ -428,6 +429,74 @@ static void a_phase_of_each_third_step_is_estimated_wholly(void **state)
     world_close(&world);
 }
 
+static void (*hybrid_itself)(void *self, struct cs_host *host);
+static uint32_t both_waited, both_held, unequal;
+
+/* A job holds no more than its roles ask for together, 8 + 8, whatever is free, and each role no
+ * less than its least; of roles that waited together none takes more than it asks for. */
+static void check_sum(struct cs_host *host, struct job_id job, bool both)
+{
+    uint32_t sum = 0, leases = 0, least = UINT32_MAX, most = 0;
+
+    for (uint32_t r = 0; r < cs_request(host, job)->form->role_count; r++) {
+        struct lease_id id = cs_role_lease(host, job, r);
+        uint32_t gpus = id.i == ID_NONE ? 0 : cs_lease(host, id)->gpus;
+        sum += gpus;
+        leases += gpus > 0;
+        least = gpus > 0 && gpus < least ? gpus : least;
+        most = gpus > most ? gpus : most;
+    }
+    if (sum > 16 || least < 4 || (both && most > 8))
+        fail_msg("%u leases of job %u hold %u GPUs, from %u to %u", leases, job.i, sum, least,
+                 most);
+    both_held += leases > 1;
+    unequal += leases > 1 && least * 2 != sum;
+}
+
+static void watch_sums(void *self, struct cs_host *host)
+{
+    uint32_t waits[3] = { 0 };
+
+    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
+        const struct cs_task *task = cs_task(host, cs_pending(host, i));
+        if (task->gpus > 0)
+            both_waited += ++waits[task->job.i] > 1;
+    }
+    hybrid_itself(self, host);
+    for (uint32_t j = 0; j < 3; j++)
+        if (cs_job_known(host, (struct job_id) { j }))
+            check_sum(host, (struct job_id) { j }, waits[j] > 1);
+}
+
+/* Both roles run at a time, one step off: GPUs that one gains the other loses.  Three jobs have
+ * 8 or 32 GPUs: they wait for each other, or not at all. */
+static void elastic_hybrid_divides_what_both_roles_ask_for(void **state)
+{
+    struct cs_policy table = *registry_find("elastic-hybrid");
+    const char *const nodes[] = { NODE("n", "1", "h100", ""), NODE("n", "4", "h100", "") };
+
+    (void)state;
+    hybrid_itself = table.decide;
+    table.decide = watch_sums;
+    both_waited = both_held = unequal = 0;
+    for (int n = 0; n < 2; n++) {
+        struct host_policy policy = world_policy(&table);
+        struct world world = { 0 };
+        struct trial_result result;
+
+        open_rl(&world, nodes[n], "  arrival: {process: all_at_once}\n  jobs: 3\n",
+                "      schedule: one-step-off\n"
+                "      rollout: {gpus: 8, min: 4, max: 16, types: [h100]}\n"
+                "      train: {gpus: 8, min: 4, max: 16, types: [h100]}\n", "[elastic-hybrid]");
+        policy.params = world.experiment->point[0].policy[0]->params;
+        if (!world_run(&world, 0, &policy, NULL, &result))
+            fail_msg("%s", world_error(&world));
+        assert_true(result.value[METRIC_JOBS_DONE] == 3);
+        world_close(&world);
+    }
+    assert_true(both_waited > 0 && both_held > 0 && unequal > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -442,6 +511,7 @@ int main(void)
         cmocka_unit_test(leases_taken_back_when_phases_end_lose_nothing),
         cmocka_unit_test(a_job_of_two_roles_is_settled_by_its_first_lease),
         cmocka_unit_test(elastic_hybrid_runs_whole_jobs_of_any_size),
+        cmocka_unit_test(elastic_hybrid_divides_what_both_roles_ask_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@
 /* ---- policies that keep lists of their own ---- */
 
 extern const struct cs_policy plain_conservative_policy, plain_dlas_policy,
-    plain_fair_share_policy, plain_gittins_policy;
+    plain_fair_share_policy, plain_gittins_policy, plain_qssf_policy;
 
 static void policies_do_what_they_did_by_walks(void **state)
 {
@@ -102,10 +102,30 @@ static void gittins_goes_by_the_index_as_it_is_defined(void **state)
         }
 }
 
+/* Predictions by tenant and size, by tenant, and of all: seeds have 3, 23 and 43 tenants. */
+static void qssf_predicts_by_what_a_walk_over_the_ended_finds(void **state)
+{
+    static const char *const more[] = {
+        "", ", tick: 10s", ", blocking: skip", ", rounds: {length: 30s}",
+    };
+    static const int64_t none[300];
+    char text[160];
+
+    (void)state;
+    assert_true(plain_qssf_policy.self_bytes <= sizeof none);
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
+            snprintf(text, sizeof text, "qssf%s", more[m]);
+            if (world_accepts("qssf", more[m]))
+                meets(&plain_qssf_policy, none, text, seed, meets_rule[m]);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(policies_do_what_they_did_by_walks),
+        cmocka_unit_test(qssf_predicts_by_what_a_walk_over_the_ended_finds),
         cmocka_unit_test(gittins_goes_by_the_index_as_it_is_defined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -261,6 +261,27 @@ static void every_kind_has_its_exit_status(void **state)
 #define IN_FOLDER(test) \
     cmocka_unit_test_setup_teardown(test, make_folder, drop_folder)
 
+/* What an err held before it was cleared by its kind is not told with the next failure. */
+static void a_failure_has_nothing_of_one_before(void **state)
+{
+    struct err err = {.kind = ERR_NONE, .pos = {"old", 7, 8}, .text = "old", .hint = "Old.",
+                      .fault = FAULT_MISSING, .key = "old"};
+
+    (void)state;
+    assert_false(err_set(&err, ERR_RANGE, (struct err_pos){"new", 1, 2}, "new %d", 3));
+    assert_int_equal(err.kind, ERR_RANGE);
+    assert_string_equal(err.pos.file, "new");
+    assert_int_equal(err.pos.line, 1);
+    assert_int_equal(err.pos.col, 2);
+    assert_string_equal(err.text, "new 3");
+    assert_string_equal(err.hint, "");
+    assert_int_equal(err.fault, FAULT_OTHER);
+    assert_null(err.key);
+    assert_false(err_hint(&err, "Do %s.", "this"));
+    assert_false(err_hint(&err, "Do that."));
+    assert_string_equal(err.hint, "Do this.");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +291,7 @@ int main(void)
         IN_FOLDER(place_beyond_the_end_shows_no_wrong_line),
         IN_FOLDER(unreadable_files_leave_the_message_whole),
         cmocka_unit_test(first_failure_wins),
+        cmocka_unit_test(a_failure_has_nothing_of_one_before),
         IN_FOLDER(quoted_input_cannot_move_the_cursor),
         cmocka_unit_test(long_text_is_not_cut_within_a_character),
         cmocka_unit_test(a_word_that_is_cut_within_a_character_stays_text),

@@ -10,7 +10,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
 #include "tests/aid/import_aid.h"
+#include "workloads/logs/kube_read.h"
 
 #define SACCT "JobID|Account|State|Submit|Start|End|Timelimit|ReqTRES|" \
     "AllocTRES\n"
@@ -162,6 +168,90 @@ static void kube_reads_json_and_repeated_pods(void **state)
     check_sample(the_program(state), "kube", in, none,
                  "job,submit_s,run_s,gpus,tenant\n"
                  "default/j,1768204800,3600,2,default\n", lines);
+}
+
+#define POD_OF(NAME, FROM, TO, GPUS, CORES, MEMORY) \
+    "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"name\": \"" \
+    NAME "\", \"creationTimestamp\": \"" FROM "\", \"ownerReferences\": " \
+    "[{\"kind\": \"Job\", \"name\": \"j\", \"controller\": true}]}, " \
+    "\"spec\": {\"nodeName\": \"n\", \"containers\": [{\"resources\": {\"requests\": " \
+    "{\"cpu\": \"" CORES "\", \"memory\": \"" MEMORY "\"}, \"limits\": {" \
+    "\"nvidia.com/gpu\": \"" GPUS "\"}}}]}, \"status\": {\"phase\": \"Succeeded" \
+    "\", \"startTime\": \"" FROM "\", \"containerStatuses\": [{\"state\": " \
+    "{\"terminated\": {\"finishedAt\": \"" TO "\"}}}]}}"
+
+/* A pod of 2 GPUs ran from 8:00 to 8:10, and two of one each from 8:20 to 8:30: both times the
+ * job held 2, and of equals the more pods count, with 2 x 3 cores and 2 x 2 GiB. */
+static void kube_takes_the_more_pods_of_equal_gpus(void **state)
+{
+#define ONE POD_OF("j-1", "2026-01-12T08:00:00Z", "2026-01-12T08:10:00Z", "2", "1", "1Gi")
+#define TWO POD_OF("j-2", "2026-01-12T08:20:00Z", "2026-01-12T08:30:00Z", "1", "3", "2Gi") \
+    ",\n" POD_OF("j-3", "2026-01-12T08:20:00Z", "2026-01-12T08:30:00Z", "1", "3", "2Gi")
+    static const char *const none[] = { NULL };
+    static const char *const lines[] = {
+        "  1 jobs have pods that did not run at once", NULL };
+    static const char *const order[] = { ONE ",\n" TWO, TWO ",\n" ONE };
+    char in[160], text[4000];
+
+    for (int i = 0; i < 2; i++) {
+        snprintf(text, sizeof text, "{\"apiVersion\": \"v1\", \"kind\": \"List\", "
+                 "\"items\": [%s]}\n", order[i]);
+        write_file(in_folder(the_program(state), "in", in), text);
+        check_sample(the_program(state), "kube", in, none,
+                     "job,submit_s,run_s,gpus,tenant,cores,memory_mib\n"
+                     "default/j,1768204800,1800,2,default,6,4096\n", lines);
+    }
+}
+
+/* All states that sacct has are known, a reason behind them or not; others are told. */
+static void sacct_knows_the_states_of_its_manual(void **state)
+{
+    static const char *const known[] = {
+        "COMPLETED", "BOOT_FAIL", "CANCELLED", "CANCELLED by 1003", "CANCELLED+", "COMPLETING",
+        "DEADLINE", "FAILED", "LAUNCH_FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PENDING",
+        "PREEMPTED", "REQUEUED", "RESIZING", "REVOKED", "RUNNING", "SUSPENDED", "TIMEOUT" };
+    static const char *const others[] = { "BOGUS", "COMPLETE", "COMPLETEDX", "cancelled" };
+    static const char *const none[] = { NULL };
+    char in[160], text[400], *said;
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0] + sizeof others / sizeof others[0];
+         i++) {
+        size_t from = sizeof known / sizeof known[0];
+        const char *name = i < from ? known[i] : others[i - from];
+
+        snprintf(text, sizeof text, SACCT "1|a|%s|2026-01-12T08:00:00|2026-01-12T08:00:10|"
+                 "2026-01-12T08:01:00|01:00:00|billing=1,cpu=8,gres/gpu=1,mem=1G,node=1|"
+                 "billing=1,cpu=8,gres/gpu=1,mem=1G,node=1\n", name);
+        write_file(in_folder(the_program(state), "in", in), text);
+        assert_int_equal(import(the_program(state), "sacct", in, none, &said), 0);
+        if ((strstr(said, "which is not known") != NULL) != (i >= from))
+            fail_msg("%s: %s", name, said);
+        free(said);
+    }
+}
+
+/* Keys without a value are keys that are not there, however that is written.  The pod ran from
+ * 8:00:00 to 8:10:00, and is a job of its own. */
+static void kube_takes_no_value_for_no_key(void **state)
+{
+    static const char *const nothing[] = { "null", "~", "" };
+    static const char *const none[] = { NULL };
+    static const char *const lines[] = { "rows         1\njobs         1\n", NULL };
+    char in[160], text[1000];
+
+    for (int i = 0; i < 3; i++) {
+        snprintf(text, sizeof text, "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\n"
+                 "  namespace: %s\n  ownerReferences: %s\n  labels: %s\n"
+                 "  creationTimestamp: 2026-01-12T08:00:00Z\nspec:\n  nodeName: %s\n"
+                 "  containers: [{resources: {limits: {nvidia.com/gpu: 2}}}]\nstatus:\n"
+                 "  phase: Succeeded\n  startTime: 2026-01-12T08:00:00Z\n"
+                 "  containerStatuses: [{state: {terminated: {finishedAt: "
+                 "2026-01-12T08:10:00Z}}}]\n", nothing[i], nothing[i], nothing[i], nothing[i]);
+        write_file(in_folder(the_program(state), "in", in), text);
+        check_sample(the_program(state), "kube", in, none,
+                     "job,submit_s,run_s,gpus,tenant\n"
+                     "default/p,1768204800,600,2,default\n", lines);
+    }
 }
 
 /* One that waits has no times but that of its creation, which is no fault of the file. */
@@ -561,6 +651,44 @@ static void jobs_run_on_the_nodes_of_the_same_system(void **state)
     }
 }
 
+/* The suffixes of Kubernetes: thousandths, powers of 1000, powers of 1024; and exponents. */
+static void quantities_are_those_of_kubernetes(void **state)
+{
+    static const struct { const char *text; double value; } row[] = {
+        { "8", 8 }, { "0", 0 }, { "2.5", 2.5 }, { "500m", 0.5 }, { "3k", 3e3 }, { "3M", 3e6 },
+        { "3G", 3e9 }, { "3T", 3e12 }, { "3P", 3e15 }, { "3Ki", 3072 },
+        { "3Mi", 3.0 * 1024 * 1024 }, { "3Gi", 3072.0 * 1024 * 1024 },
+        { "3Ti", 3072.0 * 1024 * 1024 * 1024 },
+        { "3Pi", 3072.0 * 1024 * 1024 * 1024 * 1024 }, { "1e3", 1000 }, { "2.5E2", 250 },
+    };
+    static const char *const none_of_it[] = {
+        "-1", "Gi", "1K", "1e", "1.2.3", "1e3k", "[1]", "e3" };
+    struct arena *arena = arena_new(1 << 14);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct err err = { 0 };
+        double found = -1;
+        const struct conf_node *node = conf_parse(arena, "q", row[i].text, strlen(row[i].text),
+                                                  &err);
+        if (!kube_quantity(node, &found, &err) ||
+            fabs(found - row[i].value) > 1e-12 * row[i].value)
+            fail_msg("%s: %g, expected %g", row[i].text, found, row[i].value);
+        /* GPUs are whole ones. */
+        assert_int_equal(kube_gpus(node, &found, &err), i != 2 && i != 3);
+    }
+    for (size_t i = 0; i < sizeof none_of_it / sizeof none_of_it[0]; i++) {
+        struct err err = { 0 };
+        double found;
+        const struct conf_node *node = conf_parse(arena, "q", none_of_it[i],
+                                                  strlen(none_of_it[i]), &err);
+        if (kube_quantity(node, &found, &err))
+            fail_msg("%s is no quantity, found %g", none_of_it[i], found);
+        assert_int_equal(err.kind, ERR_SYNTAX);
+    }
+    arena_free(arena);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -581,6 +709,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(sacct_tells_what_cannot_be),
         cmocka_unit_test(what_is_wrong_is_told_with_its_place),
         cmocka_unit_test(jobs_run_on_the_nodes_of_the_same_system),
+        cmocka_unit_test(kube_takes_the_more_pods_of_equal_gpus),
+        cmocka_unit_test(sacct_knows_the_states_of_its_manual),
+        cmocka_unit_test(kube_takes_no_value_for_no_key),
+        cmocka_unit_test(quantities_are_those_of_kubernetes),
     };
 
     (void)argc;

@@ -202,6 +202,39 @@ static void block_that_is_hardly_torn_counts(void **state)
     }
 }
 
+/* 59 jobs of a GPU each, one each 10 s from 0 on, whatever clock the file has.  16 GPUs: 200%
+ * are 32 jobs, each of the file once; 400% are 64, the last five drawn again.  They stay until
+ * the last has come, 10 s after which it is over, or for their own time. */
+static void jobs_come_one_by_one_until_enough_is_asked_for(void **state)
+{
+    static const struct { const char *keys; uint32_t jobs; bool stay; } row[] = {
+        { "resample: {until: 200%, every: 10s}", 32, true },
+        { "resample: {until: 200%, every: 10s, stay: false}", 32, false },
+        { "origin: file, resample: {until: 400%, every: 10s}", 64, true },
+        { "resample: {until: 400%, every: 10s, stay: false}", 64, false },
+    };
+    static struct drawn_job job[JOBS_MAX];
+
+    (void)state;
+    for (size_t r = 0; r < sizeof row / sizeof row[0]; r++) {
+        struct world world = { 0 };
+        bool seen[59] = { false };
+
+        open_trace(&world, row[r].keys);
+        assert_int_equal(draw(&world, 1, job), row[r].jobs);
+        for (uint32_t i = 0; i < row[r].jobs; i++) {
+            assert_true(job[i].submit_ns == 10 * i * CLOCK_NS_PER_S);
+            assert_true(job[i].deadline_ns == CLOCK_NEVER_NS);
+            assert_true(job[i].duration_ns == CLOCK_NS_PER_S *
+                        (row[r].stay ? 10 * (row[r].jobs - i) : 100 + job[i].original));
+            assert_int_equal(job[i].again, i < 59 ? 0 : i - 58);
+            assert_true(i >= 59 || !seen[job[i].original]);
+            seen[job[i].original] = true;
+        }
+        world_close(&world);
+    }
+}
+
 static void what_has_no_meaning_is_refused(void **state)
 {
     static const char *const wrong[][2] = {
@@ -238,6 +271,7 @@ int main(void)
         cmocka_unit_test(a_seed_draws_the_same_blocks_again),
         cmocka_unit_test(blocks_keep_the_clock_of_the_file),
         cmocka_unit_test(block_that_is_hardly_torn_counts),
+        cmocka_unit_test(jobs_come_one_by_one_until_enough_is_asked_for),
         cmocka_unit_test(what_has_no_meaning_is_refused),
     };
 

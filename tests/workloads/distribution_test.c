@@ -372,6 +372,34 @@ static void bad_samples_are_refused_at_their_line(void **state)
     arena_free(arena);
 }
 
+/* The least and the most that can be drawn, also where `min` or `max` cut it. */
+static void least_and_most_are_the_ends_of_what_is_drawn(void **state)
+{
+    static const struct { const char *text; double least, most; } row[] = {
+        { "5", 5, 5 }, { "{constant: 5, min: 7}", 7, 7 }, { "{constant: 5, max: 3}", 3, 3 },
+        { "{uniform: [2, 9]}", 2, 9 }, { "{uniform: [2, 9], min: 3, max: 8}", 3, 8 },
+        { "{uniform: [2, 9], min: 1, max: 10}", 2, 9 },
+        { "{uniform: [2, 9], min: 9.5}", 9.5, 9.5 }, { "{uniform: [2, 9], max: 1.5}", 1.5, 1.5 },
+        { "{choice: {4: 0.5, 1: 0.25, 6: 0.25}}", 1, 6 },
+        { "{choice: {6: 0.5, 4: 0.25, 1: 0.25}, min: 2, max: 5}", 2, 5 },
+        { "{exponential: {mean: 3}}", 0, INFINITY },
+        { "{exponential: {mean: 3}, min: 1, max: 4}", 1, 4 },
+        { "{lognormal: {mean: 3, cv: 1}, max: 9}", 0, 9 },
+    };
+    struct arena *arena = arena_new(1 << 14);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct distribution d = good(arena, row[i].text, CONF_REAL);
+        double least = distribution_least(&d), most = distribution_most(&d);
+
+        if (least < row[i].least || least > row[i].least || most < row[i].most ||
+            most > row[i].most)
+            fail_msg("%s: from %g to %g", row[i].text, least, most);
+    }
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +407,7 @@ int main(void)
         cmocka_unit_test(means_agree_with_theory_and_with_draws),
         cmocka_unit_test(a_bare_value_is_constant_and_times_are_seconds),
         cmocka_unit_test(clamps_bound_every_draw),
+        cmocka_unit_test(least_and_most_are_the_ends_of_what_is_drawn),
         cmocka_unit_test(empirical_draws_are_the_samples_of_the_file),
         cmocka_unit_test(a_choice_draws_its_values_by_their_weights),
         cmocka_unit_test(a_choice_is_the_same_in_each_order),

@@ -77,9 +77,11 @@ static const struct sample samples[] = {
       "p2,3,20,0,BE,0.001,1,\np4,5,20,1,LS,0.001,1,V100M16|V100M32\n",
       "1 rows left out: never_ran\n" },
     { "alea", "; MetaCentrum\n1 1356994800 -1 10 2 -1 -1 4 60 -1 1 7 -1 -1 -1 "
-      "-1 -1 -1 {3,4} q_2h 1:ppn=2: mem=4\n", NULL, { NULL },
-      "job,submit_s,run_s,gpus,limit_s,tenant\n1,1356994800,10,2,60,7\n",
-      "jobs         1\n" },
+      "-1 -1 -1 {3,4} q_2h 1:ppn=2: mem=4\n2 1356994900 -1 20 1 -1 -1 1 60 -1 1 7 -1 -1 -1 "
+      "-1 -1 -1 -1 q_2h 1:ppn=1: mem=4\n", NULL, { NULL },
+      "job,submit_s,run_s,gpus,limit_s,tenant\n1,1356994800,10,2,60,7\n"
+      "2,1356994900,20,1,60,7\n",
+      "jobs         2\n" },
     { "philly-log", PHILLY_LOG, NULL,
       { "--skip", "never_ran,still_running,no_submit_time", NULL },
       "job,submit_s,run_s,gpus,tenant\na1,1507338699,74,1,vc\n"

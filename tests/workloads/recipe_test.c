@@ -521,6 +521,103 @@ static void a_hinted_remedy_is_true(void **state)
 }
 
 /* What `explain loader` shows. */
+/* A lora job of a model with 12 heads and 28 layers, and what else an entry says. */
+#define SMALL "  - {recipe: lora, model: qwen2.5-1.5b, sequence: 512, steps: 4, "
+
+/* GPUs without a number are those of one replica; `min` and `max` without one are `gpus`.  A GPU
+ * has 6 cores, and 16 GB of memory beside its state, unless the file says otherwise, if only 0;
+ * a core that prepares data has 2 GB. */
+static void a_role_has_what_its_keys_say(void **state)
+{
+    static const struct {
+        const char *keys;
+        uint32_t gpus, min, max, multiple, cores;
+        int64_t memory;                 /* -1: 16 GB and a state */
+    } row[] = {
+        { "batch: 8, train: {}", 1, 1, 1, 1, 6, -1 },
+        { "batch: 8, train: {gpus: 2}", 2, 2, 2, 1, 6, -1 },
+        { "batch: 8, train: {gpus: 4, min: 2, max: 8, cores: 3}", 4, 2, 8, 1, 3, -1 },
+        { "batch: 8, train: {gpus: 4, min: 4, max: 4, cores: 0, memory: 0GB}", 4, 4, 4, 1, 0, 0 },
+        { "batch: 8, train: {memory: 7GB}", 1, 1, 1, 1, 6, 7000000000 },
+        { "batch: 8, tp: 2, train: {}", 2, 2, 2, 2, 6, -1 },
+        { "batch: 8, tp: 2, pp: 2, train: {gpus: 8, min: 4}", 8, 4, 8, 4, 6, -1 },
+        { "batch: 8, tp: 12, train: {}", 12, 12, 12, 12, 6, -1 },
+        { "batch: 8, pp: 28, train: {}", 28, 28, 28, 28, 6, -1 },
+        { "batch: 8, pp: 4, vp: 7, train: {}", 4, 4, 4, 4, 6, -1 },
+        { "batch: 8, micro_batch: 2, train: {gpus: 4}", 4, 4, 4, 1, 6, -1 },
+    };
+    struct aid aid;
+
+    (void)state;
+    aid_open(&aid);
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        char entry[300];
+
+        snprintf(entry, sizeof entry, SMALL "%s}\n", row[i].keys);
+        const struct role_spec *role = &form_of(&aid, entry)->role[0];
+        if (role->gpus != row[i].gpus || role->gpus_min != row[i].min ||
+            role->gpus_max != row[i].max || role->gpus_multiple != row[i].multiple ||
+            role->cores != row[i].cores)
+            fail_msg("%s: %u, %u to %u, by %u, %u cores", row[i].keys, role->gpus,
+                     role->gpus_min, role->gpus_max, role->gpus_multiple, role->cores);
+        if (row[i].memory >= 0)
+            assert_true(role->memory_bytes == row[i].memory);
+        else
+            assert_true(fabs((double)role->memory_bytes - 16e9 -
+                             role->load_bytes / role->gpus) <= 1);
+    }
+    static const struct { const char *keys; uint32_t cores; int64_t memory; } data[] = {
+        { "{cores: 8}", 8, 16000000000 }, { "{cores: 8, memory: 0GB}", 8, 0 },
+        { "{cores: 8, memory: 5GB}", 8, 5000000000 },
+    };
+    for (size_t i = 0; i < sizeof data / sizeof data[0]; i++) {
+        char entry[300];
+
+        snprintf(entry, sizeof entry, SMALL "batch: 8, train: {}, data: %s}\n", data[i].keys);
+        const struct job_form *form = form_of(&aid, entry);
+        const struct role_spec *role = &form->role[strcmp(form->role[0].name, "data") == 0 ? 0 : 1];
+        assert_string_equal(role->name, "data");
+        assert_int_equal(role->gpus, 0);
+        assert_int_equal(role->cores, data[i].cores);
+        assert_true(role->memory_bytes == data[i].memory);
+    }
+    aid_close(&aid);
+}
+
+/* One beyond what the rows above have. */
+static void a_role_beyond_its_bounds_is_refused(void **state)
+{
+    static const struct { const char *keys, *says; } row[] = {
+        { "batch: 8, train: {gpus: 4, min: 5}", "must have min <= gpus <= max, found 5, 4 and 4" },
+        { "batch: 8, train: {gpus: 4, max: 3}", "must have min <= gpus <= max, found 4, 4 and 3" },
+        { "batch: 8, tp: 2, train: {gpus: 3}", "multiples of 2" },
+        { "batch: 8, tp: 2, train: {gpus: 4, min: 3}", "multiples of 2" },
+        { "batch: 8, tp: 2, train: {gpus: 4, max: 5}", "multiples of 2" },
+        { "batch: 8, tp: 8, train: {}", "must divide the 12 heads" },
+        { "batch: 8, pp: 29, train: {}", "at most the 28 layers" },
+        { "batch: 8, pp: 4, vp: 8, train: {}", "at most the 28 layers" },
+        { "batch: 7, micro_batch: 2, train: {gpus: 4}", "at least micro_batch times the" },
+        { "batch: 8, ep: 2, train: {gpus: 2}", "has no experts" },
+        { "batch: 8, precision: int8, train: {}", "Adapters on 4-bit weights are method: qlora" },
+        { "batch: 8, precision: fp8, train: {types: [a100-80]}",
+          "must be one that a100-80 has (fp32, tf32, fp16, bf16), found fp8" },
+    };
+    struct aid aid;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        char text[400];
+
+        aid_open(&aid);
+        snprintf(text, sizeof text, HEAD SMALL "%s}\n", row[i].keys);
+        if (aid_workload(&aid, "w.yaml", text) != NULL)
+            fail_msg("%s: accepted", row[i].keys);
+        if (strstr(aid_message(&aid), row[i].says) == NULL)
+            fail_msg("%s: %s", row[i].keys, aid_message(&aid));
+        aid_close(&aid);
+    }
+}
+
 static void the_help_of_a_loader_names_all_its_keys(void **state)
 {
     (void)state;
@@ -552,6 +649,8 @@ int main(void)
         cmocka_unit_test(impossible_demands_are_refused_with_a_reason),
         cmocka_unit_test(the_missing_bytes_are_need_minus_memory),
         cmocka_unit_test(a_hinted_remedy_is_true),
+        cmocka_unit_test(a_role_has_what_its_keys_say),
+        cmocka_unit_test(a_role_beyond_its_bounds_is_refused),
         cmocka_unit_test(the_help_of_a_loader_names_all_its_keys),
     };
 

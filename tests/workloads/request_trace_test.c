@@ -327,6 +327,45 @@ static void a_service_answers_a_trace(void **state)
     assert_true(result.end_ns > INT64_C(100000000000));
 }
 
+/* A service whose requests cannot be read is no service: each is refused, also where it is the
+ * only fault of the file. */
+static void a_service_whose_requests_are_at_fault_is_refused(void **state)
+{
+    static const struct { const char *requests, *says; } row[] = {
+        { "{trace: {file: nothing.csv}}", "cannot read the file" },
+        { "{trace: {file: jobs.csv}, prompt: 5}", "trace takes the place of" },
+        { "{trace: {file: jobs.csv}, output: 5}", "trace takes the place of" },
+        { "{trace: {file: jobs.csv}, arrival: {process: poisson, rate: 1/s}}",
+          "trace takes the place of" },
+        { "{arrival: {process: poisson, rate: 1/s}, for: 10s, prompt: {uniform: [-9, -3]}}",
+          "must not draw numbers of tokens below 0" },
+        { "{arrival: {process: poisson, rate: 1/s}, for: 10s, prompt: 9, output: {uniform: "
+          "[-9, 3]}}", "must not draw numbers of tokens below 0" },
+    };
+    struct aid *aid = *state;
+    struct world *world = &aid->world;
+
+    arena_free(world->arena);
+    world->arena = NULL;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        char text[900];
+
+        world_write(world, "jobs.csv", "arrive_s,prompt_tokens,output_tokens\n0,100,10\n");
+        snprintf(text, sizeof text, "experiment: t\nseeds: 1\nuntil: drained\ncluster: "
+                 "{nodes: [{name: n, count: 1, gpus: {type: l40s, count: 1}, cpu: {type: "
+                 "epyc-7763, sockets: 1}, memory: 256GB}]}\nworkload: {services: [{name: s, "
+                 "model: llama-3-8b, gpu: {tp: 1}, requests: %s, slo: {latency: 10min}}]}\n"
+                 "policies: [fcfs]\n", row[i].requests);
+        if (world_open(world, text))
+            fail_msg("accepted: %s", row[i].requests);
+        if (strstr(world_error(world), row[i].says) == NULL)
+            fail_msg("%s: %s", row[i].requests, world_error(world));
+        memset(&world->err, 0, sizeof world->err);
+        arena_free(world->arena);
+        world->arena = NULL;
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -342,6 +381,7 @@ int main(void)
         TEST(servegen_draws_at_the_rate_of_each_window),
         TEST(faults_of_servegen_are_told_with_their_place),
         TEST(a_service_answers_a_trace),
+        TEST(a_service_whose_requests_are_at_fault_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,6 +198,156 @@ static void means_heed_clamps_of_gpus(void **state)
     }
 }
 
+/* What checks and manifests ask of a workload, of one thing that it states at a time. */
+static void a_workload_answers_for_what_it_states(void **state)
+{
+    static const struct {
+        const char *jobs;
+        bool limits, parts, steps, choices, priority;
+    } row[] = {
+        { "{recipe: trace, name: t, gpus: 1, duration: 1h}", false, false, false, false, false },
+        { "{recipe: trace, name: t, gpus: 1, duration: 1h, limit: 2}", true, false, false, false,
+          false },
+        { "{recipe: trace, name: t, gpus: 0.5, duration: 1h}", false, true, false, false, false },
+        { "{recipe: trace, name: t, gpus: {choice: {0.5: 0.5, 0.25: 0.5}}, duration: 1h}", false,
+          true, false, false, false },
+        { "{recipe: trace, name: t, gpus: 1, duration: 1h, priority: 3}", false, false, false,
+          false, true },
+        { "{recipe: batch-infer, name: t, model: qwen2.5-1.5b, prompts: 10, prompt_tokens: 9, "
+          "steps: 4, infer: {gpus: 1, cpu: {cores: 8}}}", false, false, true, true, false },
+        { "{recipe: batch-infer, name: t, model: qwen2.5-1.5b, prompts: 10, prompt_tokens: 9, "
+          "steps: 4, infer: {gpus: 1, types: [a10]}}", false, false, true, false, false },
+        { "{recipe: batch-infer, name: t, model: qwen2.5-1.5b, prompts: 10, prompt_tokens: 9, "
+          "steps: 4, limit: 1h, infer: {gpus: 1, types: [a10]}}", true, false, true, false,
+          false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
+        for (int more = 0; more < 3; more++) {     /* alone, before another, behind it */
+            static const char plain[] = "{recipe: trace, name: o, gpus: 2, duration: 1h}";
+            struct aid aid;
+            char text[900];
+
+            aid_open(&aid);
+            snprintf(text, sizeof text, "jobs: 9\nmix:\n  - %s\n%s%s\n",
+                     more == 2 ? plain : row[i].jobs, more > 0 ? "  - " : "",
+                     more == 0 ? "" : more == 2 ? row[i].jobs : plain);
+            const struct workload_spec *spec = with_arrival(
+                &aid, "{process: poisson, rate: 4/h}", text);
+            assert_int_equal(workload_has_limits(spec), row[i].limits);
+            assert_int_equal(workload_has_parts(spec), row[i].parts);
+            assert_int_equal(workload_has_steps(spec), row[i].steps);
+            assert_int_equal(workload_has_choices(spec), row[i].choices);
+            assert_int_equal(workload_states_priority(spec), row[i].priority);
+            assert_false(workload_is_trace(spec) || workload_is_trace_alone(spec));
+            assert_int_equal(workload_form_count(spec), more > 0 ? 2 : 1);
+            aid_close(&aid);
+        }
+}
+
+/* 4/h is one in 900 s; one each 90 s is 1/90 of one a second; all at once have no rate.  Of 3 h
+ * the one that comes each hour has 3, at 0, 1 and 2 h or an hour later; of two jobs, two. */
+static void a_workload_tells_how_many_jobs_come(void **state)
+{
+    static const char one[] = "mix:\n  - {recipe: trace, name: t, gpus: 1, duration: 1h, "
+                              "tenant: me}\n  - {recipe: trace, name: u, share: 3, gpus: 8, "
+                              "duration: 2h}\n";
+    struct aid aid;
+    char text[600];
+
+    (void)state;
+    aid_open(&aid);
+    snprintf(text, sizeof text, "jobs: 9\n%s", one);
+    const struct workload_spec *spec = with_arrival(&aid, "{process: poisson, rate: 4/h}", text);
+    assert_near(workload_rate_per_s(spec), 1.0 / 900, 1e-15);
+    assert_int_equal(workload_jobs(spec), 9);
+    assert_int_equal(workload_counts(spec).jobs, 0);
+    assert_int_equal(workload_begin_ns(spec), 0);
+    assert_near(workload_mean(spec, 0).share, 0.25, 1e-15);
+    assert_near(workload_mean(spec, 1).share, 0.75, 1e-15);
+    assert_near(workload_mean(spec, 1).gpu_s, 8 * 7200, 1e-9);
+    assert_true(workload_mean(spec, 1).runs == 1.0);
+    assert_string_equal(workload_tenant(spec, 0), "me");
+    assert_string_equal(workload_tenant(spec, 1), "");
+    assert_null(workload_tenant(spec, 2));
+    assert_string_equal(workload_request(spec, 0).tenant, "me");
+    assert_int_equal(workload_request(spec, 1).gpus, 8);
+    assert_near(workload_rate_per_s(with_arrival(&aid, "{process: fixed, every: 90s}", text)),
+                1.0 / 90, 1e-15);
+    assert_true(workload_rate_per_s(with_arrival(&aid, "{process: all_at_once}", text)) == 0.0);
+    snprintf(text, sizeof text, "for: 3h\n%s", one);
+    spec = with_arrival(&aid, "{process: fixed, every: 1h}", text);
+    assert_int_equal(workload_jobs(spec), 0);
+    assert_true(workload_for_ns(spec) == INT64_C(10800) * CLOCK_NS_PER_S);
+    aid_close(&aid);
+}
+
+/* Parts of a GPU are thousandths of one; a length below `min` is `min`. */
+static void parts_are_thousandths_and_lengths_have_bounds(void **state)
+{
+    struct aid aid;
+
+    (void)state;
+    aid_open(&aid);
+    const struct workload_spec *spec = with_arrival(
+        &aid, "{process: poisson, rate: 4/h}", "jobs: 9\nmix:\n"
+        "  - {recipe: trace, name: a, gpus: 0.001, duration: {choice: {1s: 0.5, 3s: 0.5}}}\n"
+        "  - {recipe: trace, name: b, gpus: 0.25, duration: {constant: 5s, min: 20s}}\n"
+        "  - {recipe: trace, name: c, gpus: 0.251, duration: 2s}\n"
+        "  - {recipe: trace, name: d, gpus: 3, duration: 2s}\n");
+    assert_int_equal(workload_request(spec, 0).gpu_milli, 1);
+    assert_int_equal(workload_request(spec, 1).gpu_milli, 250);
+    assert_int_equal(workload_request(spec, 2).gpu_milli, 251);
+    assert_int_equal(workload_request(spec, 2).gpus, 1);
+    assert_int_equal(workload_request(spec, 3).gpu_milli, 0);
+    assert_int_equal(workload_request(spec, 3).gpus, 3);
+    assert_near(workload_mean(spec, 0).gpu_s, 0.001 * 2, 1e-9);
+    assert_near(workload_mean(spec, 1).gpu_s, 0.25 * 20, 1e-9);
+    assert_near(workload_mean(spec, 0).share, 0.25, 1e-15);
+    aid_close(&aid);
+}
+
+/* A GPU that is nowhere is answered with those that are, each once, in the order of the file. */
+static void a_gpu_that_is_nowhere_is_answered_with_those_there_are(void **state)
+{
+#define HOST "cpu: {type: xeon-platinum-8380, sockets: 2}, memory: 1TB"
+    static const char nodes[] =
+        "nodes:\n"
+        "  - {name: a, count: 1, gpus: {type: a100-80, count: 8}, " HOST ", pool: p}\n"
+        "  - {name: b, count: 1, gpus: {type: a10, count: 4}, " HOST ", pool: q}\n"
+        "  - {name: c, count: 1, gpus: {type: a100-80, count: 4}, " HOST ", pool: p}\n"
+        "  - {name: d, count: 1, gpus: {type: a10, count: 4}, " HOST ", pool: p}\n"
+        "  - {name: e, count: 1, " HOST ", pool: r}\n";
+    static const struct { const char *role, *hint; } row[] = {
+        { "types: [l40s]", "It has a100-80, a10." },
+        { "types: [l40s], pool: p", "It has a100-80, a10." },
+        { "types: [l40s], pool: q", "It has a10." },
+        { "types: [a100-80], pool: q", "It has a10." },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct aid aid;
+        char text[400];
+
+        aid_open(&aid);
+        aid.cluster = cluster_read(aid.arena, conf_parse(aid.arena, "c.yaml", nodes,
+                                                         strlen(nodes), &aid.err),
+                                   aid.catalogue, &aid.err);
+        assert_non_null(aid.cluster);
+        snprintf(text, sizeof text, "arrival: {process: all_at_once}\njobs: 1\nmix:\n"
+                 "  - {recipe: lora, model: qwen2.5-1.5b, batch: 8, sequence: 512, steps: 4, "
+                 "train: {gpus: 1, %s}}\n", row[i].role);
+        assert_null(aid_workload(&aid, "w.yaml", text));
+        assert_int_equal(aid.err.kind, ERR_RANGE);
+        if (strcmp(aid.err.hint, row[i].hint) != 0)
+            fail_msg("%s: %s | %s", row[i].role, aid.err.text, aid.err.hint);
+        aid_close(&aid);
+    }
+#undef HOST
+}
+
 static void for_ends_the_arrivals(void **state)
 {
     struct aid aid;
@@ -401,6 +551,10 @@ int main(void)
         cmocka_unit_test(another_length_of_one_kind_moves_no_other_job),
         cmocka_unit_test(shares_are_kept_and_requests_are_filled),
         cmocka_unit_test(means_heed_clamps_of_gpus),
+        cmocka_unit_test(a_workload_answers_for_what_it_states),
+        cmocka_unit_test(a_workload_tells_how_many_jobs_come),
+        cmocka_unit_test(parts_are_thousandths_and_lengths_have_bounds),
+        cmocka_unit_test(a_gpu_that_is_nowhere_is_answered_with_those_there_are),
         cmocka_unit_test(for_ends_the_arrivals),
         cmocka_unit_test(every_sample_workload_runs_on_its_cluster),
         cmocka_unit_test(steady_and_burst_have_equal_jobs),
