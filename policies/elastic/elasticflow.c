@@ -18,6 +18,7 @@
  * they profile.  A restart is no part of a share: `slack` shortens the time to a
  * deadline to make up for it.
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -31,25 +32,32 @@ extern const struct cs_policy elasticflow_policy;
 #define SLOTS_CLEAR 1e6
 
 /* A job that waits or runs: what it must have done by when, in seconds of work
- * at speed 1, and the GPUs of this and of the next deal. */
+ * at speed 1, and its GPUs.  All jobs are read at each decision, so this is small. */
 struct ef_job {
+    int64_t deadline_ns;
+    double left_s;
     struct job_id job;
     uint32_t curve;             /* cs_curve() */
     uint32_t milli;             /* thousandths of each GPU that it takes */
-    int64_t deadline_ns;
-    double left_s;
-    uint32_t had, gpus, next;   /* had: GPUs before this deal */
-    double rise;                /* of its GPU-time, a GPU, by the next step */
-    bool admitted, judged;
+    uint32_t had, gpus;         /* had: GPUs before this deal */
+    uint32_t tried;             /* the size from which its last share was sought, by index */
+    bool admitted;
 };
 
 /* The sizes of jobs that are alike, the smallest first, and the speed on each. */
 struct ef_curve {
     uint32_t *size;
     double *speedup;
+    double *gpu_s;              /* GPU-seconds of a second of work */
     uint32_t *below;            /* by GPUs: how many sizes are no larger */
     uint32_t count, most;       /* count 0: not made yet */
     bool rises;                 /* no size is slower than a smaller one */
+};
+
+/* A job in a heap, of which the least key is on top, and of equal keys the first job. */
+struct ef_item {
+    double key;
+    uint32_t job, size;         /* size: that it is to have next */
 };
 
 /* How far a fill has come. */
@@ -62,14 +70,16 @@ struct ef {
     int64_t slot_ns;
     int64_t slots_max;
     double slack;
+    int64_t now_ns;             /* of this decision */
     struct ef_job *job;         /* by deadline, then age */
     struct cs_size *size;
-    uint32_t *heap;             /* of jobs */
+    struct ef_item *heap;
+    struct job_id *unjudged;    /* jobs that came since the last decision, by age */
     uint64_t *free, *kept;      /* thousandths of GPUs by slot; kept: before a trial */
     struct ef_fill at, kept_at;
     struct ef_curve *curve;     /* by number */
     uint32_t curve_room;
-    uint32_t count, room, unjudged;
+    uint32_t count, room, unjudged_count, unjudged_room;
     uint32_t total;             /* GPUs that there were, at the last look */
     bool changed;
 };
@@ -85,21 +95,19 @@ static bool ef_init(void *self, struct cs_host *host)
 }
 
 /* By deadline, then by age. */
-static bool ef_before(const struct ef_job *a, const struct ef_job *b)
+static bool ef_before(const struct ef_job *a, int64_t deadline_ns, struct job_id job)
 {
-    if (a->deadline_ns != b->deadline_ns)
-        return a->deadline_ns < b->deadline_ns;
-    return a->job.i < b->job.i;
+    return a->deadline_ns != deadline_ns ? a->deadline_ns < deadline_ns : a->job.i < job.i;
 }
 
 /* Returns how many jobs go before one. */
-static uint32_t ef_find(const struct ef *ef, const struct ef_job *job)
+static uint32_t ef_find(const struct ef *ef, int64_t deadline_ns, struct job_id job)
 {
     uint32_t at = 0, end = ef->count;
 
     while (at < end) {
         uint32_t middle = at + (end - at) / 2;
-        if (ef_before(&ef->job[middle], job))
+        if (ef_before(&ef->job[middle], deadline_ns, job))
             at = middle + 1;
         else
             end = middle;
@@ -117,12 +125,16 @@ static void ef_make_curve(struct ef_curve *curve, struct cs_host *host, struct j
         if (curve->count == room) {
             uint32_t before = room;
             curve->size = cs_grow(host, curve->size, &room, before, sizeof *curve->size);
+            uint32_t also = before;
             curve->speedup = cs_grow(host, curve->speedup, &before, curve->count,
                                      sizeof *curve->speedup);
+            curve->gpu_s = cs_grow(host, curve->gpu_s, &also, curve->count,
+                                   sizeof *curve->gpu_s);
         }
         double speedup = cs_best_speedup(host, job, g);
         curve->rises &= curve->count == 0 || speedup >= curve->speedup[curve->count - 1];
         curve->size[curve->count] = g;
+        curve->gpu_s[curve->count] = g / speedup;
         curve->speedup[curve->count++] = speedup;
         curve->most = g;
     }
@@ -130,6 +142,29 @@ static void ef_make_curve(struct ef_curve *curve, struct cs_host *host, struct j
     for (uint32_t i = 0; i < curve->count; i++)
         for (uint32_t g = curve->size[i]; g <= curve->most; g++)
             curve->below[g] = i + 1;
+}
+
+/* Makes room for one more job. */
+static void ef_make_room(struct ef *ef, struct cs_host *host)
+{
+    if (ef->unjudged_count == ef->unjudged_room)
+        ef->unjudged = cs_grow(host, ef->unjudged, &ef->unjudged_room, ef->unjudged_count,
+                               sizeof *ef->unjudged);
+    if (ef->count < ef->room)
+        return;
+    ef->job = cs_grow(host, ef->job, &ef->room, ef->count, sizeof *ef->job);
+    ef->size = cs_alloc(host, ef->room, sizeof *ef->size);
+    ef->heap = cs_alloc(host, ef->room, sizeof *ef->heap);
+}
+
+/* Notes that a job is to be judged, after all that are older. */
+static void ef_add_unjudged(struct ef *ef, struct job_id id)
+{
+    uint32_t at = ef->unjudged_count++;
+
+    for (; at > 0 && ef->unjudged[at - 1].i > id.i; at--)
+        ef->unjudged[at] = ef->unjudged[at - 1];
+    ef->unjudged[at] = id;
 }
 
 /* Inserted by deadline; whether it is admitted is judged at the next
@@ -142,11 +177,7 @@ static void ef_submitted(void *self, struct cs_host *host, struct job_id id)
         .left_s = 1e-9 * (double)cs_left_ns(host, id), .curve = cs_curve(host, id),
         .milli = job_role_milli(cs_request(host, id), 0) };
 
-    if (ef->count == ef->room) {
-        ef->job = cs_grow(host, ef->job, &ef->room, ef->count, sizeof *ef->job);
-        ef->size = cs_alloc(host, ef->room, sizeof *ef->size);
-        ef->heap = cs_alloc(host, ef->room, sizeof *ef->heap);
-    }
+    ef_make_room(ef, host);
     if (new_job.curve != ID_NONE) {
         if (new_job.curve >= ef->curve_room)
             ef->curve = cs_grow(host, ef->curve, &ef->curve_room, new_job.curve,
@@ -154,11 +185,11 @@ static void ef_submitted(void *self, struct cs_host *host, struct job_id id)
         if (ef->curve[new_job.curve].count == 0)
             ef_make_curve(&ef->curve[new_job.curve], host, id);
     }
-    uint32_t at = ef_find(ef, &new_job);
+    uint32_t at = ef_find(ef, new_job.deadline_ns, id);
     memmove(&ef->job[at + 1], &ef->job[at], (ef->count - at) * sizeof *ef->job);
     ef->job[at] = new_job;
     ef->count++;
-    ef->unjudged++;
+    ef_add_unjudged(ef, id);
     ef->changed = true;
 }
 
@@ -166,13 +197,15 @@ static void ef_submitted(void *self, struct cs_host *host, struct job_id id)
 static void ef_ended(void *self, struct cs_host *host, struct job_id id)
 {
     struct ef *ef = self;
-    uint32_t at = ef_find(ef, &(struct ef_job) {
-        .job = id, .deadline_ns = cs_request(host, id)->deadline_ns });
+    uint32_t at = ef_find(ef, cs_request(host, id)->deadline_ns, id), kept = 0;
 
     ef->changed = true;
     if (at == ef->count || ef->job[at].job.i != id.i)
         return;
-    ef->unjudged -= !ef->job[at].judged;
+    for (uint32_t i = 0; i < ef->unjudged_count; i++)
+        if (ef->unjudged[i].i != id.i)
+            ef->unjudged[kept++] = ef->unjudged[i];
+    ef->unjudged_count = kept;
     ef->count--;
     memmove(&ef->job[at], &ef->job[at + 1], (ef->count - at) * sizeof *ef->job);
 }
@@ -215,9 +248,7 @@ static uint32_t ef_size_above(const struct ef *ef, struct cs_host *host,
 static double ef_slots(const struct ef *ef, struct cs_host *host,
                        const struct ef_job *job)
 {
-    double ns = (double)(job->deadline_ns - cs_now_ns(host)) *
-                (1 - ef->slack);
-
+    double ns = (double)(job->deadline_ns - ef->now_ns) * (1 - ef->slack);
     double slots = ns / (double)ef->slot_ns;
 
     if (slots > (double)ef->slots_max)
@@ -248,13 +279,13 @@ static bool ef_is_clear(double left_s, double slot_s, double slots, double *ends
            fabs(*ends - whole) > CLOSE * (1 + *ends);
 }
 
-/* With at most n GPUs in each slot, n being a size of its, does it end in time?  If
- * *take, they are no longer free; *first: what it has in the first slot.  Once n are free,
- * they are free in all slots that follow if free GPUs rise.  If it has n in all its slots
- * and ends in time, they are taken and *take is set. */
+/* With at most n GPUs in each slot, does a job end in time?  n is a size of its, on which
+ * its speed is `full`.  If *take, they are no longer free; *first: what it has in the first
+ * slot.  Once n are free, they are free in all slots that follow if free GPUs rise.  If it
+ * has n in all its slots and ends in time, they are taken and *take is set. */
 static bool ef_ends(struct ef *ef, struct cs_host *host,
-                    const struct ef_job *job, double slots, uint32_t n, bool *take,
-                    uint32_t *first)
+                    const struct ef_job *job, double slots, uint32_t n, double full,
+                    bool *take, uint32_t *first)
 {
     bool apart = false;
     double left_s = job->left_s, slot_s = 1e-9 * (double)ef->slot_ns, speedup = 0, ends;
@@ -263,10 +294,11 @@ static bool ef_ends(struct ef *ef, struct cs_host *host,
     if (slots > 0)
         *first = 0;
     for (; t < slots && left_s > 0; t++) {
-        uint64_t free = ef->free[t] / job->milli;
-        uint32_t room = free < n ? (uint32_t)free : n;
+        uint64_t free = ef->free[t];
+        uint32_t room = free >= (uint64_t)n * job->milli ? n : (uint32_t)(free / job->milli);
         if (room != last_room) {
-            gpus = ef_size_below(ef, host, job, room, &speedup);
+            gpus = room == n ? n : ef_size_below(ef, host, job, room, &speedup);
+            speedup = room == n ? full : speedup;
             last_room = room;
         }
         if (t == 0)
@@ -286,26 +318,41 @@ static bool ef_ends(struct ef *ef, struct cs_host *host,
     return left_s <= 0;
 }
 
+/* Returns the least size that may be in time, with its speed, and 0 if there is none.  Where
+ * a larger size is no slower, those below are too slow in all slots, whatever is free.  The
+ * search begins with the size of the last fill: work and time go by together. */
+static uint32_t ef_first_size(const struct ef *ef, struct cs_host *host, struct ef_job *job,
+                              double slots, double *speedup)
+{
+    if (job->curve == ID_NONE || !ef->curve[job->curve].rises || !(job->left_s > 0))
+        return ef_size_above(ef, host, job, 0, speedup);
+    const struct ef_curve *curve = &ef->curve[job->curve];
+    double most_s = 1e-9 * (double)ef->slot_ns * slots * (1 + CLOSE);
+    uint32_t i = job->tried;
+    assert(i <= curve->count);
+    while (i > 0 && job->left_s <= curve->speedup[i - 1] * most_s)
+        i--;
+    while (i < curve->count && job->left_s > curve->speedup[i] * most_s)
+        i++;
+    job->tried = i;
+    *speedup = i < curve->count ? curve->speedup[i] : 0;
+    return i < curve->count ? curve->size[i] : 0;
+}
+
 /* The share of a job beside those that were taken; false: there is none. */
 static bool ef_fill(struct ef *ef, struct cs_host *host, struct ef_job *job)
 {
     double slots = ef_slots(ef, host, job), speedup;
-    double slot_s = 1e-9 * (double)ef->slot_ns;
-    bool rises = job->curve != ID_NONE && ef->curve[job->curve].rises;
     uint32_t first = 0;
 
-    for (uint32_t n = ef_size_above(ef, host, job, 0, &speedup); n > 0;
+    for (uint32_t n = ef_first_size(ef, host, job, slots, &speedup); n > 0;
          n = ef_size_above(ef, host, job, n, &speedup)) {
-        /* Too slow on n GPUs in all slots, whatever is free. */
-        if (rises && job->left_s > 0 &&
-            job->left_s > speedup * slot_s * slots * (1 + CLOSE))
-            continue;
         bool take = false;
-        if (!ef_ends(ef, host, job, slots, n, &take, &first))
+        if (!ef_ends(ef, host, job, slots, n, speedup, &take, &first))
             continue;
         if (!take) {
             take = true;
-            ef_ends(ef, host, job, slots, n, &take, &first);
+            ef_ends(ef, host, job, slots, n, speedup, &take, &first);
         }
         while (ef->at.none < ef->slots_max && ef->free[ef->at.none] == 0)
             ef->at.none++;
@@ -347,9 +394,9 @@ static bool ef_all_fit(struct ef *ef, struct cs_host *host, uint32_t from, uint3
 }
 
 /* Admits a job if all that are admitted, and it, have shares.  True: the shares are
- * filled then as they are to be.  Those before the job are the same with and without
- * it. */
-static bool ef_judge(struct ef *ef, struct cs_host *host, uint32_t at)
+ * filled then as they are to be; if the job is not the last to be judged, only where it is
+ * admitted.  Those before the job are the same with and without it. */
+static bool ef_judge(struct ef *ef, struct cs_host *host, uint32_t at, bool last)
 {
     ef_clear(ef);
     if (!ef_all_fit(ef, host, 0, at))
@@ -360,7 +407,7 @@ static bool ef_judge(struct ef *ef, struct cs_host *host, uint32_t at)
     if (ef_all_fit(ef, host, at, ef->count))
         return true;
     ef->job[at].admitted = false;
-    if (ef->unjudged > 0)
+    if (!last)
         return false;
     memcpy(ef->free, ef->kept, (size_t)ef->slots_max * sizeof *ef->free);
     ef->at = ef->kept_at;
@@ -374,17 +421,14 @@ static void ef_admit(struct ef *ef, struct cs_host *host)
 {
     bool filled = false;
 
-    while (ef->unjudged > 0) {
-        uint32_t next = UINT32_MAX;
-        for (uint32_t i = 0; i < ef->count; i++)
-            if (!ef->job[i].judged &&
-                (next == UINT32_MAX || ef->job[i].job.i < ef->job[next].job.i))
-                next = i;
-        ef->job[next].judged = true;
-        ef->unjudged--;
-        if (ef->job[next].deadline_ns < INT64_MAX)
-            filled = ef_judge(ef, host, next);
+    for (uint32_t i = 0; i < ef->unjudged_count; i++) {
+        struct job_id id = ef->unjudged[i];
+        int64_t deadline_ns = cs_request(host, id)->deadline_ns;
+        if (deadline_ns < INT64_MAX)
+            filled = ef_judge(ef, host, ef_find(ef, deadline_ns, id),
+                              i + 1 == ef->unjudged_count);
     }
+    ef->unjudged_count = 0;
     if (filled)
         return;
     ef_clear(ef);
@@ -393,58 +437,69 @@ static void ef_admit(struct ef *ef, struct cs_host *host)
 
 /* ---- what is left ----------------------------------------------------------- */
 
-/* What the next size costs more: GPU-time to the end there, less that at the
- * present size, over the GPUs of the step. */
-static void ef_look_ahead(const struct ef *ef, struct cs_host *host, struct ef_job *job)
+/* Returns the next size of a job, and in *more the GPU-seconds that a second of work costs
+ * more on it than on the present one; 0: there is none, or the job is no faster on it. */
+static uint32_t ef_next_size(const struct ef *ef, struct cs_host *host,
+                             const struct ef_job *job, double *more)
 {
     double speedup, next;
 
-    job->next = ef_size_above(ef, host, job, job->gpus, &next);
-    job->rise = INFINITY;
-    if (job->next == 0 || job->gpus == 0)
-        return;
-    ef_size_below(ef, host, job, job->gpus, &speedup);
-    if (next > speedup)
-        job->rise = job->left_s * (job->next / next - job->gpus / speedup) /
-                    (job->next - job->gpus);
+    if (job->gpus == 0)
+        return 0;
+    if (job->curve == ID_NONE) {
+        uint32_t size = ef_size_above(ef, host, job, job->gpus, &next);
+        ef_size_below(ef, host, job, job->gpus, &speedup);
+        *more = size / next - job->gpus / speedup;
+        return next > speedup ? size : 0;
+    }
+    const struct ef_curve *curve = &ef->curve[job->curve];
+    uint32_t i = curve->below[job->gpus];
+    assert(i > 0 && curve->size[i - 1] == job->gpus);
+    if (i == curve->count || !(curve->speedup[i] > curve->speedup[i - 1]))
+        return 0;
+    *more = curve->gpu_s[i] - curve->gpu_s[i - 1];
+    return curve->size[i];
 }
 
-/* Of two jobs, which stands before the other in a heap? */
-typedef bool ef_order(const struct ef *ef, uint32_t a, uint32_t b);
-
-static bool ef_older(const struct ef *ef, uint32_t a, uint32_t b)
+/* Sets the next size of a job, and as key how much its GPU-time to the end rises by it, a
+ * GPU.  False: nothing is gained. */
+static bool ef_look_ahead(const struct ef *ef, struct cs_host *host, const struct ef_job *job,
+                          struct ef_item *item)
 {
-    return ef->job[a].job.i < ef->job[b].job.i;
+    double more = 0;
+
+    item->size = ef_next_size(ef, host, job, &more);
+    item->key = job->left_s * more / (item->size - job->gpus);
+    return item->size > 0 && isfinite(item->key);
 }
 
-/* Whose GPU-time rises less by its next step; of equals the first by deadline. */
-static bool ef_cheaper(const struct ef *ef, uint32_t a, uint32_t b)
+/* Does one stand before the other in a heap? */
+static bool ef_goes_first(const struct ef_item *a, const struct ef_item *b)
 {
-    double x = ef->job[a].rise, y = ef->job[b].rise;
-
-    return x != y ? x < y : a < b;
+    return a->key != b->key ? a->key < b->key : a->job < b->job;
 }
 
-/* Moves a job down a heap. */
-static void ef_sink(struct ef *ef, uint32_t count, uint32_t hole, ef_order *before)
+/* Moves an item down a heap. */
+static void ef_sink(struct ef_item *heap, uint32_t count, uint32_t hole)
 {
-    uint32_t item = ef->heap[hole], child;
+    struct ef_item item = heap[hole];
+    uint32_t child;
 
     while ((child = 2 * hole + 1) < count) {
-        if (child + 1 < count && before(ef, ef->heap[child + 1], ef->heap[child]))
+        if (child + 1 < count && ef_goes_first(&heap[child + 1], &heap[child]))
             child++;
-        if (before(ef, item, ef->heap[child]))
+        if (ef_goes_first(&item, &heap[child]))
             break;
-        ef->heap[hole] = ef->heap[child];
+        heap[hole] = heap[child];
         hole = child;
     }
-    ef->heap[hole] = item;
+    heap[hole] = item;
 }
 
-static void ef_heapify(struct ef *ef, uint32_t count, ef_order *before)
+static void ef_heapify(struct ef_item *heap, uint32_t count)
 {
     for (uint32_t i = count / 2; i-- > 0;)
-        ef_sink(ef, count, i, before);
+        ef_sink(heap, count, i);
 }
 
 /* Jobs without GPUs take their least, the oldest first; returns what is left of the
@@ -452,22 +507,23 @@ static void ef_heapify(struct ef *ef, uint32_t count, ef_order *before)
 static uint64_t ef_start_oldest(struct ef *ef, struct cs_host *host,
                                 uint64_t room)
 {
+    struct ef_item *heap = ef->heap;
     uint32_t count = 0;
     double speedup;
 
     for (uint32_t i = 0; room > 0 && i < ef->count; i++)
         if (ef->job[i].gpus == 0)
-            ef->heap[count++] = i;
-    ef_heapify(ef, count, ef_older);
+            heap[count++] = (struct ef_item) { .key = ef->job[i].job.i, .job = i };
+    ef_heapify(heap, count);
     while (count > 0 && room > 0) {
-        struct ef_job *job = &ef->job[ef->heap[0]];
+        struct ef_job *job = &ef->job[heap[0].job];
         uint32_t least = ef_size_above(ef, host, job, 0, &speedup);
         if (least > 0 && (uint64_t)least * job->milli <= room) {
             job->gpus = least;
             room -= (uint64_t)least * job->milli;
         }
-        ef->heap[0] = ef->heap[--count];
-        ef_sink(ef, count, 0, ef_older);
+        heap[0] = heap[--count];
+        ef_sink(heap, count, 0);
     }
     return room;
 }
@@ -476,28 +532,27 @@ static uint64_t ef_start_oldest(struct ef *ef, struct cs_host *host,
  * cheapest step first.  A step that is larger than the room will never fit. */
 static void ef_give_rest(struct ef *ef, struct cs_host *host, uint64_t room)
 {
+    struct ef_item *heap = ef->heap;
     uint32_t count = 0;
 
     room = ef_start_oldest(ef, host, room);
     for (uint32_t i = 0; room > 0 && i < ef->count; i++) {
-        ef_look_ahead(ef, host, &ef->job[i]);
-        if (isfinite(ef->job[i].rise))
-            ef->heap[count++] = i;
+        heap[count].job = i;
+        count += ef_look_ahead(ef, host, &ef->job[i], &heap[count]);
     }
-    ef_heapify(ef, count, ef_cheaper);
+    ef_heapify(heap, count);
     while (count > 0 && room > 0) {
-        struct ef_job *job = &ef->job[ef->heap[0]];
-        uint64_t step = (uint64_t)(job->next - job->gpus) * job->milli;
-        if (step <= room) {
+        struct ef_job *job = &ef->job[heap[0].job];
+        uint64_t step = (uint64_t)(heap[0].size - job->gpus) * job->milli;
+        bool grows = step <= room;
+        if (grows) {
             room -= step;
-            job->gpus = job->next;
-            ef_look_ahead(ef, host, job);
-        } else {
-            job->rise = INFINITY;
+            job->gpus = heap[0].size;
+            grows = ef_look_ahead(ef, host, job, &heap[0]);
         }
-        if (!isfinite(job->rise))
-            ef->heap[0] = ef->heap[--count];
-        ef_sink(ef, count, 0, ef_cheaper);
+        if (!grows)
+            heap[0] = heap[--count];
+        ef_sink(heap, count, 0);
     }
 }
 
@@ -516,13 +571,13 @@ static void ef_set_sizes(struct ef *ef, struct cs_host *host)
     uint32_t sizes = 0;
 
     for (uint32_t i = 0; i < ef->count; i++)
-        if (ef->job[i].gpus != ef->job[i].had)
+        if (ef->job[i].gpus != ef->job[i].had) {
+            ef->heap[sizes].job = i;
             ef->size[sizes++] = (struct cs_size) { ef->job[i].job, ef->job[i].gpus };
+        }
     cs_set_sizes(host, ef->size, sizes);
-    for (uint32_t i = 0; i < ef->count; i++) {
-        struct ef_job *job = &ef->job[i];
-        if (job->gpus == job->had)
-            continue;
+    for (uint32_t i = 0; i < sizes; i++) {
+        struct ef_job *job = &ef->job[ef->heap[i].job];
         job->had = cs_size_now(host, job->job);
         if (job->had == 0)              /* stopped: as long as it waits */
             job->left_s = 1e-9 * (double)cs_left_ns(host, job->job);
@@ -556,6 +611,7 @@ static void ef_decide(void *self, struct cs_host *host)
     if (total != ef->total)             /* nodes have come or gone */
         ef->changed = true;
     ef->total = total;
+    ef->now_ns = cs_now_ns(host);
     if (ef->count == 0)
         return;
     if (!ef->changed && !ef_lost(ef, host)) {

@@ -386,6 +386,33 @@ static double best_z(struct gavel *g)
     return solve_program(g, NAN) ? g->x[z] : 0;
 }
 
+/* best_z() is no more than each job's fastest pool and all GPUs together would
+ * allow; with one pool that is what it is. */
+static double bound_z(const struct gavel *g)
+{
+    double gpus = 0, z = INFINITY;
+
+    for (uint32_t i = 0; i < g->count; i++) {
+        const struct entry *e = &g->entry[i];
+        double most = best_speed(g, e);
+        if (!(most > 0))
+            continue;           /* it needs nothing */
+        z = fmin(z, most / g->need[i]);
+        gpus += e->held * g->need[i] / most;
+    }
+    return gpus > 0 ? fmin(z, g->all / gpus) : INFINITY;
+}
+
+/* Returns what best_z() does, without a program where a bound is the answer. */
+static double most_z(struct gavel *g)
+{
+    double z = g->pools == 1 && !g->packing ? bound_z(g) : NAN;
+
+    if (isnan(z))
+        return best_z(g);
+    return isfinite(z) ? z : 0;
+}
+
 /* Among the X that give every job z times its need: the most in sum, each pool
  * counted at its price if there is one. */
 static bool best_sum(struct gavel *g, double at_least, bool priced)
@@ -431,23 +458,6 @@ static bool need_for(struct gavel *g, const struct cs_host *host, double rho)
         g->need[i] = e->left_s / time_s;
     }
     return true;
-}
-
-/* best_z() is no more than each job's fastest pool and all GPUs together would
- * allow; with one pool that is what it is. */
-static double bound_z(const struct gavel *g)
-{
-    double gpus = 0, z = INFINITY;
-
-    for (uint32_t i = 0; i < g->count; i++) {
-        const struct entry *e = &g->entry[i];
-        double most = best_speed(g, e);
-        if (!(most > 0))
-            continue;           /* it needs nothing */
-        z = fmin(z, most / g->need[i]);
-        gpus += e->held * g->need[i] / most;
-    }
-    return gpus > 0 ? fmin(z, g->all / gpus) : INFINITY;
 }
 
 /* Can every job have what it needs?  A program is solved only where the bound does
@@ -560,7 +570,7 @@ static void plan_shares(struct gavel *g, struct cs_host *host)
             solved = best_sum(g, 0, priced);
         }
     } else {
-        solved = best_sum(g, best_z(g) * (1 - TIGHT), false);
+        solved = best_sum(g, most_z(g) * (1 - TIGHT), false);
     }
     for (uint32_t c = 0; c < g->combos * g->pools; c++) {
         g->share[c] = solved ? g->x[c] : 0;

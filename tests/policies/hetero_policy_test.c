@@ -61,6 +61,71 @@ static void wholes_may_be_more_than_one(void **state)
     assert_true(fabs(x[0] - 2) < 1e-9 && fabs(x[1] - 1) < 1e-9);
 }
 
+#define CHOICES 7
+#define CHOICE_UNITS 40
+
+/* Draws the program of `members` jobs of each of CHOICES kinds, which have at most one of
+ * four columns each, of 1 to 16 units; returns its best sum, found job by job for each
+ * number of units. */
+static double draw_choices(struct rng *rng, struct cs_lp *lp, double *gain, double *most,
+                           double *limit, uint32_t *row, uint32_t *column, double *value)
+{
+    double best[CHOICE_UNITS + 1] = { 0 };
+
+    for (uint32_t k = 0; k < CHOICES; k++) {
+        uint32_t first = lp->columns, members = 1 + (uint32_t)rng_below(rng, 2);
+        uint32_t units = 0;
+        for (uint32_t c = first; c < first + 4; c++) {
+            units += 1 + (uint32_t)rng_below(rng, 4);
+            gain[c] = -1 + 6 * rng_uniform(rng) + (rng_below(rng, 2) ? 0.2 * units : 0);
+            most[c] = members;
+            row[2 * c] = k;
+            row[2 * c + 1] = CHOICES;
+            column[2 * c] = column[2 * c + 1] = c;
+            value[2 * c] = 1;
+            value[2 * c + 1] = units;
+        }
+        lp->columns += 4;
+        limit[k] = members;
+        for (uint32_t m = 0; m < members; m++)
+            for (uint32_t u = CHOICE_UNITS + 1; u-- > 0;)
+                for (uint32_t c = first; c < first + 4; c++)
+                    if (value[2 * c + 1] <= u)
+                        best[u] = fmax(best[u], gain[c] + best[u - (uint32_t)value[2 * c + 1]]);
+    }
+    limit[CHOICES] = (double)rng_below(rng, CHOICE_UNITS + 1);
+    return best[(uint32_t)limit[CHOICES]];
+}
+
+/* A best plan gives no more than there is, and falls short of the best sum by no more than a
+ * ten-thousandth. */
+static void choices_have_the_sum_that_is_found_job_by_job(void **state)
+{
+    double gain[4 * CHOICES], most[4 * CHOICES], limit[CHOICES + 1], value[8 * CHOICES];
+    uint32_t row[8 * CHOICES], column[8 * CHOICES];
+    double x[4 * CHOICES];
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 7, "choices", 0);
+    for (uint32_t round = 0; round < 300; round++) {
+        struct cs_lp lp = { 0, CHOICES + 1, 8 * CHOICES, gain, most, limit, row, column, value,
+                            x, true, 100000, NULL };
+        double best = draw_choices(&rng, &lp, gain, most, limit, row, column, value);
+        double sum = 0, used[CHOICES + 1] = { 0 };
+        assert_true(cs_linear_program(&lp));
+        for (uint32_t c = 0; c < 4 * CHOICES; c++) {
+            sum += gain[c] * x[c];
+            used[row[2 * c]] += x[c];
+            used[CHOICES] += x[c] * value[2 * c + 1];
+        }
+        for (uint32_t r = 0; r <= CHOICES; r++)
+            assert_true(used[r] <= limit[r] + 1e-6);
+        if (!(sum <= best + 1e-6 && sum >= best - 1e-4 * fabs(best) - 1e-6))
+            fail_msg("round %u: %.9g, and the best is %.9g", round, sum, best);
+    }
+}
+
 static void a_program_without_an_answer_says_so(void **state)
 {
     const double gain[] = { 1 }, limit[] = { -1 }, value[] = { 1 };
@@ -640,6 +705,7 @@ int main(void)
         cmocka_unit_test(a_linear_program_has_its_known_optimum),
         cmocka_unit_test(a_program_of_wholes_has_its_known_optimum),
         cmocka_unit_test(wholes_may_be_more_than_one),
+        cmocka_unit_test(choices_have_the_sum_that_is_found_job_by_job),
         cmocka_unit_test(a_program_without_an_answer_says_so),
         cmocka_unit_test(an_assignment_is_the_best_of_all),
         cmocka_unit_test(places_are_assigned_as_by_the_matrix_of_all),
