@@ -50,7 +50,9 @@ enum clustersim_env_split {
     CLUSTERSIM_ENV_SPLIT_COUNT
 };
 
-/* Zeroed but for size_bytes: the defaults.  Members are only added, at the end. */
+/* Zeroed but for size_bytes: the defaults.  Members are only added, at the end.  A
+ * size_bytes of 0, and members that this library does not know and that are not 0, are
+ * errors. */
 struct clustersim_env_options {
     size_t size_bytes;
     const char *text;           /* the experiment itself; the path is then its name */
