@@ -151,12 +151,28 @@ static const struct named feature[] = {
 #undef REWARD
 };
 
+/* Returns the name of metric `i`, those of the experiment's own behind the others; NULL past
+ * the last, or where nothing is open. */
+static const char *metric_name(const struct clustersim_env *env, uint32_t i,
+                               const char **help)
+{
+    const struct metric_set *set = env->open ? experiment_metrics(env->plan.experiment) : NULL;
+
+    if (!env->open || i >= metric_count(set))
+        return NULL;
+    if (help != NULL)
+        *help = metric_info(set, (enum metric)i)->help;
+    return metric_info(set, (enum metric)i)->name;
+}
+
 /* The kinds stand one after the other in the table; i counts down within the kind. */
 const char *clustersim_env_name(const struct clustersim_env *env, const char *kind,
                                 uint32_t i, const char **help)
 {
     if (strcmp(kind, "places") == 0)
         return i < env->plan.shape.places ? env->plan.place[i].name : NULL;
+    if (strcmp(kind, "metric") == 0)
+        return metric_name(env, i, help);
     for (size_t f = 0; f < sizeof feature / sizeof *feature; f++)
         if (strcmp(feature[f].kind, kind) == 0 && i-- == 0) {
             if (help != NULL)

@@ -117,7 +117,8 @@ const struct clustersim_env_error *clustersim_env_error(const struct clustersim_
 /* Returns the sizes of arrays; fixed once the environment is open. */
 const struct clustersim_env_shape *clustersim_env_shape(const struct clustersim_env *env);
 /* Returns the name of number `i` of a kind: features ("task", "place", "clock",
- * "running"), places ("places") and rewards ("reward"); NULL past the last. *help is set for
+ * "running"), places ("places"), rewards ("reward") and metrics ("metric"); NULL past the
+ * last. *help is set for
  * all but places; `help` may be NULL. */
 const char *clustersim_env_name(const struct clustersim_env *env, const char *kind,
                                 uint32_t i, const char **help);
