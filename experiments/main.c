@@ -71,6 +71,7 @@ int main(int argc, char **argv)
 {
     hear(SIGPIPE, SIG_IGN);
     hear(SIGXFSZ, SIG_IGN);         /* a write then fails: EFBIG */
+    hear(SIGCHLD, SIG_DFL);         /* ignored, the ends of our processes would be lost */
     hear(SIGABRT, on_abort);
     hear_unless_ignored(SIGINT);
     hear_unless_ignored(SIGTERM);

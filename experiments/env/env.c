@@ -23,11 +23,15 @@
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/base/sized.h"
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 
 struct clustersim_env {
     struct arena *arena;
+    /* Of the experiment: its path, or name, and its text or NULL; copies, for errors of
+     * later calls. */
+    const char *path, *source;
     struct clustersim_env_options options;
     struct plan plan;
     bool open, failed;          /* is there a plan; did the last call fail */
@@ -44,11 +48,11 @@ struct clustersim_env {
 static bool keep_error(struct clustersim_env *env)
 {
     const struct err *err = &env->err;
-    size_t bytes = err_format(err, NULL, 0) + 1;
+    size_t bytes = err_format_text(err, env->path, env->source, NULL, 0) + 1;
 
     assert(err->kind != ERR_NONE);
     ARENA_REACH(env->arena, env->text, env->text_room, bytes - 1);
-    (void)err_format(err, env->text, bytes);
+    (void)err_format_text(err, env->path, env->source, env->text, bytes);
     env->failed = true;
     env->error = (struct clustersim_env_error){
         err_exit_status(err->kind), env->text, err->text, err->hint[0] == '\0' ? NULL : err->hint,
@@ -85,9 +89,8 @@ static bool check_locale(struct err *err)
                    "writes '%.8s'", point);
 }
 
-/* Options of another version are shorter or longer: what this one does not know is
- * left out, what the caller did not know is 0.  GSL's handler is off since it
- * would end the caller's program. */
+/* Options of another version are shorter or longer (sim/base/sized.h).  GSL's handler is
+ * off since it would end the caller's program. */
 struct clustersim_env *clustersim_env_open(const char *path,
                                            const struct clustersim_env_options *options)
 {
@@ -95,10 +98,13 @@ struct clustersim_env *clustersim_env_open(const char *path,
     struct clustersim_env *env = arena_alloc(arena, 1, sizeof *env);
 
     env->arena = arena;
-    if (options != NULL)
-        memcpy(&env->options, options, options->size_bytes < sizeof env->options
-                                           ? options->size_bytes : sizeof env->options);
     gsl_set_error_handler_off();
+    if (!sized_copy(&env->options, sizeof env->options, options, &env->err)) {
+        (void)keep_error(env);
+        return env;
+    }
+    env->path = path == NULL ? NULL : arena_text(arena, path);
+    env->source = env->options.text == NULL ? NULL : arena_text(arena, env->options.text);
     if (!check_locale(&env->err) ||
         !plan_read(&env->plan, arena, path, &env->options, &env->err)) {
         (void)keep_error(env);
@@ -145,12 +151,28 @@ static const struct named feature[] = {
 #undef REWARD
 };
 
+/* Returns the name of metric `i`, those of the experiment's own behind the others; NULL past
+ * the last, or where nothing is open. */
+static const char *metric_name(const struct clustersim_env *env, uint32_t i,
+                               const char **help)
+{
+    const struct metric_set *set = env->open ? experiment_metrics(env->plan.experiment) : NULL;
+
+    if (!env->open || i >= metric_count(set))
+        return NULL;
+    if (help != NULL)
+        *help = metric_info(set, (enum metric)i)->help;
+    return metric_info(set, (enum metric)i)->name;
+}
+
 /* The kinds stand one after the other in the table; i counts down within the kind. */
 const char *clustersim_env_name(const struct clustersim_env *env, const char *kind,
                                 uint32_t i, const char **help)
 {
     if (strcmp(kind, "places") == 0)
         return i < env->plan.shape.places ? env->plan.place[i].name : NULL;
+    if (strcmp(kind, "metric") == 0)
+        return metric_name(env, i, help);
     for (size_t f = 0; f < sizeof feature / sizeof *feature; f++)
         if (strcmp(feature[f].kind, kind) == 0 && i-- == 0) {
             if (help != NULL)

@@ -50,7 +50,9 @@ enum clustersim_env_split {
     CLUSTERSIM_ENV_SPLIT_COUNT
 };
 
-/* Zeroed but for size_bytes: the defaults.  Members are only added, at the end. */
+/* Zeroed but for size_bytes: the defaults.  Members are only added, at the end.  A
+ * size_bytes of 0, and members that this library does not know and that are not 0, are
+ * errors. */
 struct clustersim_env_options {
     size_t size_bytes;
     const char *text;           /* the experiment itself; the path is then its name */
@@ -115,7 +117,8 @@ const struct clustersim_env_error *clustersim_env_error(const struct clustersim_
 /* Returns the sizes of arrays; fixed once the environment is open. */
 const struct clustersim_env_shape *clustersim_env_shape(const struct clustersim_env *env);
 /* Returns the name of number `i` of a kind: features ("task", "place", "clock",
- * "running"), places ("places") and rewards ("reward"); NULL past the last. *help is set for
+ * "running"), places ("places"), rewards ("reward") and metrics ("metric"); NULL past the
+ * last. *help is set for
  * all but places; `help` may be NULL. */
 const char *clustersim_env_name(const struct clustersim_env *env, const char *kind,
                                 uint32_t i, const char **help);

@@ -24,13 +24,25 @@ enum request_key {
     REQUEST_ROLE = EXEC_VERB_COUNT, REQUEST_DELAY_NS, REQUEST_ALIKE, REQUEST_ROLES, REQUEST_WANT
 };
 static const char *const request_keys[] = {
-#define VERB(NAME, OF, NEEDS) #NAME,
+#define VERB(NAME, OF, NEEDS, TAKES) #NAME,
 #include "experiments/exec/verbs.def"
 #undef VERB
     "role", "delay_ns", "alike", "roles", WANT_KEYS, NULL
 };
 static const char *const want_keys[] = { WANT_KEYS, NULL };
 
+/* Keys beside a verb, as bits: their order is that of enum request_key from REQUEST_ROLE on. */
+enum {
+    ROLE = 1 << 0, DELAY = 1 << 1, ALIKE = 1 << 2, ROLES = 1 << 3,
+    POOLS = 1 << (4 + WANT_POOLS), WANTS = 0x3F << 4
+};
+static const unsigned takes[] = {
+#define VERB(NAME, OF, NEEDS, TAKES) TAKES,
+#include "experiments/exec/verbs.def"
+#undef VERB
+};
+
+_Static_assert(REQUEST_WANT - REQUEST_ROLE == 4 && WANT_GPU_TYPE == 5, "bits of keys");
 _Static_assert(sizeof request_keys / sizeof request_keys[0] <= READER_KEYS_MAX,
                "a bit for each key");
 
@@ -45,6 +57,7 @@ struct requests {
     struct exec_answer *answer;
     struct exec_request *now;
     struct cs_want *want;       /* what keys of a want are for */
+    unsigned said;              /* keys beside the verb */
     bool verb;
 };
 
@@ -103,6 +116,7 @@ static bool request_value(struct reader *r, uint32_t key)
 
     if (key < EXEC_VERB_COUNT)
         return read_verb(r, (enum exec_verb)key);
+    q->said |= 1u << (key - REQUEST_ROLE);
     switch ((enum request_key)key) {
     case REQUEST_ROLE: return reader_u32(r, &q->now->role);
     case REQUEST_DELAY_NS: return reader_int(r, 0, INT64_MAX, &q->now->delay_ns);
@@ -116,6 +130,25 @@ static bool request_value(struct reader *r, uint32_t key)
 }
 
 static const struct reader_map request_map = { request_keys, request_value };
+
+/* Do the keys of a request go together?  What would be passed over is a fault, as is what
+ * is said twice: in `roles` and beside it. */
+static bool check_keys(struct reader *r)
+{
+    const struct requests *q = r->out;
+    unsigned excess;
+    uint32_t key = REQUEST_ROLE;
+
+    if (!q->verb)
+        return reader_fault(r, "the request has no verb, such as start");
+    if ((q->said & ROLES) != 0 && (q->said & WANTS) != 0)
+        return reader_fault(r, "what is wanted stands in roles, or beside the verb");
+    for (excess = q->said & ~takes[q->now->verb]; excess != 0 && (excess & 1) == 0; excess >>= 1)
+        key++;
+    return excess == 0 ||
+           err_set(r->err, ERR_SCHEMA, json_pos(r->json), "'%s' takes no key '%s'",
+                   request_keys[q->now->verb], request_keys[key]);
+}
 
 /* A slot is used again, so all that keys set is set back first. */
 static bool read_request(struct reader *r, enum json_token token)
@@ -134,9 +167,8 @@ static bool read_request(struct reader *r, enum json_token token)
     q->now->want[0] = (struct cs_want){ 0 };
     q->now->role_wants = 0;
     q->verb = false;
-    if (!reader_map(r, true, &request_map))
-        return false;
-    return q->verb || reader_fault(r, "the request has no verb, such as start");
+    q->said = 0;
+    return reader_map(r, true, &request_map) && check_keys(r);
 }
 
 /* Without this key, the program is not asked again in this decision (answer_read()). */

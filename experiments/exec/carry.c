@@ -25,13 +25,13 @@
 
 /* Flags that a program must have declared for a verb; whether its number is a job. */
 static const uint32_t needs[] = {
-#define VERB(NAME, OF, NEEDS) NEEDS,
+#define VERB(NAME, OF, NEEDS, TAKES) NEEDS,
 #include "experiments/exec/verbs.def"
 #undef VERB
 };
 enum { OF_JOB, OF_NUMBER };
 static const int of[] = {
-#define VERB(NAME, OF, NEEDS) OF_##OF,
+#define VERB(NAME, OF, NEEDS, TAKES) OF_##OF,
 #include "experiments/exec/verbs.def"
 #undef VERB
 };
@@ -81,6 +81,13 @@ static bool makes_sense(const struct exec *exec, const struct cs_host *host,
     if (q->role != CS_ALL_ROLES && q->role >= cs_request(host, job)->form->role_count) {
         snprintf(why, why_bytes, "asks to %s role %u of job %u, which has %u", verb,
                  q->role, job.i, cs_request(host, job)->form->role_count);
+        return false;
+    }
+    if (q->verb == EXEC_start && q->role != CS_ALL_ROLES &&
+        (exec->guest->table.flags & CS_PER_PHASE) == 0 &&
+        cs_request(host, job)->form->role_count > 1) {
+        snprintf(why, why_bytes, "asks to start role %u of job %u alone, which needs the flag "
+                 "per_phase", q->role, job.i);
         return false;
     }
     return wants_make_sense(host, q, why, why_bytes);
@@ -336,7 +343,8 @@ static void answer_question(struct exec *exec, struct cs_host *host,
 
 /* ---- the list ---- */
 
-/* Carries out one request and writes its verdict.  False: it was refused. */
+/* Carries out one request and writes its verdict.  False: it was refused, as a question
+ * never is: a word in the place of its answer says what it lacks. */
 static bool carry_one(struct exec *exec, struct cs_host *host,
                       const struct exec_request *q)
 {
@@ -359,7 +367,7 @@ static bool carry_one(struct exec *exec, struct cs_host *host,
     if (verdict == CS_DONE && q->verb != EXEC_wake_at && q->verb != EXEC_wake_when_idle)
         exec->candidate.i = ID_NONE;
     line_text(out, host_verdict_name(verdict));
-    return verdict == CS_DONE;
+    return verdict == CS_DONE || q->verb >= EXEC_earliest;
 }
 
 /* Stops at the first refusal, unless `skip` was asked for: later requests often

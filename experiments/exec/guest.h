@@ -65,7 +65,7 @@ struct exec_task {
 };
 
 enum exec_verb {
-#define VERB(NAME, OF, NEEDS) EXEC_##NAME,
+#define VERB(NAME, OF, NEEDS, TAKES) EXEC_##NAME,
 #include "experiments/exec/verbs.def"
 #undef VERB
     EXEC_VERB_COUNT

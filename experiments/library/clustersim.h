@@ -53,7 +53,7 @@ struct clustersim_error {
     const char *hint;           /* whole sentences; NULL: none */
     const char *file;           /* NULL: no place */
     uint32_t line, column;      /* from 1; 0: the file as a whole */
-    const char *key;            /* "cluster.nodes.0.count"; NULL: of no key */
+    const char *key;            /* "cluster.nodes.0.count", of its file; NULL: of none */
     const struct clustersim_error *next;    /* of the same file; NULL: no more */
 };
 
@@ -80,7 +80,9 @@ struct clustersim_fork {
     void *self;
 };
 
-/* Zeroed but for size_bytes: as the file says.  Members are only added, at the end. */
+/* Zeroed but for size_bytes: as the file says.  Members are only added, at the end.  A
+ * size_bytes of 0, and members that this library does not know and that are not 0, are
+ * errors: nothing of what a caller asks for is passed over. */
 struct clustersim_options {
     size_t size_bytes;          /* sizeof(struct clustersim_options) */
     const char *text;           /* the experiment itself; the path is then its name in
@@ -135,7 +137,8 @@ const char *clustersim_error_text(struct clustersim *run,
 
 struct clustersim_column {
     const char *name;
-    const char *unit;           /* "s", "USD", "kWh", "fraction", "count"; "" if none */
+    const char *unit;           /* "s", "USD", "GPU-s", "fraction", "count", as
+                                   `clustersim list columns` has it; "" if none */
     const char *const *text;    /* as written, by row; "": no value */
     const double *number;       /* by row, NAN: no value; NULL: a column of texts */
 };
@@ -148,7 +151,8 @@ struct clustersim_table {
 
 /* A table of the results by its name, or NULL: "summary" (a row a trial: every metric),
  * "compare" (intervals), "jobs" (a row a job), "failures", and those that the experiment
- * asks for under `output:`.  It is read when it is first asked for. */
+ * asks for under `output:`.  It is read when it is first asked for; of one that cannot be
+ * read, clustersim_warnings() then says why. */
 const struct clustersim_table *clustersim_table(struct clustersim *run, const char *name);
 /* NULL: there is none of that name. */
 const struct clustersim_column *clustersim_column(const struct clustersim_table *table,

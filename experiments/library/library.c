@@ -28,6 +28,7 @@
 #include "policies/registry/table.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/base/sized.h"
 #include "sim/text/hash.h"
 #include "sim/text/paths.h"
 
@@ -77,6 +78,15 @@ static bool add_guests(struct clustersim *run, struct experiment_options *out,
     return true;
 }
 
+/* Would the ends of processes be lost, as the caller ignores SIGCHLD? */
+static bool loses_children(void)
+{
+    struct sigaction of;
+
+    return sigaction(SIGCHLD, NULL, &of) == 0 &&
+           (of.sa_handler == SIG_IGN || (of.sa_flags & SA_NOCLDWAIT) != 0);
+}
+
 /* False, with err: the options ask for what is not possible, or the caller's locale
  * writes numbers otherwise than with a point, as results have them. */
 static bool check_options(const struct clustersim *run, const char *path, struct err *err)
@@ -85,6 +95,15 @@ static bool check_options(const struct clustersim *run, const char *path, struct
 
     if (path == NULL)
         return err_set(err, ERR_USAGE, nowhere, "clustersim_run needs a path");
+    if ((options->set == NULL && options->set_count > 0) ||
+        (options->table == NULL && options->table_count > 0))
+        return err_set(err, ERR_USAGE, nowhere, "options have a set_count without set, or a "
+                       "table_count without table");
+    if (loses_children()) {
+        err_set(err, ERR_USAGE, nowhere, "SIGCHLD is ignored, so that ends of processes would "
+                "be lost");
+        return err_hint(err, "Call signal(SIGCHLD, SIG_DFL).");
+    }
     if (options->threads > THREADS_MAX)
         return err_set(err, ERR_USAGE, nowhere, "threads must be at most %u, and is %u",
                        THREADS_MAX, options->threads);
@@ -233,6 +252,7 @@ static bool run_all(struct clustersim *run, const char *path, struct err *err)
 {
     if (!check_options(run, path, err))
         return false;
+    run->path = path;
     run->dir = run->options.dir;
     run->temporary = run->dir == NULL && !run->options.check_only && !run->options.usual_dir;
     if (run->temporary)
@@ -280,11 +300,9 @@ struct clustersim *clustersim_run(const char *path,
 
     run->arena = arena;
     run->trials = arena_new(0);
-    if (options != NULL)
-        memcpy(&run->options, options, options->size_bytes < sizeof run->options
-                                           ? options->size_bytes : sizeof run->options);
     gsl_set_error_handler_off();
-    if (!run_all(run, path, &err))
+    if (!sized_copy(&run->options, sizeof run->options, options, &err) ||
+        !run_all(run, path, &err))
         run->error = &told_new(run, &err)->error;
     if (held)
         let_pipes_go(&before);

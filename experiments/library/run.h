@@ -32,6 +32,7 @@ struct clustersim {
     struct arena *trials;       /* that threads of trials share, which this one leaves alone
                                    while they work */
     struct clustersim_options options;  /* of a later version: what is known of it */
+    const char *path;           /* of the experiment; with options.text its name */
     const struct experiment *experiment;
     struct session session;
     struct runner_ear ear;

@@ -15,43 +15,52 @@
 #include "sim/text/csv.h"
 #include "sim/text/paths.h"
 
-/* What a name ends with, behind its last `_`, and what it says. */
-static const char *const unit_of_end[][2] = {
-    { "s", "s" }, { "usd", "USD" }, { "kwh", "kWh" }, { "seconds", "s" },
-    { "bytes", "B" }, { "fraction", "fraction" }, { "percent", "%" }, { "w", "W" },
-};
+/* Returns the kind of table whose file has that name, or NULL. */
+static const struct csv_kind *find_kind(const char *file)
+{
+    const struct csv_kind *kind = NULL;
 
-/* Returns the unit of a column: of a metric its own, else by the end of its name; "": it
- * has none, or none is known. */
-static const char *unit_of(const struct clustersim *run, const char *name)
+    for (size_t k = 0; (kind = csv_kind_at(k)) != NULL; k++)
+        if (strcmp(kind->file, file) == 0)
+            return kind;
+    return NULL;
+}
+
+/* Returns the place of a column in its kind; kind->count, or 0 without a kind: it is not
+ * declared. */
+static size_t find_column(const struct csv_kind *kind, const char *column)
+{
+    size_t i = 0;
+
+    while (kind != NULL && i < kind->count && strcmp(kind->columns[i].name, column) != 0)
+        i++;
+    return i;
+}
+
+/* Returns the unit of a column as the lists of the program have it; of a metric of the
+ * experiment's own, which summary.csv alone has, as its map says. */
+static const char *unit_of(const struct clustersim *run, const struct csv_kind *kind,
+                           const char *name)
 {
     const struct metric_set *set = experiment_metrics(run->experiment);
-    enum metric metric = metric_find(set, name);
-    const char *end = strrchr(name, '_');
+    enum metric metric = kind == &csv_summary ? metric_find(set, name) : metric_count(set);
+    size_t i = find_column(kind, name);
 
     if (metric < metric_count(set))
         return metric_info(set, metric)->unit;
-    for (size_t i = 0; end != NULL && i < sizeof unit_of_end / sizeof unit_of_end[0]; i++)
-        if (strcmp(end + 1, unit_of_end[i][0]) == 0)
-            return unit_of_end[i][1];
-    return "";
+    return kind != NULL && i < kind->count ? csv_column_unit(kind, i) : "";
 }
 
-/* Columns whose texts are what they are, though they may look like numbers. */
-static const struct csv_kind *const kinds[] = {
-    &csv_summary, &csv_compare, &csv_jobs, &csv_phases, &csv_timeline, &csv_decisions,
-    &csv_services, &csv_arrived, &csv_tenants, &csv_seeds, &csv_metrics,
-};
-
-/* Is it a column of texts?  As it is declared; of columns that are not declared, all are
- * but those of summary.csv (metrics of the experiment's own) and seeds. */
-static bool is_text(const char *file, const char *column)
+/* Is it a column of texts?  As it is declared, though texts may look like numbers; of
+ * columns that are not declared, all are but those of summary.csv (metrics of the
+ * experiment's own). */
+static bool is_text(const struct csv_kind *kind, const char *column)
 {
-    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
-        for (size_t i = 0; strcmp(kinds[k]->file, file) == 0 && i < kinds[k]->count; i++)
-            if (strcmp(kinds[k]->columns[i].name, column) == 0)
-                return kinds[k]->columns[i].type == TABLE_TEXT;
-    return strcmp(file, "summary.csv") != 0 && strcmp(column, "seed") != 0;
+    size_t i = find_column(kind, column);
+
+    if (kind != NULL && i < kind->count)
+        return kind->columns[i].type == TABLE_TEXT;
+    return kind != &csv_summary;
 }
 
 /* The cells as they are read, row by row: arrays that grow and move, so not in the run's
@@ -82,8 +91,9 @@ static bool read_row(struct arena *arena, const struct csv *csv, const bool *tex
 }
 
 /* Turns rows into columns. */
-static void lay_out(struct clustersim *run, const struct csv *csv, const bool *texts,
-                    const struct cells *cells, struct clustersim_table *table)
+static void lay_out(struct clustersim *run, const struct csv_kind *kind,
+                    const struct csv *csv, const bool *texts, const struct cells *cells,
+                    struct clustersim_table *table)
 {
     size_t columns = csv_columns(csv), rows = cells->count / columns;
     struct clustersim_column *column = arena_alloc(run->arena, columns, sizeof *column);
@@ -98,7 +108,7 @@ static void lay_out(struct clustersim *run, const struct csv *csv, const bool *t
                 number[r] = cells->number[r * columns + c];
         }
         column[c].name = arena_text(run->arena, csv_names(csv)[c]);
-        column[c].unit = unit_of(run, column[c].name);
+        column[c].unit = unit_of(run, kind, column[c].name);
         column[c].text = text;
         column[c].number = number;
     }
@@ -111,6 +121,7 @@ static void lay_out(struct clustersim *run, const struct csv *csv, const bool *t
 static bool read_table(struct clustersim *run, const char *file, const char *path,
                        struct clustersim_table *table, struct err *err)
 {
+    const struct csv_kind *kind = find_kind(file);
     struct arena *scratch = arena_new(1 << 16);
     struct csv *csv = csv_open(scratch, path, CSV_TABLE, err);
     struct cells cells = { .scratch = scratch };
@@ -119,17 +130,18 @@ static bool read_table(struct clustersim *run, const char *file, const char *pat
         : arena_alloc(scratch, csv_columns(csv), sizeof *texts);
 
     for (size_t c = 0; csv != NULL && c < csv_columns(csv); c++)
-        texts[c] = is_text(file, csv_names(csv)[c]);
+        texts[c] = is_text(kind, csv_names(csv)[c]);
     while (step == CSV_ROW && (step = csv_next(csv, err)) == CSV_ROW)
         if (!read_row(run->arena, csv, texts, &cells, err))
             step = CSV_ERROR;
     if (step == CSV_END)
-        lay_out(run, csv, texts, &cells, table);
+        lay_out(run, kind, csv, texts, &cells, table);
     csv_close(csv);
     arena_free(scratch);
     return step == CSV_END;
 }
 
+/* A table that is there and cannot be read is not as none: the warning says why. */
 const struct clustersim_table *clustersim_table(struct clustersim *run, const char *name)
 {
     const char *file, *path;
@@ -139,14 +151,19 @@ const struct clustersim_table *clustersim_table(struct clustersim *run, const ch
     for (list = run->table; list != NULL; list = list->next)
         if (strcmp(list->table.name, name) == 0)
             return &list->table;
-    if (run->error != NULL || run->dir == NULL || strchr(name, '/') != NULL)
+    if (run->error != NULL || run->dir == NULL || run->options.check_only ||
+        strchr(name, '/') != NULL)
         return NULL;
     file = text_format(run->arena, "%s.csv", name);
     path = path_join(run->arena, run->dir, file);
     list = arena_alloc(run->arena, 1, sizeof *list);
     list->table.name = arena_text(run->arena, name);
-    if (!path_is_file(path) || !read_table(run, file, path, &list->table, &err))
+    if (!path_is_file(path))
         return NULL;
+    if (!read_table(run, file, path, &list->table, &err)) {
+        told_warn(run, &err);
+        return NULL;
+    }
     list->next = run->table;
     run->table = list;
     return &list->table;

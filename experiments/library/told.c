@@ -38,22 +38,26 @@ static const char *key_within(struct arena *arena, const struct conf_node *node,
     return found == NULL && is_at(conf_pos(node), pos) && path[0] != '\0' ? path : found;
 }
 
+#define SET "--set "            /* how conf_set_text() names what a setting says */
+
 /* Returns the key that an error is about, by the place where it stands; NULL: none. */
 static const char *key_of(const struct clustersim *run, const struct err *err)
 {
     struct arena *arena = run->arena;
-    const struct conf_node *root;
-    const char *text = run->options.text, *path;
+    const char *text = run->options.text, *path = NULL, *file = err->pos.file;
+    const struct conf_node *root = NULL;
     struct err ignored = { 0 };
 
-    if (err->pos.line == 0 || err->pos.file == NULL)
+    if (err->pos.line == 0 || file == NULL)
         return err->fault == FAULT_MISSING ? err->key : NULL;
-    if (path_is_file(err->pos.file))
-        root = conf_load(arena, err->pos.file, &ignored);
-    else
-        root = text == NULL ? NULL
-            : conf_parse(arena, err->pos.file, text, strlen(text), &ignored);
-    path = root == NULL ? NULL : key_within(arena, root, err->pos, "");
+    if (strncmp(file, SET, strlen(SET)) == 0)   /* what a setting says, and its key */
+        path = arena_text(arena, file + strlen(SET));
+    else if (text != NULL && run->path != NULL && strcmp(file, run->path) == 0)
+        root = conf_parse(arena, file, text, strlen(text), &ignored);
+    else if (path_is_file(file))
+        root = conf_load(arena, file, &ignored);
+    if (root != NULL)
+        path = key_within(arena, root, err->pos, "");
     if (err->fault != FAULT_MISSING)
         return path;
     return path == NULL ? err->key : text_format(arena, "%s.%s", path, err->key);
@@ -99,9 +103,10 @@ const char *clustersim_error_text(struct clustersim *run,
                                   const struct clustersim_error *error)
 {
     const struct err *err = &((const struct told *)(const void *)error)->err;
-    size_t bytes = err_format(err, NULL, 0) + 1;
+    const char *source = run->options.text;
+    size_t bytes = err_format_text(err, run->path, source, NULL, 0) + 1;
     char *text = arena_alloc(run->arena, bytes, 1);
 
-    (void)err_format(err, text, bytes);
+    (void)err_format_text(err, run->path, source, text, bytes);
     return text;
 }

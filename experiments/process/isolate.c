@@ -24,6 +24,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -39,7 +40,9 @@
 
 struct isolate {
     void *page;
-    size_t page_bytes;
+    size_t page_bytes;          /* with `returned` */
+    volatile int *returned;     /* in the page, behind what its users have: 1 once the
+                                   function has returned */
     uint64_t memory_bytes;      /* 0: no limit */
     const struct isolate_fork *fork;    /* NULL: nobody is told */
     double limit_s;             /* what the child is told: isolate_tell() */
@@ -53,12 +56,17 @@ struct isolate *isolate_new(size_t page_bytes, uint64_t memory_bytes)
 {
     struct isolate *isolate = arena_resize_own(NULL, 1, sizeof *isolate);
 
+    size_t at = (page_bytes + sizeof(max_align_t) - 1) / sizeof(max_align_t) *
+                sizeof(max_align_t);
+
     assert(page_bytes > 0);
-    *isolate = (struct isolate){ .page_bytes = page_bytes, .memory_bytes = memory_bytes };
-    isolate->page = mmap(NULL, page_bytes, PROT_READ | PROT_WRITE,
+    *isolate = (struct isolate){ .page_bytes = at + sizeof *isolate->returned,
+                                 .memory_bytes = memory_bytes };
+    isolate->page = mmap(NULL, isolate->page_bytes, PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (isolate->page == MAP_FAILED)
         arena_run_out();
+    isolate->returned = (volatile int *)(void *)((char *)isolate->page + at);
     pthread_mutex_init(&isolate->lock, NULL);
     return isolate;
 }
@@ -135,15 +143,17 @@ static _Noreturn void run_child(const struct isolate *isolate, pid_t parent, int
         sigaction(faults[i], &usual, NULL);
     isolate_limit_memory(isolate->memory_bytes);
     function(self);
+    *isolate->returned = 1;
     _exit(0);
 }
 
-/* Waits for the end and returns the status of waitpid().  The number of the
- * process is forgotten before the system may give it to another one. */
-static int wait_for_child(struct isolate *isolate, pid_t pid)
+/* Waits for the end and stores the status of waitpid().  The number of the process is
+ * forgotten before the system may give it to another one.  False: the status is lost, as
+ * SIGCHLD is ignored, or another thread waits for any process. */
+static bool wait_for_child(struct isolate *isolate, pid_t pid, int *status)
 {
     siginfo_t info;
-    int status = 0;
+    pid_t got;
 
     while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
         continue;
@@ -151,9 +161,21 @@ static int wait_for_child(struct isolate *isolate, pid_t pid)
     pthread_mutex_lock(&isolate->lock);
     isolate->pid = 0;
     pthread_mutex_unlock(&isolate->lock);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    while ((got = waitpid(pid, status, 0)) < 0 && errno == EINTR)
         continue;
-    return status;
+    return got == pid;
+}
+
+/* What became of the process.  That the function has returned, it says by itself: a
+ * process that ended well may have left in its midst, and `known` may be false. */
+static void judge_end(const struct isolate *isolate, bool known, int status,
+                      struct isolate_end *end)
+{
+    end->killed = isolate->killed;
+    end->lost = !known;
+    end->signal = known && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    end->status = known && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    end->done = *isolate->returned != 0 && end->signal == 0 && end->status == 0;
 }
 
 /* fork() while no other thread holds the gate; the child unlocks its copy, too. */
@@ -186,8 +208,8 @@ static pid_t fork_told(const struct isolate *isolate)
     return pid;
 }
 
-/* Passes on what the process wrote to stderr.  Of a process that ended itself
- * (SIGABRT), the last line is kept, cut to the room that there is. */
+/* Passes on what the process wrote to stderr.  Of a process that ended itself (SIGABRT),
+ * or may have, the last line is kept, cut to the room that there is. */
 static void read_said(int fd, struct isolate_end *end)
 {
     char block[4096];
@@ -210,7 +232,7 @@ static void read_said(int fd, struct isolate_end *end)
     }
     while (used > 0 && end->said[used - 1] == '\n')
         used--;
-    end->said[end->signal == SIGABRT ? used : 0] = '\0';
+    end->said[end->signal == SIGABRT || end->lost ? used : 0] = '\0';
 }
 
 /* The lock is held over fork(), so that a kill before the number is known is not
@@ -221,12 +243,14 @@ struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *s
     struct isolate_end end = { .status = -1 };
     pid_t parent = getpid(), pid;
     int status = 0, said[2];
+    bool known = false;
 
     if (!system_pipe(said))
         said[0] = said[1] = -1;
     pthread_mutex_lock(&isolate->lock);
     assert(isolate->pid == 0);
     isolate->killed = false;
+    *isolate->returned = 0;
     pid = fork_told(isolate);
     if (pid == 0)
         run_child(isolate, parent, said[1], function, self);
@@ -235,7 +259,7 @@ struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *s
     isolate->pid = pid > 0 ? pid : 0;
     pthread_mutex_unlock(&isolate->lock);
     if (pid >= 0)
-        status = wait_for_child(isolate, pid);
+        known = wait_for_child(isolate, pid, &status);
     if (said[1] >= 0)
         close(said[1]);
     if (pid < 0) {
@@ -243,10 +267,7 @@ struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *s
             close(said[0]);
         return end;
     }
-    end.killed = isolate->killed;
-    end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    end.status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    end.done = end.signal == 0 && end.status == 0;
+    judge_end(isolate, known, status, &end);
     if (said[0] >= 0) {
         read_said(said[0], &end);
         close(said[0]);
@@ -272,7 +293,10 @@ const char *isolate_why(struct arena *arena, const struct isolate_end *end)
         return "got no process of its own";
     if (end->killed)
         return "was ended";
-    if (end->signal == SIGABRT && strstr(end->said, "Assertion") != NULL)
+    if (end->lost && strstr(end->said, "Assertion") == NULL)
+        return "ended its process, and how is not known (SIGCHLD is ignored, or another thread "
+               "waits for all processes)";
+    if ((end->signal == SIGABRT || end->lost) && strstr(end->said, "Assertion") != NULL)
         return text_format(arena, "ended itself: %.150s", end->said);
     if (end->signal == SIGABRT)
         return "ended itself (an assertion, or no memory)";

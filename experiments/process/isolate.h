@@ -21,6 +21,7 @@ struct isolate;
 struct isolate_end {
     bool done;          /* it returned */
     bool killed;        /* by isolate_kill() */
+    bool lost;          /* how the process ended is not known: others took its status */
     int signal;         /* that ended the process, or 0 */
     int status;         /* of its exit otherwise; -1: it could not be started */
     char said[200];     /* the last line that it wrote to stderr, if it ended itself */

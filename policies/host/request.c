@@ -577,7 +577,8 @@ void cs_fail(struct cs_host *host, const char *why)
 {
     if (!host->decision->failed)
         snprintf(host->decision->why, sizeof host->decision->why, "%s",
-                 why != NULL ? why : "ends the trial and gives no reason (cs_fail with NULL)");
+                 why != NULL && why[0] != '\0' ? why
+                 : "ends the trial and gives no reason (cs_fail without a text)");
     host->decision->failed = true;
     loop_stop(host->parts.loop);
     assert(host->decision->failed);

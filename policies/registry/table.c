@@ -69,6 +69,8 @@ static bool check_param(const struct cs_policy *policy, uint32_t i, struct err *
         wrong = "lies outside of self: see its offset and self_bytes";
     else if (param->help == NULL)
         wrong = "has no help";
+    else if (!(param->min <= param->max))
+        wrong = "has a min above its max, or one that is no number";
     else if (param->type == CS_PARAM_CHOICE && !has_words(policy, param->key))
         wrong = "is a choice without words";
     return wrong == NULL || err_set(err, ERR_POLICY, nowhere, "policy %s: param %.60s %s",

@@ -331,13 +331,46 @@ static bool is_packed(const unsigned char *bytes, ssize_t count)
            (count >= 4 && memcmp(bytes, zstd, 4) == 0);
 }
 
+/* Where a reader of lines is; its first line is 1. */
+struct scan {
+    struct err_pos pos;         /* that is looked for */
+    uint32_t line, column;
+};
+
+/* Takes the next bytes of a source.  True: the line is whole, or as much of it as is
+ * shown. */
+static bool scan_bytes(struct scan *scan, const unsigned char *bytes, size_t count,
+                       struct source_line *source)
+{
+    bool done = false;
+
+    assert(scan->line > 0);
+    for (size_t i = 0; i < count && !done; i++) {
+        bool here = scan->line == scan->pos.line;
+
+        done = source->cut_after || (here && bytes[i] == '\n');
+        if (here && !done && bytes[i] != '\r')
+            source_feed(source, bytes[i], &scan->column, scan->pos.col);
+        scan->line += bytes[i] == '\n';
+    }
+    return done;
+}
+
+/* Sets the caret, once all bytes were taken.  False: there is no such line. */
+static bool scan_ends(const struct scan *scan, struct source_line *source)
+{
+    if (scan->column == 0)
+        return false;
+    source->caret = caret_of(source, scan->column, scan->pos.col);
+    return true;
+}
+
 /* False when the file does not have the line, or is not a plain text. */
 static bool source_scan(int fd, struct err_pos pos, struct source_line *source)
 {
     assert(fd >= 0 && pos.line > 0);
     unsigned char buffer[16384];
-    uint32_t line = 1;
-    uint32_t column = 0;
+    struct scan scan = { pos, 1, 0 };
     bool first_block = true;
     bool done = false;
     ssize_t got;
@@ -346,17 +379,20 @@ static bool source_scan(int fd, struct err_pos pos, struct source_line *source)
         if (first_block && is_packed(buffer, got))
             return false;       /* its lines are not these bytes */
         first_block = false;
-        for (ssize_t i = 0; i < got && !done; i++) {
-            done = source->cut_after || (line == pos.line && buffer[i] == '\n');
-            if (line == pos.line && !done && buffer[i] != '\r')
-                source_feed(source, buffer[i], &column, pos.col);
-            line += buffer[i] == '\n';
-        }
+        done = scan_bytes(&scan, buffer, (size_t)got, source);
     }
-    if (column == 0)
-        return false;
-    source->caret = caret_of(source, column, pos.col);
-    return true;
+    return scan_ends(&scan, source);
+}
+
+/* The same of a text in memory. */
+static bool source_find(const char *text, struct err_pos pos, struct source_line *source)
+{
+    struct scan scan = { pos, 1, 0 };
+
+    assert(text != NULL && pos.line > 0 && pos.col > 0);
+    memset(source, 0, sizeof *source);
+    (void)scan_bytes(&scan, (const unsigned char *)text, strlen(text), source);
+    return scan_ends(&scan, source);
 }
 
 /* Reads the line anew from the file that pos names. False: it is no regular
@@ -481,6 +517,18 @@ static void sink_place(struct sink *sink, struct err_pos pos)
  * that cannot be read the message stands alone. */
 size_t err_format(const struct err *err, char *out, size_t out_bytes)
 {
+    return err_format_text(err, NULL, NULL, out, out_bytes);
+}
+
+/* Is the error's line one of the text, and not of a file? */
+static bool is_of_text(struct err_pos pos, const char *file, const char *text)
+{
+    return text != NULL && file != NULL && strcmp(pos.file, file) == 0;
+}
+
+size_t err_format_text(const struct err *err, const char *file, const char *text, char *out,
+                       size_t out_bytes)
+{
     assert(err != NULL);
     assert(out != NULL || out_bytes == 0);
     struct sink sink = {out, out_bytes, 0};
@@ -493,7 +541,8 @@ size_t err_format(const struct err *err, char *out, size_t out_bytes)
     sink_text(&sink, err->text);
     sink_char(&sink, '\n');
     if (pos.file != NULL && pos.line > 0 && pos.col > 0 &&
-        source_read(pos, &source))
+        (is_of_text(pos, file, text) ? source_find(text, pos, &source)
+                                     : source_read(pos, &source)))
         sink_source(&sink, pos, &source);
     if (err->hint[0] != '\0') {
         sink_text(&sink, "hint: ");

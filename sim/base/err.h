@@ -75,6 +75,10 @@ bool err_hint_path(struct err *err, const char *path, const char *otherwise);
  * hint, each on a line of its own, into out.  Returns the bytes that all of it
  * needs, as snprintf does.  The column counts characters, not bytes. */
 size_t err_format(const struct err *err, char *out, size_t out_bytes);
+/* The same where what is called `file` is this text, whatever file has that name; both may
+ * be NULL. */
+size_t err_format_text(const struct err *err, const char *file, const char *text, char *out,
+                       size_t out_bytes);
 
 /* Returns the kind's words as they are printed ("range error"): static text. */
 const char *err_kind_name(enum err_kind kind);

@@ -55,6 +55,50 @@ static void stop_with_a_signal(void *self)
     raise(SIGKILL);
 }
 
+static void leave_well(void *self)
+{
+    (void)self;
+    _exit(0);
+}
+
+/* A function that ends its process has not returned, whatever its status. */
+static void a_process_that_leaves_is_not_done(void **state)
+{
+    struct isolate *isolate = isolate_new(1, 0);
+    struct isolate_end end = isolate_run(isolate, leave_well, NULL);
+
+    (void)state;
+    assert_false(end.done);
+    assert_int_equal(end.signal, 0);
+    assert_int_equal(end.status, 0);
+    isolate_free(isolate);
+}
+
+/* Where SIGCHLD is ignored, the system keeps no status of a process.  Each end is judged by
+ * what the function said: the first returned, the second crashed, the third did not. */
+static void an_end_whose_status_is_lost_is_no_good_end(void **state)
+{
+    struct isolate *isolate = isolate_new(sizeof(struct page), 0);
+    struct page *page = isolate_page(isolate);
+    struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+    struct arena *arena = arena_new(100);
+    struct isolate_end returned, killed, left;
+
+    (void)state;
+    sigaction(SIGCHLD, &ignore, &before);
+    returned = isolate_run(isolate, add_one, page);
+    killed = isolate_run(isolate, stop_with_a_signal, NULL);
+    left = isolate_run(isolate, leave, NULL);
+    sigaction(SIGCHLD, &before, NULL);
+    assert_true(returned.done && returned.lost);
+    assert_int_equal(page->out, 1);
+    assert_true(!killed.done && killed.lost && killed.signal == 0);
+    assert_true(!left.done && left.lost && left.status == 0);
+    assert_non_null(strstr(isolate_why(arena, &killed), "SIGCHLD is ignored"));
+    isolate_free(isolate);
+    arena_free(arena);
+}
+
 static void the_end_is_told(void **state)
 {
     struct isolate *isolate = isolate_new(1, 0);
@@ -101,6 +145,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_page_is_all_that_comes_back),
         cmocka_unit_test(the_end_is_told),
+        cmocka_unit_test(a_process_that_leaves_is_not_done),
+        cmocka_unit_test(an_end_whose_status_is_lost_is_no_good_end),
         cmocka_unit_test(what_it_started_ends_with_it),
     };
 

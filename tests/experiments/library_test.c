@@ -513,6 +513,163 @@ static void what_cannot_run_is_an_error_of_its_kind(void **state)
     clustersim_free(run);
 }
 
+/* The file of that name has other lines, and another key at line 2, column 61. */
+static void an_error_of_a_text_shows_the_text_and_not_the_file_of_its_name(void **state)
+{
+    struct scratch *s = *state;
+    struct clustersim_options options = options_of(
+        "experiment: within\n"
+        "seeds: 2\n"
+        "cluster: {nodes: [{name: a, count: 2, gpus: {type: generic, count: 8}}]}\n"
+        "wrokload: {jobs: 3}\n"
+        "policies: [fcfs]\n");
+    const struct clustersim_error *error;
+    struct clustersim *run;
+    const char *shown;
+
+    scratch_write(s, "same.yaml", "# a file\nexperiment: file\njobs: 5\nseeds: 7\n");
+    run = clustersim_run(scratch_path(s, "same.yaml"), &options);   /* no later path */
+    error = only_error(run);
+    assert_int_equal(error->line, 4);
+    assert_string_equal(error->key, "wrokload");
+    shown = clustersim_error_text(run, error);
+    assert_non_null(strstr(shown, "4 | wrokload: {jobs: 3}\n      | ^\n"));
+    assert_null(strstr(shown, "seeds: 7"));
+    clustersim_free(run);
+}
+
+/* The key is that of the setting, whose text has places of its own: line 1, column 1. */
+static void an_error_of_a_setting_has_the_key_of_the_setting(void **state)
+{
+    static const char *const set[] = { "workload.jobs=-3" };
+    struct clustersim_options options = options_of(text);
+    struct clustersim *run;
+
+    (void)state;
+    options.set = set;
+    options.set_count = 1;
+    run = clustersim_run("within.yaml", &options);
+    assert_string_equal(only_error(run)->key, "workload.jobs");
+    clustersim_free(run);
+    options = options_of(text);
+    options.policies = "[fcsf]";
+    run = clustersim_run("within.yaml", &options);
+    assert_string_equal(only_error(run)->key, "policies");
+    clustersim_free(run);
+}
+
+/* Nothing that a caller asks for is passed over: without a size, all would be. */
+static void options_without_a_size_or_of_a_later_version_are_errors(void **state)
+{
+    struct later {
+        struct clustersim_options options;
+        uint64_t new_member;
+    } later = { .options = options_of(text) };
+    struct clustersim_options sizeless = options_of(text);
+    struct clustersim *run;
+
+    (void)state;
+    sizeless.size_bytes = 0;
+    run = clustersim_run("within.yaml", &sizeless);
+    assert_int_equal(only_error(run)->status, 2);
+    assert_non_null(strstr(only_error(run)->message, "size_bytes of the options is 0"));
+    clustersim_free(run);
+    later.options.size_bytes = sizeof later;
+    run = clustersim_run("within.yaml", &later.options);
+    assert_fine(run);
+    clustersim_free(run);
+    later.new_member = 1;
+    run = clustersim_run("within.yaml", &later.options);
+    assert_int_equal(only_error(run)->status, 2);
+    assert_non_null(strstr(only_error(run)->message, "this version does not know"));
+    clustersim_free(run);
+}
+
+/* What the system would throw away is how each process of a trial ended. */
+static void a_caller_that_ignores_sigchld_is_told_so(void **state)
+{
+    struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+    struct clustersim_options options = options_of(text);
+    struct clustersim *run;
+
+    (void)state;
+    sigaction(SIGCHLD, &ignore, &before);
+    run = clustersim_run("within.yaml", &options);
+    sigaction(SIGCHLD, &before, NULL);
+    assert_int_equal(only_error(run)->status, 2);
+    assert_non_null(strstr(only_error(run)->message, "SIGCHLD is ignored"));
+    clustersim_free(run);
+}
+
+/* Results of an earlier run lie in the folder; a check has none of its own. */
+static void a_check_shows_no_results_of_an_earlier_run(void **state)
+{
+    struct scratch *s = *state;
+    struct clustersim_options options = options_of(text);
+    struct clustersim *run;
+
+    options.dir = scratch_path(s, "out");
+    run = clustersim_run("within.yaml", &options);
+    assert_non_null(clustersim_table(run, "summary"));
+    clustersim_free(run);
+    options.check_only = true;
+    run = clustersim_run("within.yaml", &options);
+    assert_fine(run);
+    assert_null(clustersim_table(run, "summary"));
+    clustersim_free(run);
+}
+
+/* seed is declared as a number, so `none` in it makes the table one that cannot be read;
+ * it is no table that is not there. */
+static void a_table_that_cannot_be_read_is_told(void **state)
+{
+    struct scratch *s = *state;
+    struct clustersim_options options = options_of(text);
+    struct clustersim *run;
+    char dir[256];
+
+    snprintf(dir, sizeof dir, "%s", scratch_path(s, "out"));
+    options.dir = dir;
+    run = clustersim_run("within.yaml", &options);
+    assert_fine(run);
+    assert_null(clustersim_table(run, "failures"));
+    assert_null(clustersim_warnings(run));
+    scratch_write(s, "out/failures.csv", "point,policy,seed,place,message,hint\n"
+                                         "base,fcfs,none,,why,\n");
+    assert_null(clustersim_table(run, "failures"));
+    assert_non_null(clustersim_warnings(run));
+    assert_non_null(strstr(clustersim_warnings(run)->file, "failures.csv"));
+    assert_int_equal(clustersim_warnings(run)->line, 2);
+    clustersim_free(run);
+}
+
+/* As `clustersim list columns` has them: GPU-seconds are no seconds. */
+static void units_are_those_of_the_list_of_columns(void **state)
+{
+    static const char *const of[][3] = {
+        { "jobs", "gpu_seconds", "GPU-s" }, { "jobs", "gpus", "count" },
+        { "jobs", "priority", "1" }, { "timeline", "cost_usd_per_h", "USD/h" },
+        { "timeline", "gpus_busy", "count" }, { "phases", "mfu", "fraction" },
+        { "summary", "jct_mean_s", "s" },
+    };
+    static const char *const set[] = { "output={tables: [jobs, phases, timeline]}" };
+    struct clustersim_options options = options_of(text);
+    struct clustersim *run;
+
+    (void)state;
+    options.set = set;
+    options.set_count = 1;
+    run = clustersim_run("within.yaml", &options);
+    assert_fine(run);
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        const struct clustersim_table *table = clustersim_table(run, of[i][0]);
+
+        assert_string_equal(clustersim_column(table, of[i][1])->unit, of[i][2]);
+        assert_non_null(clustersim_column(table, of[i][1])->number);
+    }
+    clustersim_free(run);
+}
+
 static void an_older_caller_has_fewer_options(void **state)
 {
     struct clustersim_options options = options_of(text);
@@ -560,6 +717,17 @@ int main(void)
         cmocka_unit_test(an_error_has_its_place_its_key_and_a_hint),
         cmocka_unit_test(what_cannot_run_is_an_error_of_its_kind),
         cmocka_unit_test(an_older_caller_has_fewer_options),
+        cmocka_unit_test_setup_teardown(
+            an_error_of_a_text_shows_the_text_and_not_the_file_of_its_name, scratch_setup,
+            scratch_teardown),
+        cmocka_unit_test(an_error_of_a_setting_has_the_key_of_the_setting),
+        cmocka_unit_test(options_without_a_size_or_of_a_later_version_are_errors),
+        cmocka_unit_test(a_caller_that_ignores_sigchld_is_told_so),
+        cmocka_unit_test_setup_teardown(a_check_shows_no_results_of_an_earlier_run,
+                                        scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_table_that_cannot_be_read_is_told, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test(units_are_those_of_the_list_of_columns),
         cmocka_unit_test(warnings_are_values_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

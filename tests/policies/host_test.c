@@ -3,6 +3,7 @@
  * host_test.c - the host against an oracle, against policies that break every
  * rule, and against what must hold in any world.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -514,6 +515,29 @@ static void a_table_says_which_member_is_wrong(void **state)
     assert_non_null(strstr(err.text, "member summary is empty"));
 }
 
+/* Limits that hold for no number would end the program where they are told. */
+static void limits_of_a_parameter_are_numbers_in_order(void **state)
+{
+    static const struct { double min, max; bool fine; } limit[] = {
+        { 0, 0, true }, { -INFINITY, 5, true }, { 5, INFINITY, true }, { 5, 5, true },
+        { NAN, 5, false }, { 5, NAN, false }, { 6, 5, false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof limit / sizeof limit[0]; i++) {
+        const struct cs_param param = { "depth", CS_PARAM_INT, 0, limit[i].min, limit[i].max,
+                                        "5", "a number" };
+        const struct cs_policy table = {
+            .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof table, .name = "limits",
+            .summary = "has a parameter", .param = &param, .param_count = 1, .self_bytes = 8,
+        };
+        struct err err = { 0 };
+
+        assert_int_equal(table_check(&table, &err), limit[i].fine);
+        assert_true(limit[i].fine || strstr(err.text, "param depth has a min above") != NULL);
+    }
+}
+
 struct once {
     int64_t last_ns;
     uint32_t news;
@@ -683,6 +707,7 @@ int main(void)
         cmocka_unit_test(a_run_in_which_all_stops_are_in_vain_ends),
         cmocka_unit_test(a_stop_in_vain_names_the_phase_that_keeps_nothing),
         cmocka_unit_test(a_table_says_which_member_is_wrong),
+        cmocka_unit_test(limits_of_a_parameter_are_numbers_in_order),
         cmocka_unit_test(what_others_call_a_policy_is_translated),
         cmocka_unit_test(the_policy_is_asked_once_an_instant_after_all_news),
         cmocka_unit_test(a_walk_over_jobs_misses_none),

@@ -387,7 +387,7 @@ static const char asks_py[] =
     "    print(json.dumps(a), flush=True)\n";
 
 static const struct { const char *ask, *why; } asks[] = {
-#define VERB(NAME, OF, NEEDS) ASK_##OF(NAME)
+#define VERB(NAME, OF, NEEDS, TAKES) ASK_##OF(NAME)
 #define ASK_JOB(NAME)                                                           \
     { "{\"" #NAME "\":99999}", " job 99999, and it was told of no such job" },
 #define ASK_NUMBER(NAME)
@@ -409,6 +409,11 @@ static const struct { const char *ask, *why; } asks[] = {
     { "{\"tried\":3,\"role\":0,\"alike\":3}", ": 3 is not from 0 to 2" },
     { "{\"start\":3,\"stop\":3}", "a request has one verb, and this is its second" },
     { "{}", "the request has no verb" },
+    /* What a verb does not take would be passed over: the job is stopped as a whole. */
+    { "{\"stop\":3,\"role\":0,\"gpus\":2}", "'stop' takes no key 'gpus'" },
+    { "{\"alike\":1,\"start\":3,\"role\":0}", "'start' takes no key 'alike'" },
+    { "{\"room_in\":1,\"pools\":1,\"cores\":1}", "'room_in' takes no key 'cores'" },
+    { "{\"start\":3,\"roles\":[{}],\"gpus\":2}", "stands in roles, or beside the verb" },
 };
 
 /* Whatever a request names is looked at: an error of its trial, or a verdict. */
@@ -445,6 +450,60 @@ static void what_a_request_names_is_checked(void **state)
     }
     free(said);
     free(failures);
+}
+
+/* Of a job with roles, a program without per_phase asks to start one: all would start. */
+static void a_role_alone_needs_leases_for_phases(void **state)
+{
+    static const char alone_py[] =
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    m = json.loads(line)\n"
+        "    a = {'n': m['n']}\n"
+        "    if 'hello' in m: a.update(protocol=1, name='mine')\n"
+        "    elif 'end' in m: break\n"
+        "    else: a['do'] = [{'start': t['job'], 'role': 1} for t in m.get('waits', [])]\n"
+        "    if 'start' in m: del a['do']\n"
+        "    print(json.dumps(a), flush=True)\n";
+    char text[1000], *said;
+
+    program_write(*state, "alone.py", alone_py);
+    snprintf(text, sizeof text, "experiment: e\ncluster: %s/models/clusters/mixed_64.yaml\n"
+             "workload: %s/workloads/dpo_mix.yaml\nuntil: 2h\noutput: {plots: []}\n"
+             "policies: [{exec: python3 alone.py}]\n", here, here);
+    assert_int_equal(run(*state, text, "out", &said), 5);
+    assert_part(said, "asks to start role 1 of job 0 alone, which needs the flag per_phase");
+    free(said);
+}
+
+/* The job of both questions has ended, and the second lacks its flag; the third is
+ * answered all the same, without `skip`: 0 GPUs are free in 0 s. */
+static void a_question_never_ends_the_list(void **state)
+{
+    static const char curious_py[] =
+        "import json, sys\n"
+        "gone = None\n"
+        "for line in sys.stdin:\n"
+        "    m = json.loads(line)\n"
+        "    a = {'n': m['n']}\n"
+        "    if 'hello' in m: a.update(protocol=1, name='mine')\n"
+        "    elif 'end' in m: break\n"
+        "    elif 'now' in m:\n"
+        "        if gone is not None:\n"
+        "            sys.exit('told ' + json.dumps(m['verdicts']))\n"
+        "        a['do'] = [{'start': t['job']} for t in m.get('waits', [])]\n"
+        "        for job in m.get('ended', [])[:1]:\n"
+        "            gone = job\n"
+        "            a['do'] = [{'attained': job}, {'left': job}, {'room_in': 0}]\n"
+        "            a['again'] = 'always'\n"
+        "    print(json.dumps(a), flush=True)\n";
+    char text[2000], *said;
+
+    program_write(*state, "curious.py", curious_py);
+    snprintf(text, sizeof text, "%spolicies: [{exec: python3 curious.py}]\n", JOBS);
+    assert_int_equal(run(*state, text, "out", &said), 5);
+    assert_part(said, "told [\"not_pending\", \"not_allowed\", 0");
+    free(said);
 }
 
 static void what_breaks_the_protocol_fails_alone(void **state)
@@ -891,6 +950,8 @@ int main(int argc, char **argv)
         TEST(go_gives_the_bytes_of_the_built_in_policies),
         TEST(messages_are_as_the_schema_says),
         TEST(what_breaks_the_protocol_fails_alone),
+        TEST(a_role_alone_needs_leases_for_phases),
+        TEST(a_question_never_ends_the_list),
         TEST(what_a_request_names_is_checked),
         TEST(an_end_at_any_message_fails_its_trial),
         TEST(a_child_that_is_left_ends_with_its_trial),

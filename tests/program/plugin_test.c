@@ -175,7 +175,7 @@ static void a_crash_ends_one_trial(void **state)
                                       "cs_lease(host, (struct lease_id){ 1u << 30 });"),
                        "", "Assertion `lease.i < ");
     assert_fails_alone(*state, SOURCE("mine", "", AFTER_AN_HOUR "cs_fail(host, NULL);"), "",
-                       "gives no reason (cs_fail with NULL)");
+                       "gives no reason (cs_fail without a text)");
     assert_fails_alone(*state, SOURCE("mine", "", "if (cs_now_ns(host) > 0) "
                                       "(void)cs_true_left_ns(host, (struct job_id){ 0 });"),
                        "", "calls cs_true_left_ns without the flag CS_CLAIRVOYANT");

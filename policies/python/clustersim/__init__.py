@@ -12,6 +12,7 @@ from sys import modules as _modules
 
 from .errors import Error
 from .experiment import Experiment
+from .parameters import Fraction, Time, param
 from .program import call_program, find_program, run_program
 from .results import Figure, Results, load
 from .table import Table
@@ -37,5 +38,5 @@ if "gymnasium" in _modules and _find_spec("clustersim._core") is not None:
     from . import env           # registers clustersim/Schedule-v0
 
 __version__ = "0.1.0"
-__all__ = ["Error", "Experiment", "Figure", "Policy", "Results", "Table", "call_program",
-           "find_program", "load", "run", "run_program"]
+__all__ = ["Error", "Experiment", "Figure", "Fraction", "Policy", "Results", "Table", "Time",
+           "call_program", "find_program", "load", "param", "run", "run_program"]

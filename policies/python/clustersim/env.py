@@ -34,7 +34,7 @@ s // points of the split.  "train", "validation" and "test" have no replica in c
 """
 from __future__ import annotations
 
-import json
+import operator
 import os
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -45,6 +45,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from . import _core
 from .errors import Error
+from .experiment import json_of
+from .table import nearest
 
 __all__ = ["ScheduleEnv", "ScheduleVec", "SPLITS", "VERDICTS", "replicas"]
 
@@ -109,9 +111,11 @@ class _Trials:
         if max_steps is not None and (not _is_whole(max_steps) or not 0 < max_steps < 2**63):
             raise Error("max_steps must be None or a whole number from 1 to 2**63 - 1, "
                         f"found {max_steps!r}", key="max_steps")
-        words = [f"{key}={json.dumps(value)}" for key, value in (settings or {}).items()]
+        if rules is not None and not isinstance(rules, Mapping):
+            raise Error(f"rules must be a dict, found {rules!r}", key="rules")
+        words = [f"{key}={json_of(value, key)}" for key, value in (settings or {}).items()]
         try:
-            self.env = _core.Env(path, text, words, json.dumps(dict(rules)) if rules else None,
+            self.env = _core.Env(path, text, words, json_of(rules, "rules") if rules else None,
                                  count, rows, phases, reward, _index_of(split), max_steps or 0,
                                  go_on, tuple(sizes), running)
         except RuntimeError as why:
@@ -159,6 +163,17 @@ class _Trials:
             self.env.reset(i, seed)
         except RuntimeError as why:
             raise _as_error(why) from None
+
+    def metric(self, i: int, name: str) -> Optional[float]:
+        if not _is_whole(i) or not 0 <= i < self.shape["count"]:
+            raise Error(f"trial must be from 0 to {self.shape['count'] - 1}, found {i!r}")
+        value = self.env.metric(i, name)
+        names = [known for known, _ in self.env.names("metric")] if value is None else []
+        if value is None and name not in names:
+            near = nearest(name, names)
+            raise Error(f"there is no metric '{name}'", key=name,
+                        hint=f"Did you mean '{near}'?" if near else None)
+        return value
 
     def help_of(self, *kinds: str) -> Dict[str, Dict[str, str]]:
         return {kind: dict(self.env.names(kind)) for kind in kinds}
@@ -226,9 +241,12 @@ class ScheduleEnv(gymnasium.Env):
     def step(self, action: Any) -> Tuple[Dict[str, np.ndarray], float, bool, bool,
                                          Dict[str, Any]]:
         try:
-            reward, terminated, truncated, verdict = self._step(int(action))
+            reward, terminated, truncated, verdict = self._step(operator.index(action))
         except RuntimeError as why:
             raise _as_error(why) from None
+        except (TypeError, OverflowError):
+            raise Error(f"an action must be a whole number below {self.action_space.n}, found "
+                        f"{action!r}") from None
         info: Dict[str, Any] = {"verdict": VERDICTS[verdict]}
         if terminated or truncated:
             info["score"] = self._trials.env.score(0)
@@ -240,7 +258,7 @@ class ScheduleEnv(gymnasium.Env):
 
     def metric(self, name: str) -> Optional[float]:
         """A metric of summary.csv, of the last episode that terminated; None: no value."""
-        return self._trials.env.metric(0, name)
+        return self._trials.metric(0, name)
 
     def places(self) -> List[str]:
         """Where tasks can be started, in the order of actions: "as asked", then POOL/GPU."""
@@ -332,7 +350,10 @@ class ScheduleVec(VectorEnv):
     def step(self, actions: Any) -> Tuple[Dict[str, np.ndarray], np.ndarray, np.ndarray,
                                           np.ndarray, Dict[str, Any]]:
         trials = self._trials
-        trials.action[:] = actions
+        given = np.asarray(actions)
+        if given.dtype.kind not in "iu" or given.shape != (self.num_envs,):
+            raise Error(f"actions must be {self.num_envs} whole numbers, found {actions!r}")
+        trials.action[:] = given
         try:
             trials.env.step_all()
         except RuntimeError as why:
@@ -346,7 +367,7 @@ class ScheduleVec(VectorEnv):
 
     def metric(self, i: int, name: str) -> Optional[float]:
         """A metric of summary.csv, of the last episode of trial i that terminated."""
-        return self._trials.env.metric(i, name)
+        return self._trials.metric(i, name)
 
     def close_extras(self, **_: Any) -> None:
         self._trials.env.close()

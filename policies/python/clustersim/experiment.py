@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 import os
 import re
@@ -108,6 +109,17 @@ def _clean(value: Any, path: Tuple[str, ...]) -> Any:
         return value
     raise Error(f"a value must be a number, a text, a bool, a list or a dict, "
                 f"found {type(value).__name__}", key=".".join(path))
+
+
+def json_of(value: Any, key: str) -> str:
+    """Returns a value of that key as JSON, which the program reads as YAML: letters as they are,
+    since \\u escapes of YAML have no pairs."""
+    text = json.dumps(_clean(value, (str(key),)), ensure_ascii=False)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise Error(f"a text must be one of UTF-8, found {text!r}", key=str(key)) from None
+    return text
 
 
 def _texts(value: Any) -> Iterator[str]:

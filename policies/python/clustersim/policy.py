@@ -24,6 +24,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Type, Union
 
 from . import _core
 from ._core import Forecast, Host, Job, Lease, Node, Plan, Task
+from .parameters import Fraction, Time, param
 
 __all__ = ["Policy", "Verdict", "DONE", "NOT_PENDING", "NO_ROOM", "BAD_SHAPE", "NOT_IDLE",
            "NOT_ALLOWED", "ALIKE_NONE", "ALIKE_AS_LONG", "ALIKE_ALL", "ON_CORES", "Fraction",
@@ -50,36 +51,10 @@ ON_CORES = 2**32 - 1                                # a gpu_type: cores in place
 _FLAGS = ("per_phase", "preempts", "clairvoyant", "resizes", "packs", "tunes_batches", "draws",
           "order_moves", "order_at_news", "asks_blocking", "asks_estimates", "asks_weights",
           "solves", "reserves", "homes", "forecasts", "grows", "shrinks", "confines",
-          "one_role", "needs_gpus", "asks_priority", "takes_over")
+          "one_role", "needs_gpus", "asks_priority", "takes_over", "whole_gpus", "one_kind")
 
 # enum cs_param_type.
 _INT, _REAL, _FRACTION, _TIME, _BOOL, _TEXT, _CHOICE = range(7)
-
-
-class Fraction(float):
-    """The type of a parameter that may be written as 20% or 0.2."""
-
-
-class Time(int):
-    """The type of a parameter that is a time, as "90s"; the policy sees nanoseconds."""
-
-
-class param:
-    """A parameter with more than a default: `share: float = cs.param(0.5, min=0, max=1)`.
-
-    min, max: what it may be; times in seconds
-    words: what a text may be
-    help: one line for users
-    """
-
-    def __init__(self, default: Any, *, min: Optional[float] = None,
-                 max: Optional[float] = None, words: Optional[Sequence[str]] = None,
-                 help: str = "") -> None:
-        self.default = default
-        self.min = min
-        self.max = max
-        self.words = words
-        self.help = help
 
 
 class Policy:
@@ -169,12 +144,16 @@ def _flags_of(cls: Type[Policy]) -> int:
     return bits
 
 
-def _type_of(cls: Type[Policy], name: str, hint: Any, given: param) -> Tuple[int, List[str]]:
-    """The type of a parameter, and the words that it may be."""
-    if typing.get_origin(hint) is typing.Literal:
-        return _CHOICE, [str(word) for word in typing.get_args(hint)]
-    if given.words is not None:
-        return _CHOICE, [str(word) for word in given.words]
+def _type_of(cls: Type[Policy], name: str, hint: Any, given: param) -> Tuple[int, List[Any]]:
+    """The type of a parameter, and what it may be, if that is a choice."""
+    choice = (typing.get_args(hint) if typing.get_origin(hint) is typing.Literal
+              else given.words)
+    if choice is not None:
+        for word in choice:
+            if not _written(word) or " " in _written(word):
+                raise _error(cls, f"a choice of parameter {name} must be a word without blanks, "
+                             f"found {word!r}", name)
+        return _CHOICE, list(choice)
     types = {int: _INT, float: _REAL, Fraction: _FRACTION, Time: _TIME, bool: _BOOL,
              str: _TEXT}
     if hint not in types:
@@ -190,11 +169,27 @@ def _written(value: Any) -> str:
     return str(value)
 
 
-def _params_of(cls: Type[Policy]) -> Tuple[List[tuple], Dict[str, List[str]]]:
-    hints = typing.get_type_hints(cls)
+def _hints_of(cls: Type[Policy]) -> Dict[str, Any]:
+    try:
+        return typing.get_type_hints(cls)
+    except Exception as why:            # it runs what annotations say
+        raise _error(cls, f"its annotations cannot be read: {why}") from None
+
+
+def _limit(cls: Type[Policy], name: str, limit: Optional[float], otherwise: float) -> float:
+    try:
+        return otherwise if limit is None else float(limit)
+    except (TypeError, ValueError, OverflowError):
+        raise _error(cls, f"min and max of parameter {name} must be numbers, found {limit!r}",
+                     name) from None
+
+
+def _params_of(cls: Type[Policy]) -> Tuple[List[tuple], Dict[str, List[Any]]]:
     rows, words = [], {}
-    for name, hint in hints.items():
-        if name.startswith("_") or typing.get_origin(hint) is typing.ClassVar:
+    for name, hint in _hints_of(cls).items():
+        # name and flags are no parameters, however a class annotates its own.
+        if name.startswith("_") or typing.get_origin(hint) is typing.ClassVar or \
+                name in ("name", "flags"):
             continue
         if not hasattr(cls, name):
             raise _error(cls, f"parameter {name} must have a default", name,
@@ -203,7 +198,8 @@ def _params_of(cls: Type[Policy]) -> Tuple[List[tuple], Dict[str, List[str]]]:
             raise _error(cls, f"parameter {name} must match [a-z][a-z0-9_]*", name)
         given = getattr(cls, name)
         given = given if isinstance(given, param) else param(given)
-        kind, choice = _type_of(cls, name, hint, given)
+        kind, values = _type_of(cls, name, hint, given)
+        choice = [_written(value) for value in values]
         fallback = _written(given.default)
         if kind == _TIME and not isinstance(given.default, str):
             raise _error(cls, f"parameter {name} is a time with a unit, found "
@@ -211,14 +207,13 @@ def _params_of(cls: Type[Policy]) -> Tuple[List[tuple], Dict[str, List[str]]]:
         if choice and fallback not in choice:
             raise _error(cls, f"parameter {name} must be one of {', '.join(choice)}, found "
                          f"{fallback}", name)
-        low = 0.0 if given.min is None and given.max is None else given.min
-        high = 0.0 if given.min is None and given.max is None else given.max
-        rows.append((name, name, kind, float("-inf") if low is None else float(low),
-                     float("inf") if high is None else float(high), fallback,
+        end = 0.0 if given.min is None and given.max is None else float("inf")
+        rows.append((name, name, kind, _limit(cls, name, given.min, -end),
+                     _limit(cls, name, given.max, end), fallback,
                      given.help or f"parameter of {cls.__name__}",
                      " ".join(choice) if choice else None))
         if choice:
-            words[name] = choice
+            words[name] = values
     return rows, words
 
 
@@ -227,8 +222,27 @@ def _summary_of(cls: Type[Policy]) -> str:
     return lines[0].strip() if lines else "a policy in Python"
 
 
+_METHODS = ("init", "before", "key", "decide", "job_submitted", "job_ended", "lease_idle",
+            "wakeup")
+
+
+def _check_methods(cls: Type[Policy]) -> None:
+    """A class with methods of which none is ever called is no first come, first served: a name
+    is misspelt."""
+    import difflib
+
+    own = [name for base in cls.__mro__ if issubclass(base, Policy) and base is not Policy
+           for name, value in vars(base).items() if callable(value) and not name.startswith("_")]
+    if not own or any(getattr(cls, name) is not getattr(Policy, name) for name in _METHODS):
+        return
+    near = difflib.get_close_matches(own[0].lower(), _METHODS, 1)
+    raise _error(cls, f"none of its methods is called: {', '.join(own)}; a policy may have "
+                 + ", ".join(_METHODS), own[0], f"Did you mean {near[0]}?" if near else None)
+
+
 def table_of(cls: Type[Policy]) -> Any:
     """The table of a class, as the library takes it.  Raises Error if the class is wrong."""
+    _check_methods(cls)
     rows, words = _params_of(cls)
     cls._words = words
     flags = _flags_of(cls)

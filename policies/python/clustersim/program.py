@@ -202,7 +202,7 @@ def run_program(experiment: Union[PathLike, "Experiment"], *, seeds: Optional[in
 
     Trials that fail do not raise: `Results.failures` lists them, `Results.status` is 5.
     """
-    from .experiment import Experiment
+    from .experiment import Experiment, json_of
 
     tail: List[str] = []
     if seeds is not None:
@@ -210,7 +210,7 @@ def run_program(experiment: Union[PathLike, "Experiment"], *, seeds: Optional[in
     if threads is not None:
         tail += ["--threads", str(threads)]
     for key, value in (settings or {}).items():
-        tail += ["--set", f"{key}={json.dumps(value, ensure_ascii=False)}"]
+        tail += ["--set", f"{key}={json_of(value, key)}"]
     if isinstance(experiment, Experiment):
         whole: Optional[Experiment] = experiment
         path, tree = experiment.folder / "experiment", experiment.to_dict()

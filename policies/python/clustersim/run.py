@@ -2,7 +2,6 @@
 """Experiments, run within this process by the library."""
 from __future__ import annotations
 
-import json
 import os
 import sys
 from typing import (TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple,
@@ -10,6 +9,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional,
 
 from . import _core
 from .errors import Error
+from .experiment import json_of
 from .policy import Policy, name_of, table_of
 from .results import Results, load
 
@@ -111,13 +111,13 @@ def run(experiment: Union[PathLike, "Experiment"], *, seeds: Optional[int] = Non
     if policies is not None:
         if isinstance(policies, (str, os.PathLike, Mapping)) or _is_class(policies):
             policies = [policies]
-        listed = json.dumps([_entry(policy, tables) for policy in policies])
+        listed = json_of([_entry(policy, tables) for policy in policies], "policies")
     for name, number in (("seeds", seeds), ("threads", threads)):
         if number is not None and (not isinstance(number, int) or isinstance(number, bool) or
                                    not 0 < number < 2**31):
             raise Error(f"{name} must be a whole number from 1, found {number!r}", key=name)
     path, text = _source(experiment)
-    words = [f"{key}={json.dumps(value)}" for key, value in (settings or {}).items()]
+    words = [f"{key}={json_of(value, key)}" for key, value in (settings or {}).items()]
     sys.stdout.flush()                  # what waits there would be written by each trial
     sys.stderr.flush()
     answer = _core.run(path, text, seeds or 0, threads or 0, listed, words,

@@ -362,7 +362,7 @@ static PyMethodDef env_methods[] = {
     METHOD(step_all, METH_NOARGS, "The bound actions, one for each trial."),
     METHOD(shape, METH_NOARGS, "Sizes."),
     METHOD(names, METH_VARARGS,
-           "Names and help of task, place, clock, running, reward or places."),
+           "Names and help of task, place, clock, running, reward, metric or places."),
     METHOD(score, METH_VARARGS, "The sum of the rewards of an episode, in seconds."),
     METHOD(seed, METH_VARARGS, "Seed and steps of an episode."),
     METHOD(metric, METH_VARARGS, "A metric of the last episode that came to its end."),

@@ -113,6 +113,8 @@ bool py_to_pools(const struct cs_host *host, PyObject *value, uint32_t *out)
         Py_DECREF(name);
     }
     Py_XDECREF(names);
+    if (*out == 0 && PyErr_Occurred() == NULL)      /* a mask of 0 is all of them */
+        PyErr_Format(PyExc_ValueError, "%s: %R names no pool; 0 stands for all", py_call, value);
     return ok && names != NULL && PyErr_Occurred() == NULL;
 }
 

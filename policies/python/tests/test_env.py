@@ -349,9 +349,28 @@ class WrongTest(Case):
         env.reset(seed=0)
         with self.assertRaisesRegex(cs.Error, "must be from 0 to 128, found 200"):
             env.step(200)
+        for action in (1.7, float("nan"), "3", None, np.array([3]), 2**70):
+            with self.assertRaisesRegex(cs.Error, "an action must be a whole number below 129"):
+                env.step(action)
+        with self.assertRaisesRegex(cs.Error, "there is no metric 'jct_means'") as caught:
+            env.metric("jct_means")
+        self.assertEqual(caught.exception.hint, "Did you mean 'jct_mean_s'?")
+        self.assertIsNone(env.metric("jct_mean_s"))     # no episode has ended
         env.close()
         with self.assertRaisesRegex(ValueError, "closed"):
             env.step(0)
+
+    def test_actions_of_many_are_one_whole_number_each(self):
+        many = made.ScheduleVec(self.small, 3)
+        self.addCleanup(many.close)
+        many.reset(seed=1)
+        for actions in (0, [0], [0, 1], [1.7, 0, 0], ["0", "0", "0"], None, [[0], [0], [0]]):
+            with self.assertRaisesRegex(cs.Error, "actions must be 3 whole numbers"):
+                many.step(actions)
+        for trial in (-1, 3, 2**32, 0.5):
+            with self.assertRaisesRegex(cs.Error, "trial must be from 0 to 2"):
+                many.metric(trial, "jct_mean_s")
+        many.step([0, 0, 0])
 
     def test_arrays_of_the_wrong_size_are_refused(self):
         env = _core.Env(str(self.small), None, [], None, 1, 4, False, "jct", 0, 0, False, (), 0)

@@ -398,6 +398,14 @@ class Faults(Case):
         self.assert_fails(Far, "pending: the place of a task must be from 0 to 0, found 1000")
         self.assert_fails(NoTask, "a Task is needed, found 0")
 
+    def test_a_list_without_pools_is_not_all_of_them(self):
+        class NoPool(Policy):
+            def decide(self, host):
+                assert host.free_gpus(0) == 16 == host.free_gpus(["a"])
+                host.free_gpus([])
+
+        self.assert_fails(NoPool, "free_gpus: [] names no pool; 0 stands for all")
+
     def test_a_task_that_was_started_is_no_task_any_more(self):
         class Twice(Policy):
             def decide(self, host):
@@ -535,6 +543,44 @@ class Parameters(Case):
                                             "pool": "b c", "way": "down"}])
         self.assertEqual(results.status, 0, results.failures)
 
+    def test_a_choice_has_the_type_in_which_it_is_written(self):
+        class Level(Policy):
+            level: Literal[1, 2] = 1
+            wanted = 1
+
+            def init(self, host):
+                assert self.level == self.wanted and isinstance(self.level, int), self.level
+
+        class Second(Level):
+            wanted = 2
+
+        results = self.run_small([Level, {"policy": Second, "level": 2}])
+        self.assertEqual(results.status, 0, results.failures)
+
+    def test_texts_may_have_any_letters(self):
+        class Smiles(Policy):
+            face: str = "none"
+
+            def init(self, host):
+                assert self.face == "\U0001f600 é", self.face
+
+        results = self.run_small([{"policy": Smiles, "face": "\U0001f600 é"}])
+        self.assertEqual(results.status, 0, results.failures)
+        with self.assertRaisesRegex(cs.Error, "a text must be one of UTF-8"):
+            self.run_small([{"policy": Smiles, "face": "\ud83d"}])
+        with self.assertRaisesRegex(cs.Error, "found set"):
+            self.run_small(["fcfs"], settings={"workload.jobs": {5}})
+
+    def test_name_and_flags_may_be_annotated(self):
+        class Annotated(Policy):
+            name: str = "mine"
+            flags: tuple = ("preempts", "whole_gpus", "one_kind")
+
+        self.assertEqual(self.run_small([Annotated]).policies, ["mine"])
+
+    def test_types_of_parameters_are_found_where_messages_name_them(self):
+        self.assertEqual((cs.Time, cs.Fraction, cs.param), (words.Time, words.Fraction, param))
+
     def test_a_wrong_value_is_an_error_with_the_key(self):
         for key, value, message in (("count", 10, "count"), ("way", "sideways", "way"),
                                     ("patience", 90, "patience"), ("cuont", 1, "cuont")):
@@ -565,7 +611,28 @@ class Parameters(Case):
         class Sjf(Policy):
             """has a name that is taken"""
 
+        class Misspelt(Policy):
+            def Decide(self, host):
+                """no method that is called"""
+
+        class Blank(Policy):
+            way: Literal["up", "to the left"] = "up"
+
+        class NoLimit(Policy):
+            depth: int = param(3, min="one")
+
+        class NoNumber(Policy):
+            depth: int = param(3, max=float("nan"))
+
+        class NoType(Policy):
+            depth: "Nowhere" = 3  # noqa: F821
+
         for cls, message, hint in (
+                (Misspelt, "none of its methods is called: Decide", "Did you mean decide?"),
+                (Blank, "must be a word without blanks, found 'to the left'", None),
+                (NoLimit, "min and max of parameter depth must be numbers, found 'one'", None),
+                (NoNumber, "param depth has a min above its max, or one that is no number", None),
+                (NoType, "annotations cannot be read: name 'Nowhere' is not defined", None),
                 (NoDefault, "parameter depth must have a default", "depth: int = VALUE"),
                 (OddType, "parameter depth must be int, float", None),
                 (OddFlag, "there is no flag 'preempt'", "Did you mean preempts?"),
@@ -577,7 +644,7 @@ class Parameters(Case):
             self.assertIn(message, caught.exception.message)
             if hint is not None:
                 self.assertIn(hint, caught.exception.hint)
-            if cls is not Sjf:
+            if cls not in (Sjf, NoNumber):
                 self.assertTrue(caught.exception.file.endswith("test_policy.py"))
                 self.assertGreater(caught.exception.line, 100)
 
