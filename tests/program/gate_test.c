@@ -325,6 +325,32 @@ static void jobs_of_two_policies_are_paired_over_days(void **state)
     RUN(*state, lines);
 }
 
+/* Three jobs and two replicas of a service, whose names have the same kind, in two seeds: six
+ * pairs, and a curve of six jobs, where all of ten rows would be. */
+static void replicas_of_services_are_no_pairs_and_in_no_curve(void **state)
+{
+    static const struct line lines[] = {
+        { "printf 'experiment: s\nseeds: 2\ncluster:\n  nodes:\n"
+          "    - {name: a, count: 1, gpus: {type: t4, count: 8}, memory: 256GB,\n"
+          "       cpu: {type: epyc-7742, sockets: 1}}\n"
+          "workload:\n  services:\n    - name: cls\n      model: bert-base\n"
+          "      gpu: {tp: 1, types: [t4], cores: 2}\n"
+          "      replicas: {min: 2, max: 2}\n      times: {batch: 1s}\n"
+          "      requests: {arrival: {process: fixed, times: [100s]}, prompt: 100, for: 1h}\n"
+          "  arrival: {process: fixed, times: [1s, 2s, 3s]}\n"
+          "  mix: [{recipe: trace, name: cls, gpus: 1, duration: {exponential: {mean: "
+          "10min}}}]\npolicies: [fcfs, sjf]\n"
+          "output: {tables: [jobs], plots: [jct_cdf]}\n' >s.yaml && "
+          "clustersim run s.yaml -q -o s && grep -c ',cls-[01],cls,' s/jobs.csv", 0, "8" },
+        { "clustersim compare s --jobs", 0, "replicas of services are left out: they are no "
+          "jobs of a user\n\nbase, fcfs -> sjf\n    6 pairs; mean" },
+        { "sed -n '4p' s/plots/jct_cdf.dat | grep ' 0.166666667$'", 0, NULL },
+        { "rm s/services.csv && clustersim compare s --jobs", 0, "10 pairs" },
+    };
+
+    RUN(*state, lines);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(int argc, char **argv)
@@ -336,6 +362,7 @@ int main(int argc, char **argv)
         TEST(a_failed_trial_is_neither_held_nor_undecided),
         TEST(ten_copies_are_as_good_as_the_one_trial),
         TEST(jobs_of_two_policies_are_paired_over_days),
+        TEST(replicas_of_services_are_no_pairs_and_in_no_curve),
         TEST(copies_are_not_run_and_have_no_interval),
     };
 
