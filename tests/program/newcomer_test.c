@@ -231,6 +231,19 @@ static void quotas_of_nobody_are_told(void **state)
           "quota", "is of that tenant" },
         { "clustersim e.yaml -o b --set 'policies=[{policy: quota, quotas: vision=4}]'", 3,
           "tenants: none", NULL },
+        /* from some time on, and in a fork */
+        { "clustersim t.yaml -o b --set 'policies=[{policy: fcfs, then: {at: 1s, policy: "
+          "quota, quotas: vision=4}}]'", 0,
+          "'quotas' of policy fcfs names 'vision', and no job or service is of that tenant",
+          NULL },
+        { "clustersim t.yaml -o b --set 'policies=[{policy: fcfs, then: {at: 1s, policy: "
+          "quota, quotas: teem-a=4}}]'", 3, "Did you mean 'team-a'?", NULL },
+        { "clustersim fork t.yaml -o f --only fcfs --at 1s --set '{policy: quota, quotas: "
+          "teem-a=4}'", 3, "Did you mean 'team-a'?", NULL },
+        /* of a sweep, all points are known to one trial */
+        { "clustersim t.yaml --trial 1 --set 'policies=[{policy: quota, quotas: team-a=4 "
+          "vision=4}]' --set 'sweep={workload.mix.j.tenant: [team-a, vision]}'", 0,
+          "trial 1", "is of that tenant" },
         { NULL, 0, NULL, NULL }
     };
 
