@@ -351,6 +351,26 @@ static void replicas_of_services_are_no_pairs_and_in_no_curve(void **state)
     RUN(*state, lines);
 }
 
+/* Jobs of known length that start at once work for as long as they hold GPUs, also when they
+ * are stopped and go on: they wait for nothing, to the last bit. */
+static void jobs_that_only_work_pay_nothing_for_waiting(void **state)
+{
+    static const struct line lines[] = {
+        { "printf 'experiment: w\nseeds: 1\ncluster:\n  nodes: [{name: g, count: 2, gpus: "
+          "{type: generic, count: 8}, price: 20.1USD/h}]\n"
+          "workload:\n  arrival: {process: poisson, rate: 60/h}\n  jobs: 300\n"
+          "  mix: [{recipe: trace, name: x, gpus: {choice: {1: 1, 2: 1, 3: 1, 5: 1}}, "
+          "duration: {exponential: {mean: 10min}}}]\npolicies: [las]\n"
+          "output: {tables: [jobs], plots: []}\n' >w.yaml && "
+          "clustersim run w.yaml -q -o w && awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) { "
+          "if ($i == \"cost_wait_usd\") c = i; if ($i == \"preemptions\") p = i } next } "
+          "{ stops += $p; bad += $c != \"0\" } END { print (stops > 100), bad }' w/jobs.csv",
+          0, "1 0" },
+    };
+
+    RUN(*state, lines);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(int argc, char **argv)
@@ -362,6 +382,7 @@ int main(int argc, char **argv)
         TEST(a_failed_trial_is_neither_held_nor_undecided),
         TEST(ten_copies_are_as_good_as_the_one_trial),
         TEST(jobs_of_two_policies_are_paired_over_days),
+        TEST(jobs_that_only_work_pay_nothing_for_waiting),
         TEST(replicas_of_services_are_no_pairs_and_in_no_curve),
         TEST(copies_are_not_run_and_have_no_interval),
     };
