@@ -371,6 +371,27 @@ static void jobs_that_only_work_pay_nothing_for_waiting(void **state)
     RUN(*state, lines);
 }
 
+/* The manual says so.  Phases that overlap begin in another order than they end. */
+static void rows_of_phases_are_by_their_end_for_any_number_of_threads(void **state)
+{
+    static const struct line lines[] = {
+        { "printf 'experiment: p\nseeds: 3\ncluster:\n  nodes: [{name: g, count: 1, gpus: "
+          "{type: generic, count: 8}}]\n"
+          "workload:\n  arrival: {process: poisson, rate: 60/h}\n  jobs: 60\n"
+          "  mix: [{recipe: trace, name: x, gpus: 1, duration: {exponential: {mean: 10min}}}]\n"
+          "policies: [fcfs, las]\noutput: {tables: [phases], plots: [], detail_seeds: all}\n' "
+          ">p.yaml && clustersim run p.yaml -q -j 1 -o p1 && clustersim run p.yaml -q -j 3 -o p3 "
+          "&& cmp p1/phases.csv p3/phases.csv", 0, NULL },
+        { "awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { k = $1 $2 $3; "
+          "if (k == last) { fell += $c[\"end_s\"] + 0 < end; begun += $c[\"start_s\"] + 0 < "
+          "start } else { trials++ } last = k; end = $c[\"end_s\"] + 0; "
+          "start = $c[\"start_s\"] + 0 } END { print trials, fell + 0, (begun > 0) }' "
+          "p1/phases.csv", 0, "6 0 1" },
+    };
+
+    RUN(*state, lines);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(int argc, char **argv)
@@ -382,6 +403,7 @@ int main(int argc, char **argv)
         TEST(a_failed_trial_is_neither_held_nor_undecided),
         TEST(ten_copies_are_as_good_as_the_one_trial),
         TEST(jobs_of_two_policies_are_paired_over_days),
+        TEST(rows_of_phases_are_by_their_end_for_any_number_of_threads),
         TEST(jobs_that_only_work_pay_nothing_for_waiting),
         TEST(replicas_of_services_are_no_pairs_and_in_no_curve),
         TEST(copies_are_not_run_and_have_no_interval),
