@@ -33,7 +33,8 @@ static const struct table_column compare_column[] = {
     { "seeds", TABLE_COUNT, "samples: trials that have the value" },
     { "mean", TABLE_REAL, "of the metric over the seeds" },
     { "ci95_low", TABLE_REAL,
-      "lower end of the mean's 95% interval (Student's and Hall's t)" },
+      "lower end of the mean's 95% interval (Student's and Hall's t); of a count or a "
+      "fraction that all seeds have alike, what these leave open" },
     { "ci95_high", TABLE_REAL, "upper end of that interval" },
     { "baseline", TABLE_TEXT, "the policy compared with" },
     { "delta_percent", TABLE_REAL,

@@ -20,6 +20,7 @@
 #include "experiments/results/compare.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/survivors.h"
+#include "experiments/results/trust.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/text/paths.h"
@@ -297,9 +298,10 @@ static bool does_less(const struct deciding *d, uint32_t point, uint32_t i,
 static void measure_option(const struct deciding *d, uint32_t point, uint32_t i)
 {
     struct decide_option *o = option_at(d, point, i);
+    struct trust_side side = { d->grid, point, o->policy };
+    double sure = grid_confidence(d->grid, CONFIDENCE), *x;
     struct survivors own, first;
     uint32_t n, failed;
-    double *x;
 
     o->verdict = DECIDE_LEVEL;
     o->delta = o->above = compare_options(d, point, i, i);
@@ -311,7 +313,8 @@ static void measure_option(const struct deciding *d, uint32_t point, uint32_t i)
         return;
     }
     x = find_samples(d->arena, d->grid, point, o->policy, d->spec->metric, &n);
-    o->mean = stats_mean(x, n, grid_confidence(d->grid, CONFIDENCE));
+    o->mean = stats_mean(x, n, sure);
+    trust_widen_mean(&side, d->spec->metric, sure, &o->mean);
     find_tail(d, point, o);
     o->delta = compare_options(d, point, i, 0);
     o->p_holm = i == 0 ? NAN : d->p_holm[pair_at(d, point, 0, i)];

@@ -84,7 +84,13 @@ struct stats_mean decide_mean(struct arena *arena, const struct decision *decisi
     uint32_t policy = decision->point[point].option[option].policy;
     uint32_t n = policy == UINT32_MAX ? 0 : grid_samples(grid, point, policy, metric, x);
 
-    return stats_mean(x, n, grid_confidence(grid, CONFIDENCE));
+    struct trust_side side = { grid, point, policy };
+    double sure = grid_confidence(grid, CONFIDENCE);
+    struct stats_mean mean = stats_mean(x, n, sure);
+
+    if (n > 0)
+        trust_widen_mean(&side, metric, sure, &mean);
+    return mean;
 }
 
 struct stats_delta decide_delta(struct arena *arena, const struct decision *decision,

@@ -181,13 +181,17 @@ static void warn_of_tenants(const struct experiment *experiment, uint32_t p,
 {
     const struct host_policy *policy = experiment->point[0].policy[p];
     struct err_pos pos = { experiment->path, 0, 0 };
+    const char *const *tenants;
+    const char *key, *absent;
     struct err err = { 0 };
     struct arena *arena;
-    const char *key, *absent;
 
     assert(p < experiment->policy_count);
     arena = arena_new(0);
-    absent = host_tenants_absent(arena, policy, list_tenants(arena, experiment), &key);
+    tenants = list_tenants(arena, experiment);
+    absent = host_tenants_absent(arena, policy, tenants, &key);
+    if (absent == NULL && policy->then != NULL)
+        absent = host_tenants_absent(arena, policy->then, tenants, &key);
     if (absent != NULL) {
         err_set(&err, ERR_REFERENCE, pos, "'%s' of policy %.60s names '%.60s', and no "
                 "job or service is of that tenant", key, experiment->policy_name[p], absent);

@@ -422,9 +422,11 @@ static void judge_counts(const struct rows *rows, struct judge *judge)
                      ? NAN : mean_s(rows->jct_sum + rows->lost_sum, rows->jobs), 0);
     judge_metric(judge, METRIC_COST_PER_JOB,
                  rows->done > 0 ? cost / (double)rows->done : 0, 0);
-    if (workload_service_count(rows->spec->workload) == 0)
+    if (workload_service_count(rows->spec->workload) == 0) {
         judge_metric(judge, METRIC_SLO, rows->due > 0
                          ? (double)rows->in_time / (double)rows->due : 1, 0);
+        judge_metric(judge, METRIC_SLO_COUNT, (double)rows->due, 0);
+    }
 }
 
 static void judge_rho(const struct rows *rows, struct judge *judge)

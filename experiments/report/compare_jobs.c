@@ -16,6 +16,7 @@
 #include "experiments/columns/columns.h"
 #include "experiments/report/block_stats.h"
 #include "experiments/report/plot_data.h"
+#include "experiments/report/services_table.h"
 #include "experiments/results/grid.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -38,11 +39,12 @@ struct trial_jobs {
 struct jobs_table {
     struct trial_jobs *trial;
     size_t count, room;
+    size_t replicas;            /* of services, left out: no jobs of a user */
 };
 
 /* ---- reading ---- */
 
-enum { POINT, POLICY, SEED, JOB, SUBMIT, JCT, FIELDS };
+enum { POINT, POLICY, SEED, JOB, KIND, SUBMIT, JCT, FIELDS };
 
 /* Rows of a trial stand together, so the trial of a row is the last one, or a new
  * one. */
@@ -105,24 +107,40 @@ static int compare_names(const void *a, const void *b)
                         (x->submit_s < y->submit_s);
 }
 
+/* Reads the row at hand, unless it is a replica of a service, which is counted alone. */
+static bool read_row(struct arena *arena, struct jobs_table *table,
+                     const struct service_names *services, const struct csv *in,
+                     const size_t *c, struct err *err)
+{
+    if (service_names_replica(services, csv_text(in, c[JOB]), csv_text(in, c[KIND]))) {
+        table->replicas++;
+        return true;
+    }
+    return read_job(arena, trial_for(arena, table, in, c), in, c, err);
+}
+
 /* Jobs are sorted by name, then by submission: the order in which they are paired. */
 static bool read_jobs(struct arena *arena, const char *dir,
                       struct jobs_table *table, struct err *err)
 {
     static const char *const name[FIELDS] = {
-        "point", "policy", "seed", "job", "submit_s", "jct_s"
+        "point", "policy", "seed", "job", "kind", "submit_s", "jct_s"
     };
-    struct csv *in = csv_open(
-        arena, path_join(arena, dir, csv_jobs.file), CSV_TABLE, err);
+    struct service_names services;
     enum csv_step step = CSV_ERROR;
     size_t c[FIELDS], found = 0;
+    struct csv *in;
+
+    if (!service_names_read(arena, dir, &services, err))
+        return false;
+    in = csv_open(arena, path_join(arena, dir, csv_jobs.file), CSV_TABLE, err);
 
     while (in != NULL && found < FIELDS &&
            csv_need_column(in, name[found], &c[found], err))
         found++;
     if (found == FIELDS)
         while ((step = csv_next(in, err)) == CSV_ROW)
-            if (!read_job(arena, trial_for(arena, table, in, c), in, c, err)) {
+            if (!read_row(arena, table, &services, in, c, err)) {
                 step = CSV_ERROR;
                 break;
             }
@@ -470,6 +488,8 @@ static bool compare_folders(struct sides *s, struct err *err)
     }
     fputs("jobs of the same name and seed, paired; what was submitted within "
           "a block is one sample\n", s->file);
+    if (s->left.replicas + s->right.replicas > 0)
+        fputs("replicas of services are left out: they are no jobs of a user\n", s->file);
     uint32_t base = source.baseline == UINT32_MAX ? 0 : source.baseline;
     for (uint32_t t = 0; t < source.grid->point_count; t++)
         for (uint32_t p = 0; p < source.grid->policy_count; p++)

@@ -17,6 +17,7 @@
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
 #include "experiments/results/grid.h"
+#include "experiments/results/trust.h"
 #include "experiments/run/trial.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -197,8 +198,12 @@ bool plot_find_trial(const struct plot_source *source, const struct csv *in,
 struct stats_mean plot_mean(const struct plot_source *source, uint32_t point,
                             uint32_t policy, unsigned metric)
 {
-    return grid_mean(source->grid, point, policy, (enum metric)metric,
-                     grid_confidence(source->grid, CONFIDENCE));
+    struct trust_side side = { source->grid, point, policy };
+    double sure = grid_confidence(source->grid, CONFIDENCE);
+    struct stats_mean mean = grid_mean(source->grid, point, policy, (enum metric)metric, sure);
+
+    trust_widen_mean(&side, (enum metric)metric, sure, &mean);
+    return mean;
 }
 
 const struct plot_delta *plot_delta_of(const struct plot_source *source,

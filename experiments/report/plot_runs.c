@@ -9,6 +9,7 @@
 
 #include "experiments/columns/columns.h"
 #include "experiments/report/plot_data.h"
+#include "experiments/report/services_table.h"
 #include "experiments/results/grid.h"
 #include "sim/base/arena.h"
 #include "sim/stats/tally.h"
@@ -29,6 +30,7 @@ struct reading {
     const struct plot_source *source;
     struct plot_trial trial;    /* of the row at hand */
     struct plot_curve *curve;   /* NULL: not wanted */
+    struct service_names services;  /* whose replicas no curve counts */
     plot_job_fn *fn;
     void *self;
 };
@@ -82,7 +84,10 @@ static bool read_job(struct reading *r, const struct csv *in, const size_t *c,
                      struct err *err)
 {
     if (!plot_find_trial(r->source, in, &c[J_POINT], &r->trial, err) ||
-        (r->curve != NULL && !add_jct(r, in, c, err)))
+        (r->curve != NULL &&
+         !service_names_replica(&r->services, csv_text(in, c[J_JOB]),
+                                csv_text(in, c[J_KIND])) &&
+         !add_jct(r, in, c, err)))
         return false;
     if (r->fn != NULL) {
         struct plot_job job = { r->trial.point, r->trial.policy, r->trial.seed,
@@ -105,6 +110,10 @@ bool plot_jobs_read(const struct plot_source *source, plot_job_fn *fn, void *sel
 
     if (in == NULL)
         return false;
+    if (!service_names_read(jobs->arena, source->dir, &reading.services, err)) {
+        csv_close(in);
+        return false;
+    }
     if (jobs->curves && jobs->curve == NULL)
         reading.curve = make_curves(jobs->arena, source->grid);
     while ((step = csv_next(in, err)) == CSV_ROW)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "experiments/columns/columns.h"
 #include "experiments/report/report_html.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -198,4 +199,46 @@ void services_table_print(const struct services_table *t, FILE *file)
     fputs("services, means over seeds\n", file);
     sheet_gap(sheet, 2);
     sheet_close(sheet, file);
+}
+
+/* Adds a name that is not among them. */
+static void add_name(struct arena *arena, struct service_names *names, const char *name)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->item[i], name) == 0)
+            return;
+    ARENA_ADD(arena, names->item, names->count, names->room, arena_text(arena, name));
+}
+
+bool service_names_read(struct arena *arena, const char *dir, struct service_names *names,
+                        struct err *err)
+{
+    const char *path = path_join(arena, dir, csv_services.file);
+    enum csv_step step = CSV_ERROR;
+    struct csv *in;
+    size_t column;
+
+    *names = (struct service_names){ .count = 0 };
+    if (!path_is_file(path))
+        return true;
+    in = csv_open(arena, path, CSV_TABLE, err);
+    if (in != NULL && csv_need_column(in, "service", &column, err))
+        while ((step = csv_next(in, err)) == CSV_ROW)
+            add_name(arena, names, csv_text(in, column));
+    csv_close(in);
+    return step == CSV_END;
+}
+
+bool service_names_replica(const struct service_names *names, const char *job,
+                           const char *kind)
+{
+    size_t length = strlen(kind);
+
+    if (strncmp(job, kind, length) != 0 || job[length] != '-' ||
+        strspn(job + length + 1, "0123456789") != strlen(job + length + 1))
+        return false;
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->item[i], kind) == 0)
+            return true;
+    return false;
 }

@@ -7,6 +7,7 @@
 #define EXPERIMENTS_REPORT_SERVICES_TABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 struct arena;
@@ -21,5 +22,17 @@ void services_table_print(const struct services_table *table, FILE *file);
 /* To be freed.  keys: also those that all rows have alike. */
 struct sheet *services_table_sheet(const struct services_table *table,
                                    bool keys);
+
+/* The services of a folder, to tell their replicas in jobs.csv. */
+struct service_names {
+    const char **item;
+    size_t count, room;
+};
+/* Reads the names of all services; none where there is no services.csv.  False: err says why. */
+bool service_names_read(struct arena *arena, const char *dir, struct service_names *names,
+                        struct err *err);
+/* Is a row of jobs.csv a replica: "chat-7" of the kind chat? */
+bool service_names_replica(const struct service_names *names, const char *job,
+                           const char *kind);
 
 #endif

@@ -254,17 +254,14 @@ static uint32_t trials_at(const struct grid *grid, const struct speaks *at)
     return count;
 }
 
-/* Is the value the same in all seeds for a reason, or of another kind than counts and
- * fractions? */
+/* Is there no value, or is one that is the same in all seeds known for a reason? */
 static bool is_certain(const struct grid *grid, const struct speaks *at,
                        const struct check_item *item)
 {
-    enum metric metric = item->expect->metric;
+    struct trust_side a = { grid, at->point, at->policy };
+    struct trust_side b = { grid, at->other_point, at->other };
 
-    return item->fixed || isnan(item->value) ||
-           !(item->info->count || strcmp(item->info->unit, "fraction") == 0) ||
-           (trust_count_given(grid, at->point, at->policy, metric) &&
-            trust_count_given(grid, at->other_point, at->other, metric));
+    return isnan(item->value) || trust_is_known(&a, &b, item->expect->metric);
 }
 
 /* Does the limit ask for none, or of a fraction for all?  No interval of a mean can say

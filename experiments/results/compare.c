@@ -59,9 +59,13 @@ static struct stats_delta delta_of(const struct grid *grid,
     uint32_t n = grid_samples(grid, point, policy, metric, pairs->x);
     uint32_t of_base = grid_samples(grid, point, baseline, metric, pairs->base);
     /* Pairs are alike only where both sides are. */
-    struct stats_delta delta = stats_delta(pairs->x, pairs->base,
-                                           n > of_base ? n : of_base,
-                                           grid_confidence(grid, CONFIDENCE));
+    uint32_t count = n > of_base ? n : of_base;
+    struct trust_side side = { grid, point, policy }, base = { grid, point, baseline };
+    double sure = grid_confidence(grid, CONFIDENCE);
+    struct stats_delta delta = stats_delta(pairs->x, pairs->base, count, sure);
+
+    trust_widen_delta(&side, &base, metric, stats_mean(pairs->base, count, sure).mean, sure,
+                      &delta);
     delta.p_value = grid_p_value(grid, delta.p_value);
     return delta;
 }
@@ -126,9 +130,11 @@ static void compare_row(struct arena *arena, const struct grid *grid,
     size_t at = compare_row_at(grid, point, policy, metric);
     struct stats_delta delta = row->deltas->delta[at];
     uint32_t n = grid_samples(grid, point, policy, metric, pairs->x);
-    struct stats_mean mean = stats_mean(pairs->x, n,
-                                        grid_confidence(grid, CONFIDENCE));
+    struct trust_side side = { grid, point, policy };
+    double sure = grid_confidence(grid, CONFIDENCE);
+    struct stats_mean mean = stats_mean(pairs->x, n, sure);
 
+    trust_widen_mean(&side, metric, sure, &mean);
     table_text(table, grid->point[point]);
     table_text(table, grid->policy[policy]);
     table_text(table, metric_info(grid->metrics, metric)->name);

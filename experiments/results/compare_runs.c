@@ -133,13 +133,16 @@ static bool both_whole(const struct pairing *r, uint32_t point, uint32_t policy,
 }
 
 /* What the right is against the left, from the samples in r->samples. */
-static struct stats_delta change_of(const struct pairing *r)
+static struct stats_delta change_of(const struct pairing *r, uint32_t point,
+                                    uint32_t policy, enum metric metric)
 {
-    struct stats_delta d = stats_delta(
-        r->samples.x, r->samples.base, r->samples.count,
-        fmax(grid_confidence(r->left, CONFIDENCE),
-             grid_confidence(r->right, CONFIDENCE)));
+    struct trust_side left = { r->left, point, policy }, right = { r->pair, point, policy };
+    double sure = fmax(grid_confidence(r->left, CONFIDENCE),
+                       grid_confidence(r->right, CONFIDENCE));
+    struct stats_delta d = stats_delta(r->samples.x, r->samples.base, r->samples.count, sure);
 
+    trust_widen_delta(&right, &left, metric,
+                      stats_mean(r->samples.base, r->samples.count, sure).mean, sure, &d);
     d.p_value = fmax(grid_p_value(r->left, d.p_value),
                      grid_p_value(r->right, d.p_value));
     return d;
@@ -162,7 +165,7 @@ static void correct_changes(struct arena *arena, struct pairing *r)
 
                 pair_samples(left, r->pair, t, p, (enum metric)m, &r->samples);
                 *at = both_whole(r, t, p, (enum metric)m)
-                    ? change_of(r).p_value : NAN;
+                    ? change_of(r, t, p, (enum metric)m).p_value : NAN;
             }
         stats_holm(arena, r->p_holm + m * family, family);
     }
@@ -209,7 +212,7 @@ static void add_line(struct sheet *sheet, const struct pairing *r,
                      uint32_t point, uint32_t policy, enum metric metric)
 {
     uint32_t n = r->samples.count;
-    struct stats_delta d = change_of(r);
+    struct stats_delta d = change_of(r, point, policy, metric);
     char change[64] = "-", sure[192];
 
     if (isfinite(d.percent) && both_whole(r, point, policy, metric))
@@ -295,7 +298,7 @@ static void add_figures(struct sheet *sheet, const struct pairing *r, uint32_t p
                         uint32_t policy, enum metric metric)
 {
     uint32_t n = r->samples.count;
-    struct stats_delta d = change_of(r);
+    struct stats_delta d = change_of(r, point, policy, metric);
     bool whole = both_whole(r, point, policy, metric);
     double none = whole ? 0 : NAN;
 

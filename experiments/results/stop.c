@@ -10,6 +10,7 @@
 #include "experiments/results/check.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/survivors.h"
+#include "experiments/results/trust.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/stats/stats.h"
@@ -55,17 +56,22 @@ static bool lost(const struct widths *w, uint32_t point, uint32_t policy,
 static double width_of(struct widths *w, uint32_t point, uint32_t policy,
                        enum metric metric)
 {
+    struct trust_side side = { w->grid, point, policy };
+    struct trust_side first = { w->grid, point, w->experiment->baseline };
     double sure = grid_confidence(w->grid, 0.95);
     uint32_t n = grid_samples(w->grid, point, policy, metric, w->x), m;
 
     if (!w->paired) {
         struct stats_mean mean = stats_mean(w->x, n, sure);
 
+        trust_widen_mean(&side, metric, sure, &mean);
         return 100 * fmax(mean.high - mean.mean, mean.mean - mean.low) /
                fabs(mean.mean);
     }
     m = grid_samples(w->grid, point, w->experiment->baseline, metric, w->base);
-    struct stats_delta d = stats_delta(w->x, w->base, n > m ? n : m, sure);
+    n = n > m ? n : m;
+    struct stats_delta d = stats_delta(w->x, w->base, n, sure);
+    trust_widen_delta(&side, &first, metric, stats_mean(w->base, n, sure).mean, sure, &d);
     return fmax(d.percent_high - d.percent, d.percent - d.percent_low);
 }
 

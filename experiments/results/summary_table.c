@@ -181,7 +181,11 @@ void summary_fill(struct arena *arena, const struct grid *grid, uint32_t point,
     for (uint32_t p = 0; p < n; p++) {
         uint32_t seeds = grid_samples(grid, point, p, metric, x);
 
-        column->mean[p] = stats_mean(x, seeds, grid_confidence(grid, 0.95));
+        struct trust_side side = { grid, point, p };
+        double sure = grid_confidence(grid, 0.95);
+
+        column->mean[p] = stats_mean(x, seeds, sure);
+        trust_widen_mean(&side, metric, sure, &column->mean[p]);
         column->trusted[p] = *trust_text(
             arena, trust_jobs(grid, point, p), column->mean[p].skew,
             (double)column->mean[p].count) == 0;

@@ -5,12 +5,14 @@
 #include "experiments/results/trust.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "experiments/columns/metric.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/survivors.h"
 #include "sim/base/arena.h"
 #include "sim/stats/shape.h"
+#include "sim/stats/stats.h"
 #include "sim/text/paths.h"
 
 double trust_jobs(const struct grid *grid, uint32_t point, uint32_t policy)
@@ -76,6 +78,22 @@ struct trust_equal trust_equal(const struct metric_info *info, double value, boo
                                  .above = share * fmax(1 - value, 0), .share = share };
 }
 
+double trust_equal_p(const struct metric_info *info, double difference, double n)
+{
+    double size = fabs(difference);
+
+    return info->count ? exp(-n * size) : pow(1 + size, -n);
+}
+
+/* Of how many is slo_attained_fraction of a trial a share?  Folders of releases before 0.2
+ * tell it of requests alone. */
+static double slo_count(const struct grid *grid, uint32_t point, uint32_t policy, uint32_t seed)
+{
+    double count = grid_value(grid, point, policy, seed, METRIC_SLO_COUNT);
+
+    return isnan(count) ? grid_value(grid, point, policy, seed, METRIC_REQUESTS_DONE) : count;
+}
+
 double trust_events(const struct grid *grid, uint32_t point, uint32_t policy,
                     enum metric metric)
 {
@@ -84,15 +102,15 @@ double trust_events(const struct grid *grid, uint32_t point, uint32_t policy,
     if (metric != METRIC_SLO)
         return 0;
     for (uint32_t s = 0; s < grid->seed_count; s++) {
-        double share, requests;
+        double share, count;
 
         if (!grid_present(grid, point, policy, s))
             continue;
         share = grid_value(grid, point, policy, s, METRIC_SLO);
-        requests = grid_value(grid, point, policy, s, METRIC_REQUESTS_DONE);
-        if ((share != 0 && share != 1) || !(requests > 0))
+        count = slo_count(grid, point, policy, s);
+        if ((share != 0 && share != 1) || !(count >= 0))
             return 0;
-        sum += requests;
+        sum += count;
     }
     return sum;
 }
@@ -104,4 +122,56 @@ bool trust_count_given(const struct grid *grid, uint32_t point, uint32_t policy,
         return true;
     return (metric == METRIC_JOBS_DONE || metric == METRIC_STEPS_DONE) &&
            !survivors_lost(survivors_of(grid, point, policy, METRIC_JCT_MEAN));
+}
+
+/* Is it a fraction, of its unit? */
+static bool is_fraction(const struct metric_info *info)
+{
+    return strcmp(info->unit, "fraction") == 0;
+}
+
+bool trust_is_known(const struct trust_side *a, const struct trust_side *b, enum metric metric)
+{
+    const struct metric_info *info = metric_info(a->grid->metrics, metric);
+
+    return !(info->count || is_fraction(info)) ||
+           (grid_fixed(a->grid, a->point, a->policy) &&
+            grid_fixed(b->grid, b->point, b->policy)) ||
+           (trust_count_given(a->grid, a->point, a->policy, metric) &&
+            trust_count_given(b->grid, b->point, b->policy, metric));
+}
+
+void trust_widen_mean(const struct trust_side *side, enum metric metric, double confidence,
+                      struct stats_mean *mean)
+{
+    struct trust_equal open;
+    double events;
+
+    if (mean->count < 2 || mean->low != mean->high || trust_is_known(side, side, metric))
+        return;
+    events = trust_events(side->grid, side->point, side->policy, metric);
+    open = trust_equal(metric_info(side->grid->metrics, metric), mean->mean, false,
+                       events > 0 ? events : (double)mean->count, confidence);
+    mean->low = mean->mean - open.below;
+    mean->high = mean->mean + open.above;
+}
+
+void trust_widen_delta(const struct trust_side *side, const struct trust_side *base,
+                       enum metric metric, double base_mean, double confidence,
+                       struct stats_delta *delta)
+{
+    const struct metric_info *info = metric_info(side->grid->metrics, metric);
+    double n = (double)delta->count;
+    struct trust_equal open;
+
+    if (delta->count < 2 || delta->low != delta->high || trust_is_known(side, base, metric))
+        return;
+    open = trust_equal(info, delta->mean, true, n, confidence);
+    delta->low = delta->mean - open.below;
+    delta->high = delta->mean + open.above;
+    delta->p_value = trust_equal_p(info, delta->mean, n);
+    if (isnan(delta->percent))
+        return;
+    delta->percent_low = delta->percent - 100 * open.below / fabs(base_mean);
+    delta->percent_high = delta->percent + 100 * open.above / fabs(base_mean);
 }

@@ -17,6 +17,8 @@
 
 struct arena;
 struct grid;
+struct stats_delta;
+struct stats_mean;
 
 #define TRUST_SEEDS_LEAST 10u
 /* Of 2,000 normal samples of 10 none is above 0.5; of M/M/1 queues at a load of
@@ -52,14 +54,36 @@ struct trust_equal {
 /* Returns it for a count or a fraction; value: the same in all `n` of them, n > 0. */
 struct trust_equal trust_equal(const struct metric_info *info, double value, bool difference,
                                double n, double confidence);
-/* Returns of how many requests, in all seeds, slo_attained_fraction is all or none; 0 of
- * another metric, of a fraction between, and without services: how many jobs have a
- * deadline is not known. */
+/* Returns of how many jobs or requests, in all seeds, slo_attained_fraction is all or none;
+ * 0 of another metric, of a fraction between, and where that was not counted. */
 double trust_events(const struct grid *grid, uint32_t point, uint32_t policy,
                     enum metric metric);
+/* Returns the two-sided p-value of a difference that is the same in all `n` seeds: below
+ * 1 - confidence exactly where the interval that they leave open excludes 0. */
+double trust_equal_p(const struct metric_info *info, double difference, double n);
 /* Does the experiment say how many it is: what came, and of a count of what was done, where
  * all jobs are done? */
 bool trust_count_given(const struct grid *grid, uint32_t point, uint32_t policy,
                        enum metric metric);
+
+/* A policy at a point of a grid. */
+struct trust_side {
+    const struct grid *grid;
+    uint32_t point, policy;
+};
+/* Is a value that is the same in all seeds known for a reason: nothing is drawn on either
+ * side, the experiment says it, or it is of another kind than counts and fractions?  `b`
+ * may be `a`. */
+bool trust_is_known(const struct trust_side *a, const struct trust_side *b, enum metric metric);
+/* Sets the interval that equal seeds leave open where theirs has no width, though the value
+ * is not known for a reason; another mean stays as it is.  confidence: as grid_confidence()
+ * gives it. */
+void trust_widen_mean(const struct trust_side *side, enum metric metric, double confidence,
+                      struct stats_mean *mean);
+/* Does the same for the paired difference of `side` to `base`, with its percentage, of a
+ * mean of `base_mean`, and its p-value. */
+void trust_widen_delta(const struct trust_side *side, const struct trust_side *base,
+                       enum metric metric, double base_mean, double confidence,
+                       struct stats_delta *delta);
 
 #endif

@@ -3,7 +3,9 @@
  * audit.c - conservation laws, checked on every trial.
  *
  * capacity  no GPU, core or byte of memory of a node is held twice; parts of a
- *           GPU add up to one GPU at most
+ *           GPU add up to one GPU at most; a lease lies in the pools and on the
+ *           GPU types that its role asks for; what could be drawn at the meter is
+ *           at most power_cap
  * states    every job is submitted once and ends once, in a counted state
  * work      a job that is done was given exactly the work it asks for; FLOPs
  *           of jobs are those of phases done, but for what failures lost

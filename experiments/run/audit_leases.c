@@ -5,16 +5,28 @@
  *
  * Checks: no GPU, core or byte of memory of a node is held twice, parts of a GPU add
  * up to one GPU at most, no more is given back than was held, and a node that is out of
- * service, or not rented, holds nothing.
+ * service, or not rented, holds nothing.  A lease lies where its role may run, and all
+ * that is there draws no more than the power cap.
  */
 #include "experiments/run/audit_leases.h"
 
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/cluster/power.h"
+#include "models/jobs/job.h"
+#include "models/jobs/speedup.h"
+#include "models/types/ids.h"
 #include "models/types/placement.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
+
+#define HOST_ROUNDS_UW 501      /* half a milliwatt, and this file's own rounding */
+#define BYTES_PER_MIB 1048576.0
 
 /* What a placement holds of the nodes of one group. */
 struct part {
@@ -27,6 +39,13 @@ struct audit_lease {
     int64_t taken_ns, busy_ns;          /* held and busy since */
     double busy;
     struct part whole;                  /* group NULL: of several groups */
+};
+
+/* What could be drawn at the meter now: nodes that are there stand by, leased GPUs and cores
+ * are at full load. */
+struct audit_power {
+    int64_t micro_w;
+    uint64_t items;             /* nodes and shares in it: the host rounds each to 1 mW */
 };
 
 struct audit_leases {
@@ -44,6 +63,7 @@ struct audit_leases {
     uint32_t lease_room;
     double usd, joules;
     uint64_t held_milli;        /* of all GPUs */
+    struct audit_power power;   /* under a power cap alone */
 };
 
 static inline struct audit_leases *hears(void *self, const struct fact *fact)
@@ -221,6 +241,122 @@ static void hold_share(struct audit_leases *leases, const struct node_group *gro
     leases->checks->count[AUDIT_CAPACITY] += CHECKS_OF_SHARE;
 }
 
+/* Returns the microwatts of so many watts of the cluster, at the meter. */
+static int64_t micro_of(const struct audit_leases *leases, double w)
+{
+    return llround(1e6 * leases->cluster->pue * w);
+}
+
+/* Counts a node that stands by, or no longer: it is rented, or gone. */
+static void power_node(struct audit_leases *leases, uint32_t node, bool comes)
+{
+    const struct node_group *group = cluster_group_of(leases->cluster, node);
+    double w = group->idle_w;
+
+    if (group->gpu != NULL)
+        w += group->gpus * power_gpu_w(group->gpu, 0);
+    leases->power.micro_w += (comes ? 1 : -1) * micro_of(leases, w);
+    leases->power.items += comes ? 1 : UINT64_MAX;
+}
+
+/* Counts a lease that is taken, or dropped: at full load, beyond its nodes' idle power. */
+static void power_lease(struct audit_leases *leases, const struct placement *placement,
+                        bool taken)
+{
+    for (uint32_t s = 0; s < placement->share_count; s++) {
+        const struct share *share = &placement->share[s];
+        const struct node_group *group = cluster_group_of(leases->cluster, share->node);
+        double cores = share->cores + share->core_milli / 1000.0, w = 0;
+
+        if (group->gpu != NULL)
+            w += (double)share_milli(share) / GPU_MILLI *
+                 (power_gpu_w(group->gpu, 1) - power_gpu_w(group->gpu, 0));
+        if (group->cores > 0)
+            w += cores / group->cores * (group->max_w - group->idle_w);
+        leases->power.micro_w += (taken ? 1 : -1) * micro_of(leases, w);
+        leases->power.items += taken ? 1 : UINT64_MAX;
+    }
+}
+
+/* Begins with the nodes that are not rented. */
+static void power_begin(struct audit_leases *leases)
+{
+    for (uint32_t n = 0; n < leases->cluster->node_count; n++)
+        if (cluster_group_of(leases->cluster, n)->rent == NULL)
+            power_node(leases, n, true);
+}
+
+/* Is what could be drawn within the cap, but for rounding? */
+static bool power_holds(const struct audit_leases *leases)
+{
+    return (double)leases->power.micro_w <= 1e6 * leases->cluster->power_cap_w +
+                                                HOST_ROUNDS_UW * (double)leases->power.items;
+}
+
+/* Returns why a role may hold nothing of a group of nodes, or NULL: it may.  gpus: it holds
+ * GPUs there. */
+static const char *forbidden_on(const struct cluster_spec *cluster,
+                                const struct job_request *request, uint32_t role,
+                                const struct node_group *group, bool gpus)
+{
+    const struct role_spec *spec = &request->form->role[role];
+    double bytes = group->gpu != NULL ? group->gpu->memory_bytes : 0;
+
+    if (spec->pool != NULL && strcmp(spec->pool, cluster->pool_name[group->pool]) != 0)
+        return "a lease lies in another pool than its role asks for";
+    if (request->rates != NULL && !(request->rates->pool_mask >> group->pool & 1))
+        return "a lease lies in a pool where its job has no rate";
+    if (!gpus)
+        return NULL;
+    if (!job_role_takes_type(spec, group->gpu != NULL ? group->gpu->index : ID_NONE))
+        return "a lease holds GPUs of a type that its role does not ask for";
+    if (role == 0 && request->gpu_mib > 0 && bytes > 0 &&
+        bytes < request->gpu_mib * BYTES_PER_MIB)
+        return "a lease holds GPUs with less memory than its job asks for";
+    return NULL;
+}
+
+/* Returns why a role of a job may not hold that placement: another pool, GPU type or kind
+ * of hardware than it asks for, a pool without a rate, or GPUs with too little memory.
+ * NULL: it may.  The host narrows what it searches; here the request alone is looked at. */
+static const char *lease_forbidden(const struct cluster_spec *cluster,
+                                   const struct job_request *request, uint32_t role,
+                                   const struct placement *placement)
+{
+    const struct node_group *last = NULL;
+    const char *why = NULL;
+    bool gpus = false;
+
+    assert(role < request->form->role_count);
+    for (uint32_t s = 0; s < placement->share_count && why == NULL; s++) {
+        const struct share *share = &placement->share[s];
+        const struct node_group *group = cluster_group_of(cluster, share->node);
+
+        gpus = gpus || share->gpu_mask != 0;
+        if (group != last)
+            why = forbidden_on(cluster, request, role, group, share->gpu_mask != 0);
+        last = group;
+    }
+    if (why == NULL && !gpus && job_role_gpus(request, role) > 0 &&
+        request->form->role[role].on_cores.cores == 0)
+        return "a lease is on cores alone, and its role needs GPUs";
+    return why;
+}
+
+/* Checks that a lease which was just taken lies where it may, and that the cap holds. */
+static void check_limits(struct audit_leases *leases, const struct cs_lease *lease)
+{
+    const char *why = lease_forbidden(leases->cluster, cs_request(leases->host, lease->job),
+                                      lease->role, &lease->placement);
+
+    audit_check(leases->checks, AUDIT_CAPACITY, why == NULL, why, lease->job.i);
+    if (leases->cluster->power_cap_w <= 0)
+        return;
+    power_lease(leases, &lease->placement, true);
+    audit_check(leases->checks, AUDIT_CAPACITY, power_holds(leases),
+                "leases and nodes could draw more than power_cap", lease->job.i);
+}
+
 static void hear_take(void *self, const struct fact *fact)
 {
     struct audit_leases *leases = hears(self, fact);
@@ -241,6 +377,7 @@ static void hear_take(void *self, const struct fact *fact)
         leases->held_milli += milli;
         hold_share(leases, group, share);
     }
+    check_limits(leases, cs_lease(leases->host, id));
 }
 
 /* Next part of a lease from share *i on. */
@@ -325,6 +462,8 @@ static void hear_drop(void *self, const struct fact *fact)
         if (takes_host(share))
             drop_host(leases, share);
     }
+    if (leases->cluster->power_cap_w > 0)
+        power_lease(leases, place, false);
     leases->usd += usd_of(leases, id.i, fact->time_ns);
 }
 
@@ -335,6 +474,25 @@ static void hear_down(void *self, const struct fact *fact)
                 "a node goes out of service, or back to its owner, with GPUs, cores or "
                 "memory held", fact->subject);
     leases->down[fact->subject] = true;
+}
+
+/* A rented node stands by from its order to its end. */
+static void hear_order(void *self, const struct fact *fact)
+{
+    struct audit_leases *leases = hears(self, fact);
+    if (leases->cluster->power_cap_w <= 0)
+        return;
+    power_node(leases, fact->subject, true);
+    audit_check(leases->checks, AUDIT_CAPACITY, power_holds(leases),
+                "a node is ordered that could draw more than power_cap", fact->subject);
+}
+
+static void hear_rent_end(void *self, const struct fact *fact)
+{
+    struct audit_leases *leases = self;
+    hear_down(self, fact);
+    if (leases->cluster->power_cap_w > 0)
+        power_node(leases, fact->subject, false);
 }
 
 static void hear_lease_busy(void *self, const struct fact *fact)
@@ -364,7 +522,8 @@ static void listen(struct audit_leases *leases, struct journal *journal)
         { FACT_LEASE_TAKE, hear_take }, { FACT_LEASE_DROP, hear_drop },
         { FACT_LEASE_BUSY, hear_lease_busy }, { FACT_NODE_DOWN, hear_down },
         { FACT_NODE_UP, hear_up }, { FACT_RENT_UP, hear_up },
-        { FACT_RENT_NOTICE, hear_notice }, { FACT_RENT_END, hear_down },
+        { FACT_RENT_NOTICE, hear_notice }, { FACT_RENT_END, hear_rent_end },
+        { FACT_RENT_ORDER, hear_order },
     };
 
     for (size_t i = 0; i < sizeof ear / sizeof *ear; i++)
@@ -387,6 +546,8 @@ struct audit_leases *audit_leases_new(const struct audit_parts *parts,
     leases->held_memory = arena_alloc(arena, nodes, sizeof(int64_t));
     for (uint32_t n = 0; n < nodes; n++)
         leases->down[n] = cluster_group_of(parts->cluster, n)->rent != NULL;
+    if (parts->cluster->power_cap_w > 0)
+        power_begin(leases);
     listen(leases, parts->journal);
     return leases;
 }

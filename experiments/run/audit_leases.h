@@ -65,7 +65,8 @@ static inline void audit_check_time(struct audit_checks *checks, const struct fa
     (UINT64_C(1) << FACT_LEASE_TAKE | UINT64_C(1) << FACT_LEASE_DROP | \
      UINT64_C(1) << FACT_LEASE_BUSY | UINT64_C(1) << FACT_NODE_DOWN | \
      UINT64_C(1) << FACT_NODE_UP | UINT64_C(1) << FACT_RENT_UP | \
-     UINT64_C(1) << FACT_RENT_NOTICE | UINT64_C(1) << FACT_RENT_END)
+     UINT64_C(1) << FACT_RENT_NOTICE | UINT64_C(1) << FACT_RENT_END | \
+     UINT64_C(1) << FACT_RENT_ORDER)
 
 struct audit_leases;
 

@@ -32,7 +32,7 @@ struct costs {
     struct energy *energy;
     struct rent *rent;          /* or NULL */
     int64_t from_ns;
-    double held_usd, compute_usd, switch_usd, transfer_usd;
+    double held_usd, compute_usd, switch_usd, wait_usd, transfer_usd;
     struct {                    /* where carbon changes over time */
         int64_t at_ns;
         double joules, kg;      /* up to then */
@@ -84,6 +84,7 @@ void costs_charge(struct costs *costs, const struct host_job *job)
     costs->held_usd += job->usd;
     costs->compute_usd += job->usd_compute;
     costs->switch_usd += job->usd_switch;
+    costs->wait_usd += job->usd_wait;
     costs->transfer_usd += job->usd_transfer;
 }
 
@@ -184,8 +185,7 @@ static void causes(const struct costs *costs, double *value)
 
     value[METRIC_COST_COMPUTE] = costs->compute_usd;
     value[METRIC_COST_SWITCH] = costs->switch_usd;
-    value[METRIC_COST_WAIT] = fmax(0, costs->held_usd - costs->compute_usd -
-                                          costs->switch_usd);
+    value[METRIC_COST_WAIT] = costs->wait_usd;
     value[METRIC_COST_FREE] = fmax(0, paid - costs->held_usd -
                                           value[METRIC_COST_RENT]);
     if (costs->spec->warmup_ns > 0)

@@ -87,13 +87,6 @@ static void time_or_empty(struct table *table, int64_t ns)
         table_time(table, ns);
 }
 
-/* Returns what a job paid while it neither computed nor switched.  Not below 0,
- * where rounding would make it so. */
-static double waited_usd(const struct host_job *job)
-{
-    return fmax(0, job->usd - job->usd_compute - job->usd_switch);
-}
-
 static bool has_deadline(const struct job_request *request)
 {
     return request->deadline_ns != CLOCK_NEVER_NS && request->deadline_ns != 0;
@@ -152,7 +145,7 @@ void job_rows_job(struct job_rows *rows, const struct host_job *job,
     const double sums[] = {job->gpu_seconds, job->core_seconds, job->usd,
                            job->joules / 3.6e6};
     const double parts[] = {
-        job->usd_compute, waited_usd(job), job->usd_switch, job->usd_transfer};
+        job->usd_compute, job->usd_wait, job->usd_switch, job->usd_transfer};
 
     if (table == NULL)
         return;
@@ -243,7 +236,7 @@ static double number_cell(const struct job_view *view, enum job_cell column)
     case JOB_CELL_ENERGY_KWH: return job->joules / 3.6e6;
     case JOB_CELL_PREEMPTIONS: return job->preemptions;
     case JOB_CELL_COST_COMPUTE_USD: return job->usd_compute;
-    case JOB_CELL_COST_WAIT_USD: return waited_usd(job);
+    case JOB_CELL_COST_WAIT_USD: return job->usd_wait;
     case JOB_CELL_COST_SWITCH_USD: return job->usd_switch;
     case JOB_CELL_COST_TRANSFER_USD: return job->usd_transfer;
     case JOB_CELL_INTERRUPTIONS: return job->interruptions;

@@ -143,6 +143,7 @@ void job_times_result(struct job_times *times, double *value)
     value[METRIC_RUN_TIME_SKEWNESS] = shape_skewness(&times->run_time);
     value[METRIC_SLO] =
         times->deadlines ? (double)times->in_time / (double)times->deadlines : 1;
+    value[METRIC_SLO_COUNT] = (double)times->deadlines;
     value[METRIC_STEPS_DONE] = (double)times->steps;
     value[METRIC_JCT_RESTRICTED] = restricted_mean(times);
 }

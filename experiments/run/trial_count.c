@@ -382,7 +382,7 @@ static struct host_job *told(struct count_trial *t,
     out->end_ns = CLOCK_NEVER_NS;
     out->step = 0;
     out->gpu_seconds = out->core_seconds = 0;
-    out->usd = out->usd_compute = out->joules = 0;
+    out->usd = out->usd_compute = out->usd_wait = out->joules = 0;
     out->ideal_s = clock_s_from_ns(job->duration_ns);
     out->gpu_type = t->group->gpu->name;
     return out;

@@ -343,8 +343,10 @@ void trial_serve_result(struct trial_serve *t, struct table *table,
         if (table != NULL)
             row(&t->served[i], table);
     }
-    if (came > 0)
+    if (came > 0) {
         value[METRIC_SLO] = judged > 0 ? (double)in_slo / (double)judged : 1;
+        value[METRIC_SLO_COUNT] = (double)judged;
+    }
     value[METRIC_REQUESTS] = (double)came;
     value[METRIC_REQUESTS_DONE] = (double)answered;
     value[METRIC_SERVICE_COST] = usd;

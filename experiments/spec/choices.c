@@ -345,6 +345,20 @@ static bool check_beside(const struct conf_node *root, bool options, struct err 
                      "are run as they are written", err);
 }
 
+/* False, with err: an option has a key that is not known, or another fault of its own.
+ * Without `policies`, what they lack is told of the options first: a typo may be why. */
+static bool check_options(const struct conf_node *options, struct err *err)
+{
+    struct option_keys keys;
+
+    if (conf_kind(options) != CONF_LIST)
+        return true;
+    for (size_t i = 0; i < conf_count(options); i++)
+        if (!read_option(conf_item(options, i), &keys, err))
+            return false;
+    return true;
+}
+
 const struct conf_node *choices_open(struct arena *arena, const struct conf_node *root,
                                      const struct registry_guests *guests, struct err *err)
 {
@@ -357,6 +371,8 @@ const struct conf_node *choices_open(struct arena *arena, const struct conf_node
     options = conf_get(root, "options");
     policies = conf_get(root, "policies");
     if (!check_beside(root, options != NULL, err))
+        return NULL;
+    if (options != NULL && policies == NULL && !check_options(options, err))
         return NULL;
     if (options == NULL || policies == NULL || conf_kind(policies) != CONF_LIST)
         return root;

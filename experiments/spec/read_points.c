@@ -264,7 +264,7 @@ static const struct host_policy *read_policy_at(struct reader *r, uint32_t index
         return NULL;
     if (last == NULL || policy != last->policy[p])
         ARENA_ADD(r->arena, r->entry, r->entry_count, r->entry_room,
-                  (struct read_entry){ policy->policy, node });
+                  (struct read_entry){ policy, node });
     return policy;
 }
 
@@ -338,6 +338,18 @@ static bool check_labels(struct reader *r, struct err *err)
     return true;
 }
 
+/* Checks the tenants that an entry names, and those that it names from `then` on. */
+static bool check_entry(struct reader *r, const struct read_entry *entry,
+                        const char *const *tenants, struct err *err)
+{
+    const struct host_policy *policy = entry->policy;
+
+    return host_tenants_check(r->arena, policy->policy, entry->node, tenants, err) &&
+           (policy->then == NULL ||
+            host_tenants_check(r->arena, policy->then->policy, conf_get(entry->node, "then"),
+                               tenants, err));
+}
+
 /* Checks the tenants that policies name.  A tenant may have jobs at some points alone. */
 static bool check_tenants(struct reader *r, struct err *err)
 {
@@ -356,7 +368,7 @@ static bool check_tenants(struct reader *r, struct err *err)
         }
     ARENA_ADD(r->arena, tenant, count, room, NULL);
     for (size_t i = 0; i < r->entry_count; i++)
-        if (!host_tenants_check(r->arena, r->entry[i].policy, r->entry[i].node, tenant, err))
+        if (!check_entry(r, &r->entry[i], tenant, err))
             return false;
     return true;
 }

@@ -42,7 +42,7 @@ struct reader {
     struct acting *acting;      /* each `with:` that was met */
     size_t acting_count, acting_room;
     /* Entries of `policies:` that were read, to be checked once all points are there. */
-    struct read_entry { const struct cs_policy *policy; const struct conf_node *node; } *entry;
+    struct read_entry { const struct host_policy *policy; const struct conf_node *node; } *entry;
     size_t entry_count, entry_room;
     struct conf_mend mend;
     struct experiment empty;    /* the experiment before any reading */

@@ -198,6 +198,24 @@ static void change_state(struct cs_host *host, uint32_t i, enum cs_lease_state s
     set_state(host, i, state, 0);
 }
 
+void host_lease_waited(struct cs_host *host, struct host_lease_slot *lease, int64_t until_ns)
+{
+    assert(until_ns >= lease->paid_ns);
+    if (until_ns > lease->paid_ns)
+        lease->owner->pub.usd_wait += host_lease_usd(host->spec, &lease->pub.placement,
+                                                     lease->paid_ns, until_ns);
+    lease->paid_ns = until_ns;
+}
+
+/* What it held since it began to load, or to save, went into a switch. */
+static void pay_switch(struct cs_host *host, struct host_lease_slot *lease)
+{
+    host_lease_waited(host, lease, lease->load_from_ns);
+    lease->owner->pub.usd_switch += host_lease_usd(host->spec, &lease->pub.placement,
+                                                   lease->load_from_ns, host_now(host));
+    lease->paid_ns = host_now(host);
+}
+
 /* Adds to the job what its lease held and cost from the grant to now: GPU-seconds,
  * core-seconds, joules, USD, and the part of USD that went into a switch. */
 static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
@@ -213,8 +231,9 @@ static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
     job->usd += host_lease_usd(host->spec, &lease->pub.placement, lease->pub.since_ns,
                                host_now(host));
     if (lease->pub.state == CS_LEASE_LOADING)
-        job->usd_switch += host_lease_usd(host->spec, &lease->pub.placement, lease->load_from_ns,
-                                          host_now(host));
+        pay_switch(host, lease);
+    else
+        host_lease_waited(host, lease, host_now(host));
 }
 
 /* The lease of a role has gone.  A task of that role that waits to continue on it
@@ -455,11 +474,10 @@ static void loaded(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
     uint32_t i = (uint32_t)arg;
-    const struct host_lease_slot *lease = &host->leases->slot[i];
+    struct host_lease_slot *lease = &host->leases->slot[i];
 
     assert(lease->live && lease->pub.state == CS_LEASE_LOADING);
-    lease->owner->pub.usd_switch +=
-        host_lease_usd(host->spec, &lease->pub.placement, lease->load_from_ns, host_now(host));
+    pay_switch(host, lease);
     change_state(host, i, CS_LEASE_IDLE);
     host_tell(host, FACT_LEASE_READY, i, host->leases->slot[i].pub.job.i, 0);
     host->hooks.lease_ready(host, i);
@@ -690,6 +708,7 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
                                ? placement->share[0].gpu_milli : GPU_MILLI;
     lease->pub.state = CS_LEASE_LOADING;
     lease->pub.since_ns = lease->changed_ns = lease->load_from_ns = now;
+    lease->paid_ns = now;
     lease->speedup = speedup > 0 ? speedup
                            : host_speedup_on(host, job, &lease->pub.placement);
     lease->beside = ID_NONE;

@@ -48,6 +48,9 @@ uint32_t host_regrant_at(struct cs_host *host, uint32_t lease,
 
 /* Adds the joules of a lease up to now to its job. */
 void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease);
+/* Adds to its job what the lease cost from where its money has a cause up to then: it
+ * waited, and nothing if no time is between. */
+void host_lease_waited(struct cs_host *host, struct host_lease_slot *lease, int64_t until_ns);
 /* Sets the fraction of time for which the GPUs work, 0 or more; tells it. */
 void host_lease_busy(struct cs_host *host, uint32_t lease, double fraction);
 /* A phase begins on a lease (state busy) or is over (idle, fraction 0): the same,

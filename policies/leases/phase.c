@@ -357,11 +357,14 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
         start_work(host, i, law, &plan);
 }
 
+/* Work that ends within a nanosecond of its phase has no end of its own: times are rounded
+ * up to whole ones. */
+#define CLOCK_ROUNDS_S 1e-9
+
 /* Adds to the job what the phase on a lease cost: the busy part of s seconds as
- * computing, and the bytes it read from the storage, in proportion to what ran.
- * `done`: it ran to its end. */
-static void phase_cost(struct cs_host *host,
-                       const struct host_lease_slot *lease, bool done,
+ * computing, the others as waiting, and the bytes it read from the storage, in
+ * proportion to what ran.  `done`: it ran to its end. */
+static void phase_cost(struct cs_host *host, struct host_lease_slot *lease, bool done,
                        double s)
 {
     struct host_job *job = &lease->owner->pub;
@@ -370,9 +373,15 @@ static void phase_cost(struct cs_host *host,
                                 host_now(host));
     double part = done ? 1 : fmin(1, s * lease->run.rate_max);
 
-    assert(s >= 0 && part >= 0);
+    double busy_s = host_busy_s(&lease->run, done, s);
+
+    assert(s >= 0 && part >= 0 && busy_s <= s);
+    host_lease_waited(host, lease, lease->phase_start_ns);
+    lease->paid_ns = host_now(host);
     if (s > 0)
-        job->usd_compute += usd * host_busy_s(&lease->run, done, s) / s;
+        job->usd_compute += usd * busy_s / s;
+    if (s - busy_s > CLOCK_ROUNDS_S)
+        job->usd_wait += usd * (1 - busy_s / s);
     if (lease->storage_bytes > 0 && part > 0)
         job->usd_transfer += host_transfer_usd(host->spec,
                                                &lease->pub.placement,

@@ -21,7 +21,7 @@
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 
-#define HOST_NAME_BYTES 56u
+#define HOST_NAME_BYTES 48u
 
 /* What is kept of a role that spans nodes, or that has to see new weights; see
  * policies/leases/kept.h. */

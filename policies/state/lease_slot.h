@@ -51,6 +51,7 @@ struct host_lease_slot {
     struct loop_handle recall;      /* when it is taken back */
     int64_t recall_ns;
     int64_t load_from_ns;           /* start of loading or saving */
+    int64_t paid_ns;                /* until when its money has a cause */
     double lost_gpu_s;              /* GPU-seconds for nothing: a phase that was cut */
     struct flow_handle flow;        /* of loading, saving or the phase */
     struct host_steps *steps;       /* NULL: none yet */

@@ -152,7 +152,7 @@ struct host_job {
     double gpu_seconds;         /* held by leases that have ended */
     double core_seconds;        /* likewise */
     double usd;                 /* price of what it held; of that: */
-    double usd_compute, usd_switch;     /* at work; loading, saving */
+    double usd_compute, usd_switch, usd_wait;   /* at work; loading, saving; neither */
     double usd_transfer;        /* beside it: storage, of rented nodes */
     double joules;
     double work_due_s, work_done_s;     /* what the truth asks for, and what was

@@ -93,6 +93,41 @@ static bool read_bool(const struct reading *reading, bool *out)
     return false;
 }
 
+/* Returns the one name that begins with the word; NULL: none does, or several do. */
+static const char *find_begun(const char *word, const char *const *names)
+{
+    const char *begun = NULL;
+
+    for (size_t i = 0; names[i] != NULL && strlen(word) > 1; i++)
+        if (strncmp(names[i], word, strlen(word)) == 0) {
+            if (begun != NULL)
+                return NULL;
+            begun = names[i];
+        }
+    return begun;
+}
+
+/* Hints at the choice that was probably meant; where none is near, at those that the
+ * message, `shown`, had no room for. */
+static void hint_choice(const struct reading *reading, const char *shown)
+{
+    const char *const *choices = reading->field->choices;
+    const char *word = reading->node->text, *nearest = conf_nearest(word, choices);
+    size_t bytes = strlen(shown), count = 0;
+    char rest[200];
+
+    if (nearest == NULL)
+        nearest = find_begun(word, choices);
+    if (nearest != NULL) {
+        err_hint(reading->err, "Did you mean '%s'?", nearest);
+    } else if (bytes > 3 && strcmp(shown + bytes - 3, "...") == 0) {
+        for (const char *p = shown; (p = strchr(p, ',')) != NULL; p++)
+            count++;
+        conf_join(choices + count, rest, sizeof rest);
+        err_hint(reading->err, "The others are %s.", rest);
+    }
+}
+
 /* A choice is read as its place in the list of words. */
 static bool read_choice(const struct reading *reading, int *out)
 {
@@ -109,9 +144,7 @@ static bool read_choice(const struct reading *reading, int *out)
     }
     conf_join(choices, must + used, sizeof must - used);
     report_fault(reading, ERR_SCHEMA, must);
-    const char *nearest = conf_nearest(reading->node->text, choices);
-    if (nearest != NULL)
-        err_hint(reading->err, "Did you mean '%s'?", nearest);
+    hint_choice(reading, must + used);
     return false;
 }
 

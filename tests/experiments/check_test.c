@@ -196,7 +196,7 @@ static void equal_fractions_of_drawn_seeds_have_an_interval_too(void **state)
     assert_int_equal(judge(w, grid, e), CHECK_UNDECIDED);
     e.low = 0.4728;
     assert_int_equal(judge(w, grid, e), CHECK_HOLDS);
-    set_all(grid, METRIC_REQUESTS_DONE, 1000);
+    set_all(grid, METRIC_SLO_COUNT, 1000);
     e.low = 0.99926;
     assert_int_equal(judge(w, grid, e), CHECK_UNDECIDED);
     e.low = 0.99925;

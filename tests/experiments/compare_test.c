@@ -188,6 +188,40 @@ static void compare_rows_leave_the_baseline_without_delta(void **state)
     arena_free(arena);
 }
 
+/* Three drawn seeds of a, and of b, have the same count or fraction each.  A
+ * share of 1 - 0.05^(1/3) = 0.631597 of the seeds may be otherwise; of a count -ln(0.05) / 3
+ * = 0.998577 may come in one.  b has a failure more in each seed: 1 -+ 0.998577, and as little
+ * has a chance of exp(-3) = 0.0497871, so the interval excludes 0 by a hair.  Of 5 failures
+ * they are 20 -+ 19.9715%.  A cost that is the same is known.  Each of 3 x 100 deadlines was
+ * met: 0.05^(1/300) = 0.990064. */
+static void equal_seeds_have_the_interval_that_check_judges(void **state)
+{
+    struct arena *arena = arena_new(4096);
+    struct table *table = table_new(csv_compare.columns, csv_compare.count);
+    struct grid *grid = make_grid(arena);
+    const char *rows;
+    size_t bytes;
+
+    (void)state;
+    for (unsigned i = 0; i < 6; i++) {
+        grid_set(grid, 0, i / 3, i % 3, METRIC_JCT_MEAN, i);
+        grid_set(grid, 0, i / 3, i % 3, METRIC_JOBS_FAILED, i < 3 ? 5 : 6);
+        grid_set(grid, 0, i / 3, i % 3, METRIC_GPU_DOWN, 0);
+        grid_set(grid, 0, i / 3, i % 3, METRIC_SLO, 1);
+        grid_set(grid, 0, i / 3, i % 3, METRIC_SLO_COUNT, 100);
+    }
+    compare_rows(arena, grid, 0, table);
+    rows = table_bytes(table, &bytes);
+    assert_non_null(strstr(rows, "base,a,jobs_failed,3,5,4.00142258,5.99857742,a,"));
+    assert_non_null(strstr(rows, "base,b,jobs_failed,3,6,5.00142258,6.99857742,a,20,"
+                           "0.0284515096,39.9715485,0.0497870684,"));
+    assert_non_null(strstr(rows, "base,b,gpu_down_fraction,3,0,0,0.63159685,a,,,,1,"));
+    assert_non_null(strstr(rows, "base,a,slo_attained_fraction,3,1,0.990063918,1,a,"));
+    assert_non_null(strstr(rows, "base,a,cost_usd,3,10,10,10,a,"));
+    table_free(table);
+    arena_free(arena);
+}
+
 static void aligned_grid_is_absent_where_the_other_lacks_trials(void **state)
 {
     struct arena *arena = arena_new(4096);
@@ -318,6 +352,7 @@ int main(void)
         cmocka_unit_test(equal_pairs_have_p_1_and_shifted_ones_p_0),
         cmocka_unit_test(zero_baseline_has_no_percentage),
         cmocka_unit_test(compare_rows_leave_the_baseline_without_delta),
+        cmocka_unit_test(equal_seeds_have_the_interval_that_check_judges),
         cmocka_unit_test(aligned_grid_is_absent_where_the_other_lacks_trials),
         cmocka_unit_test(
             one_trial_of_what_draws_nothing_pairs_with_every_seed),

@@ -142,6 +142,7 @@ static void a_request_cut_off_before_it_is_late_is_neither_kept_nor_missed(void 
     serve("138.5s", keys, "100s, 110s, 111s, 112s, 113s");
     hand_near(of("done"), 3);
     hand_near(of("slo_attained_fraction"), 3.0 / 5);
+    hand_near(hand_cell(&program, "summary.csv", "fcfs", NULL, "slo_count"), 5);
     hand_near(hand_cell(&program, "summary.csv", "fcfs", NULL, "slo_attained_fraction"),
               3.0 / 5);
 }

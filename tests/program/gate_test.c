@@ -325,6 +325,73 @@ static void jobs_of_two_policies_are_paired_over_days(void **state)
     RUN(*state, lines);
 }
 
+/* Three jobs and two replicas of a service, whose names have the same kind, in two seeds: six
+ * pairs, and a curve of six jobs, where all of ten rows would be. */
+static void replicas_of_services_are_no_pairs_and_in_no_curve(void **state)
+{
+    static const struct line lines[] = {
+        { "printf 'experiment: s\nseeds: 2\ncluster:\n  nodes:\n"
+          "    - {name: a, count: 1, gpus: {type: t4, count: 8}, memory: 256GB,\n"
+          "       cpu: {type: epyc-7742, sockets: 1}}\n"
+          "workload:\n  services:\n    - name: cls\n      model: bert-base\n"
+          "      gpu: {tp: 1, types: [t4], cores: 2}\n"
+          "      replicas: {min: 2, max: 2}\n      times: {batch: 1s}\n"
+          "      requests: {arrival: {process: fixed, times: [100s]}, prompt: 100, for: 1h}\n"
+          "  arrival: {process: fixed, times: [1s, 2s, 3s]}\n"
+          "  mix: [{recipe: trace, name: cls, gpus: 1, duration: {exponential: {mean: "
+          "10min}}}]\npolicies: [fcfs, sjf]\n"
+          "output: {tables: [jobs], plots: [jct_cdf]}\n' >s.yaml && "
+          "clustersim run s.yaml -q -o s && grep -c ',cls-[01],cls,' s/jobs.csv", 0, "8" },
+        { "clustersim compare s --jobs", 0, "replicas of services are left out: they are no "
+          "jobs of a user\n\nbase, fcfs -> sjf\n    6 pairs; mean" },
+        { "sed -n '4p' s/plots/jct_cdf.dat | grep ' 0.166666667$'", 0, NULL },
+        { "rm s/services.csv && clustersim compare s --jobs", 0, "10 pairs" },
+    };
+
+    RUN(*state, lines);
+}
+
+/* Jobs of known length that start at once work for as long as they hold GPUs, also when they
+ * are stopped and go on: they wait for nothing, to the last bit. */
+static void jobs_that_only_work_pay_nothing_for_waiting(void **state)
+{
+    static const struct line lines[] = {
+        { "printf 'experiment: w\nseeds: 1\ncluster:\n  nodes: [{name: g, count: 2, gpus: "
+          "{type: generic, count: 8}, price: 20.1USD/h}]\n"
+          "workload:\n  arrival: {process: poisson, rate: 60/h}\n  jobs: 300\n"
+          "  mix: [{recipe: trace, name: x, gpus: {choice: {1: 1, 2: 1, 3: 1, 5: 1}}, "
+          "duration: {exponential: {mean: 10min}}}]\npolicies: [las]\n"
+          "output: {tables: [jobs], plots: []}\n' >w.yaml && "
+          "clustersim run w.yaml -q -o w && awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) { "
+          "if ($i == \"cost_wait_usd\") c = i; if ($i == \"preemptions\") p = i } next } "
+          "{ stops += $p; bad += $c != \"0\" } END { print (stops > 100), bad }' w/jobs.csv",
+          0, "1 0" },
+    };
+
+    RUN(*state, lines);
+}
+
+/* The manual says so.  Phases that overlap begin in another order than they end. */
+static void rows_of_phases_are_by_their_end_for_any_number_of_threads(void **state)
+{
+    static const struct line lines[] = {
+        { "printf 'experiment: p\nseeds: 3\ncluster:\n  nodes: [{name: g, count: 1, gpus: "
+          "{type: generic, count: 8}}]\n"
+          "workload:\n  arrival: {process: poisson, rate: 60/h}\n  jobs: 60\n"
+          "  mix: [{recipe: trace, name: x, gpus: 1, duration: {exponential: {mean: 10min}}}]\n"
+          "policies: [fcfs, las]\noutput: {tables: [phases], plots: [], detail_seeds: all}\n' "
+          ">p.yaml && clustersim run p.yaml -q -j 1 -o p1 && clustersim run p.yaml -q -j 3 -o p3 "
+          "&& cmp p1/phases.csv p3/phases.csv", 0, NULL },
+        { "awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { k = $1 $2 $3; "
+          "if (k == last) { fell += $c[\"end_s\"] + 0 < end; begun += $c[\"start_s\"] + 0 < "
+          "start } else { trials++ } last = k; end = $c[\"end_s\"] + 0; "
+          "start = $c[\"start_s\"] + 0 } END { print trials, fell + 0, (begun > 0) }' "
+          "p1/phases.csv", 0, "6 0 1" },
+    };
+
+    RUN(*state, lines);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(int argc, char **argv)
@@ -336,6 +403,9 @@ int main(int argc, char **argv)
         TEST(a_failed_trial_is_neither_held_nor_undecided),
         TEST(ten_copies_are_as_good_as_the_one_trial),
         TEST(jobs_of_two_policies_are_paired_over_days),
+        TEST(rows_of_phases_are_by_their_end_for_any_number_of_threads),
+        TEST(jobs_that_only_work_pay_nothing_for_waiting),
+        TEST(replicas_of_services_are_no_pairs_and_in_no_curve),
         TEST(copies_are_not_run_and_have_no_interval),
     };
 

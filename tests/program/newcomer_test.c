@@ -219,6 +219,25 @@ static void one_overload_is_told_once(void **state)
     task(*state, answers);
 }
 
+/* The list of the message is cut: the hint has the nearest name, also where the word only
+ * begins it, or the rest. */
+static void a_placement_that_is_none_gets_the_nearest_or_the_others(void **state)
+{
+    static const struct answer answers[] = {
+        { "clustersim e.yaml -o b --set 'policies=[{policy: fcfs, placement: topolgy}]'", 3,
+          "Did you mean 'topology'?", NULL },
+        { "clustersim e.yaml -o b --set 'policies=[{policy: fcfs, placement: topo}]'", 3,
+          "Did you mean 'topology'?", NULL },
+        { "clustersim e.yaml -o b --set 'policies=[{policy: fcfs, placement: lucid}]'", 3,
+          "consolidate, ..., found 'lucid'", "Did you mean" },
+        { "clustersim e.yaml -o b --set 'policies=[{policy: fcfs, placement: gpu}]'", 3,
+          "The others are topology, helios.", "Did you mean" },
+        { NULL, 0, NULL, NULL }
+    };
+
+    task(*state, answers);
+}
+
 /* A quota of a tenant without jobs is told; where none has a tenant, it is refused. */
 static void quotas_of_nobody_are_told(void **state)
 {
@@ -231,6 +250,19 @@ static void quotas_of_nobody_are_told(void **state)
           "quota", "is of that tenant" },
         { "clustersim e.yaml -o b --set 'policies=[{policy: quota, quotas: vision=4}]'", 3,
           "tenants: none", NULL },
+        /* from some time on, and in a fork */
+        { "clustersim t.yaml -o b --set 'policies=[{policy: fcfs, then: {at: 1s, policy: "
+          "quota, quotas: vision=4}}]'", 0,
+          "'quotas' of policy fcfs names 'vision', and no job or service is of that tenant",
+          NULL },
+        { "clustersim t.yaml -o b --set 'policies=[{policy: fcfs, then: {at: 1s, policy: "
+          "quota, quotas: teem-a=4}}]'", 3, "Did you mean 'team-a'?", NULL },
+        { "clustersim fork t.yaml -o f --only fcfs --at 1s --set '{policy: quota, quotas: "
+          "teem-a=4}'", 3, "Did you mean 'team-a'?", NULL },
+        /* of a sweep, all points are known to one trial */
+        { "clustersim t.yaml --trial 1 --set 'policies=[{policy: quota, quotas: team-a=4 "
+          "vision=4}]' --set 'sweep={workload.mix.j.tenant: [team-a, vision]}'", 0,
+          "trial 1", "is of that tenant" },
         { NULL, 0, NULL, NULL }
     };
 
@@ -263,6 +295,7 @@ int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
+        TEST(a_placement_that_is_none_gets_the_nearest_or_the_others),
         TEST(quotas_of_nobody_are_told),
         TEST(keys_that_no_job_lets_act_are_told),
         TEST(a_baseline_is_not_where_results_go),
