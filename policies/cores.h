@@ -3,8 +3,8 @@
  * cores.h - jobs that may go on cores, where a plan counts GPUs; and the cores of a
  * promise.
  *
- * Cores are counted over all nodes, in thousandths: neither nodes nor pools.  Nodes whose
- * cores are not stated do not count.
+ * Cores are counted over nodes together, in thousandths.  Nodes whose cores are not stated
+ * do not count, nor do nodes that are out of service.
  */
 #ifndef POLICIES_CORES_H
 #define POLICIES_CORES_H
@@ -50,6 +50,10 @@ static inline int64_t cs_task_core_milli(const struct cs_host *host, struct task
  * never, and none.  From a calendar of ends, which is kept from the first question on. */
 int64_t cs_cores_free_ns(struct cs_host *host, int64_t milli, int64_t from_ns,
                          int64_t *spare);
+
+/* The same on the nodes of these groups (plan.h). */
+int64_t cs_groups_cores_ns(struct cs_host *host, uint64_t groups, int64_t milli,
+                           int64_t from_ns, int64_t *spare);
 
 /* Does the first role of a job that was started just now hold GPUs?  On cores it holds
  * none. */

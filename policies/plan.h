@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * plan.h - reservations: how many GPUs are free over time.
+ * plan.h - reservations: how many GPUs are free over time, and where a job may lie.
  */
 #ifndef POLICIES_PLAN_H
 #define POLICIES_PLAN_H
@@ -22,5 +22,51 @@ void cs_plan_take(struct cs_plan *plan, int64_t start_ns, int64_t end_ns,
  * `before_ns`; that if there is none before. */
 int64_t cs_plan_find(struct cs_plan *plan, uint32_t gpus, int64_t run_ns,
                      int64_t before_ns);
+
+/* The same for them all the time, no sooner than from_ns: by a walk. */
+int64_t cs_plan_find_from(struct cs_plan *plan, int64_t from_ns, uint32_t gpus,
+                          int64_t run_ns);
+
+/* ---- where a job may lie ---- */
+
+/* Groups of nodes in the order of the cluster's file: bit g is the g-th.  In a cluster of
+ * more than 64 groups they are not told apart: each set is CS_ALL_GROUPS. */
+#define CS_ALL_GROUPS UINT64_MAX
+#define CS_REACH_MAX 8u
+
+/* Where the GPUs of a role may lie.  A gang has one type of GPU, so each type that the owner
+ * names is an option of its own, in the order in which they are named; a role that names
+ * none, or more than CS_REACH_MAX, has one option, whose types are counted together. */
+struct cs_reach {
+    uint32_t gpus, gpu_milli;   /* that it asks for; thousandths of each */
+    uint32_t count;             /* options; 0: it needs no GPU, or no GPU suits it */
+    struct {
+        uint64_t groups;
+        uint32_t gpu_type;      /* as in cs_want; 0: as asked */
+    } option[CS_REACH_MAX];
+};
+void cs_role_reach(const struct cs_host *host, struct job_id job, uint32_t role,
+                   struct cs_reach *out);
+/* The groups whose nodes a job may use, with those of roles without GPUs. */
+uint64_t cs_job_groups(const struct cs_host *host, struct job_id job);
+/* The groups of these pools (0: all), and the pools that have one of these groups. */
+uint64_t cs_pool_groups(const struct cs_host *host, uint32_t pool_mask);
+uint32_t cs_group_pools(const struct cs_host *host, uint64_t groups);
+/* As cs_earliest_ns() on the nodes of these groups. */
+int64_t cs_groups_free_ns(struct cs_host *host, uint64_t groups, uint32_t gpus,
+                          uint32_t *spare);
+/* How many GPUs of these groups should be free at a time to come. */
+uint32_t cs_groups_free_by(struct cs_host *host, uint64_t groups, int64_t at_ns);
+/* From when on some GPU of these groups should have so many thousandths free.  *spare: how
+ * many GPUs more have them then; *beside: thousandths that the roomiest one has beyond
+ * them.  INT64_MAX: never. */
+int64_t cs_part_free_ns(struct cs_host *host, uint64_t groups, uint32_t milli,
+                        uint32_t *spare, uint32_t *beside);
+/* How many GPUs a lease holds on these groups. */
+uint32_t cs_lease_gpus_on(const struct cs_host *host, struct lease_id lease, uint64_t groups);
+/* Sets pool_mask and gpu_type of a want for a role of a job, want->role, to the nodes of these
+ * groups that it may use. */
+void cs_want_groups(const struct cs_host *host, struct job_id job, uint64_t groups,
+                    struct cs_want *want);
 
 #endif

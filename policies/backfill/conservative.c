@@ -10,11 +10,16 @@
  * arrival, none back.  So with estimates that are never too short no job starts
  * later than it was promised on submission.  A job that outlives its
  * estimate breaks promises: all are made anew.  More predictable than easy,
- * with fewer holes to fill.  The plan counts GPUs, neither nodes nor cores: where
- * whole nodes are needed it may not hold.  Cores are kept for the first job that is due
- * and finds too few, against jobs without GPUs, of which the plan knows nothing.  A job
- * that may go on cores has a reservation of GPUs, and starts on cores as soon as there
- * are enough; then the plan has its GPUs back.
+ * with fewer holes to fill.  The plan counts thousandths of GPUs, neither nodes nor cores:
+ * where whole nodes are needed, or a whole GPU where parts are free, it may not hold.
+ * Cores are kept for the first job that is due and finds too few.  A job that may go on
+ * cores has a reservation of GPUs, and starts on cores as soon as there are enough; then
+ * the plan has its GPUs back.
+ *
+ * Where jobs name pools or types of GPU, the cluster is cut into lots, sets of groups of
+ * nodes that each job may use wholly or not at all.  Each lot has a plan of its own, and a
+ * reservation names the lot of each role, in which it starts: the one where it is first.  A
+ * gang larger than any lot that it may use is spread over several.
  *
  * What is due is found by time, and a hole in the plan by cs_plan_find(): no
  * decision looks at the whole queue or along the plan but where a job ended
@@ -34,12 +39,22 @@
 extern const struct cs_policy conservative_policy;
 
 #define NEVER INT64_MAX
+#define LOTS_MAX 32u
+
+/* Groups of nodes that each job may use wholly or not at all, and how much of their GPUs is
+ * free over time. */
+struct con_lot {
+    struct cs_plan *plan;       /* in thousandths of GPUs */
+    uint64_t groups;
+    uint32_t gpus;              /* that the plan is made for */
+};
 
 struct con_job {
     int64_t start_ns, end_ns;   /* planned; NEVER: no place in the plan */
     int64_t run_ns;             /* what it asks for: so long, */
-    uint32_t gpus;              /* so many, */
+    uint32_t milli;             /* so many thousandths of GPUs, */
     uint32_t takes;             /* of which its place in the plan takes these */
+    uint32_t lots[FORM_ROLES_MAX];      /* by role: a mask; of one lot it is not set */
     bool waits, runs;           /* it has a reservation; it has started */
 };
 
@@ -50,7 +65,9 @@ struct con_start {
 };
 
 struct con {
-    struct cs_plan *plan;
+    struct con_lot lot[LOTS_MAX];
+    uint32_t lots;
+    bool cut;                   /* a lot was cut, so that all plans are made anew */
     struct con_job *job;        /* by id */
     uint32_t job_room;
     uint32_t *line;             /* jobs in the order of the queue; con_compress() */
@@ -80,17 +97,104 @@ static bool con_init(void *self, struct cs_host *host)
 {
     struct con *con = self;
 
-    con->plan = cs_plan_new(host);
+    con->lot[0] = (struct con_lot) { cs_plan_new(host), CS_ALL_GROUPS, 0 };
+    con->lots = 1;
     con->ends = cs_order_new(host);
     return true;
 }
 
-/* An empty plan for the GPUs that there are now. */
+/* Returns the GPUs of a lot that are in service. */
+static uint32_t con_lot_gpus(const struct con *con, struct cs_host *host, uint32_t lot)
+{
+    return con->lots == 1 ? cs_total_gpus(host, 0)
+                          : cs_groups_free_by(host, con->lot[lot].groups, NEVER);
+}
+
+/* Empty plans for the GPUs that there are now. */
 static void con_reset(struct con *con, struct cs_host *host)
 {
     con->begun = true;
+    con->cut = false;
     con->total = cs_total_gpus(host, 0);
-    cs_plan_clear(con->plan, cs_now_ns(host), con->total);
+    for (uint32_t l = 0; l < con->lots; l++) {
+        con->lot[l].gpus = con_lot_gpus(con, host, l);
+        cs_plan_clear(con->lot[l].plan, cs_now_ns(host), GPU_MILLI * con->lot[l].gpus);
+    }
+}
+
+/* Are there more or fewer GPUs than the plans are made for? */
+static bool con_resized(const struct con *con, struct cs_host *host)
+{
+    bool resized = cs_total_gpus(host, 0) != con->total;
+
+    for (uint32_t l = 0; con->lots > 1 && !resized && l < con->lots; l++)
+        resized = con_lot_gpus(con, host, l) != con->lot[l].gpus;
+    return resized;
+}
+
+/* Cuts the lots of which a job may use a part. */
+static void con_cut(struct con *con, struct cs_host *host, uint64_t groups)
+{
+    for (uint32_t l = con->lots; l-- > 0;) {
+        uint64_t in = con->lot[l].groups & groups, out = con->lot[l].groups & ~groups;
+        if (in == 0 || out == 0 || con->lots == LOTS_MAX)
+            continue;
+        con->lot[l].groups = in;
+        con->lot[con->lots++] = (struct con_lot) { cs_plan_new(host), out, 0 };
+        con->cut = true;
+    }
+}
+
+/* Takes so much for a role from these lots: of the first one what it has, of the next one the
+ * rest. */
+static void con_spread(const struct con *con, uint32_t lots, uint32_t milli,
+                       uint32_t *amount)
+{
+    for (; lots != 0 && milli > 0; lots &= lots - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(lots), all = GPU_MILLI * con->lot[l].gpus;
+        uint32_t part = milli < all || (lots & (lots - 1)) == 0 ? milli : all;
+        amount[l] += part;
+        milli -= part;
+    }
+}
+
+/* Returns what a role asks for. */
+static uint32_t con_role_milli(const struct cs_host *host, uint32_t id, uint32_t role)
+{
+    const struct job_request *request = cs_request(host, (struct job_id) { id });
+
+    return job_role_gpus(request, role) * job_role_milli(request, role);
+}
+
+/* Finds what a job takes of each lot by the lots of its roles. */
+static void con_amounts(const struct con *con, const struct cs_host *host, uint32_t id,
+                        uint32_t *amount)
+{
+    const struct con_job *job = &con->job[id];
+    uint32_t roles = cs_request(host, (struct job_id) { id })->form->role_count;
+
+    for (uint32_t l = 0; l < con->lots; l++)
+        amount[l] = 0;
+    for (uint32_t r = 0; r < roles; r++)
+        con_spread(con, job->lots[r], con_role_milli(host, id, r), amount);
+}
+
+/* Takes the place of a job out of the plans for a time, or puts it back (sign -1). */
+static void con_take(struct con *con, const struct cs_host *host, uint32_t id,
+                     int64_t start_ns, int64_t end_ns, int sign)
+{
+    uint32_t amount[LOTS_MAX];
+
+    if (con->cut)
+        return;
+    if (con->lots == 1) {
+        cs_plan_take(con->lot[0].plan, start_ns, end_ns,
+                     sign * (int64_t)con->job[id].milli);
+        return;
+    }
+    con_amounts(con, host, id, amount);
+    for (uint32_t l = 0; l < con->lots; l++)
+        cs_plan_take(con->lot[l].plan, start_ns, end_ns, sign * (int64_t)amount[l]);
 }
 
 /* The planned end; NEVER stays NEVER. */
@@ -201,16 +305,92 @@ static int64_t con_first_start_ns(struct con *con)
 
 /* ---- reservations ---- */
 
+/* Returns the lots that a role may use for an option of its reach, as a mask. */
+static uint32_t con_option(const struct con *con, const struct cs_reach *reach, uint32_t i)
+{
+    uint32_t lots = 0;
+
+    for (uint32_t l = 0; l < con->lots; l++)
+        if ((con->lot[l].groups & reach->option[i].groups) != 0)
+            lots |= 1u << l;
+    return lots;
+}
+
+/* Returns the lot in which a role alone is first, as a mask; of one that is larger than each
+ * lot, the lots of its first option that is large enough.  *start_ns: when, of one lot. */
+static uint32_t con_choose(const struct con *con, const struct cs_reach *reach,
+                           int64_t run_ns, int64_t *start_ns)
+{
+    uint32_t milli = reach->gpus * reach->gpu_milli, best = 0, wide = 0;
+
+    *start_ns = NEVER;
+    for (uint32_t i = 0; i < reach->count; i++) {
+        uint32_t option = con_option(con, reach, i);
+        uint64_t all = 0;
+        for (uint32_t lots = option; lots != 0; lots &= lots - 1) {
+            uint32_t l = (uint32_t)__builtin_ctz(lots);
+            all += (uint64_t)GPU_MILLI * con->lot[l].gpus;
+            if (milli > GPU_MILLI * con->lot[l].gpus)
+                continue;
+            int64_t at_ns = cs_plan_find(con->lot[l].plan, milli, run_ns, *start_ns);
+            if (best == 0 || at_ns < *start_ns) {
+                best = 1u << l;
+                *start_ns = at_ns;
+            }
+        }
+        wide = wide == 0 && milli <= all ? option : wide;
+    }
+    return best != 0 ? best : wide;
+}
+
+/* Returns the first time at which all lots have for a job what it takes of them. */
+static int64_t con_meet(const struct con *con, const uint32_t *amount, int64_t run_ns)
+{
+    int64_t at_ns = 0;
+    uint32_t agreed = 0;
+
+    for (uint32_t l = 0; agreed < con->lots && at_ns < NEVER; l = (l + 1) % con->lots) {
+        int64_t then_ns = amount[l] == 0 ? at_ns : cs_plan_find_from(con->lot[l].plan, at_ns,
+                                                                     amount[l], run_ns);
+        agreed = then_ns > at_ns ? 1 : agreed + 1;
+        at_ns = then_ns;
+    }
+    return at_ns;
+}
+
+/* Chooses lots for a job, and returns when it can start there; NEVER: not at all. */
+static int64_t con_find(struct con *con, struct cs_host *host, uint32_t id)
+{
+    struct con_job *job = &con->job[id];
+    uint32_t roles = cs_request(host, (struct job_id) { id })->form->role_count;
+    uint32_t amount[LOTS_MAX];
+    int64_t start_ns = NEVER;
+    bool never = false;
+
+    if (con->lots == 1)
+        return cs_plan_find(con->lot[0].plan, job->milli, job->run_ns, NEVER);
+    for (uint32_t r = 0; r < roles; r++) {
+        struct cs_reach reach;
+        cs_role_reach(host, (struct job_id) { id }, r, &reach);
+        job->lots[r] = con_choose(con, &reach, job->run_ns, &start_ns);
+        never |= reach.gpus > 0 && job->lots[r] == 0;
+    }
+    if (roles == 1 && (job->lots[0] & (job->lots[0] - 1)) == 0 && job->lots[0] != 0)
+        return start_ns;
+    con_amounts(con, host, id, amount);
+    return never ? NEVER : con_meet(con, amount, job->run_ns);
+}
+
 /* Gives a job the earliest place that the plan has for its GPUs and its run
  * time. */
 static void con_reserve(struct con *con, struct cs_host *host, uint32_t id)
 {
     struct con_job *job = &con->job[id];
 
-    job->start_ns = cs_plan_find(con->plan, job->gpus, job->run_ns, NEVER);
+    job->start_ns = con_find(con, host, id);
     job->end_ns = con_end(job->start_ns, job->run_ns);
-    cs_plan_take(con->plan, job->start_ns, job->end_ns, job->gpus);
-    job->takes = job->gpus;
+    con_take(con, host, id, job->start_ns, job->end_ns, 1);
+    job->takes = job->milli;
     con_wait(con, host, id);
 }
 
@@ -222,12 +402,25 @@ static bool con_may_go_on_cores(const struct cs_host *host, struct job_id id)
     return form->role_count == 1 && form->role[0].on_cores.cores > 0;
 }
 
+/* Cuts the lots, if the job may use a part of one. */
+static void con_cut_for(struct con *con, struct cs_host *host, struct job_id job)
+{
+    uint32_t roles = cs_request(host, job)->form->role_count;
+
+    for (uint32_t r = 0; r < roles; r++) {
+        struct cs_reach reach;
+        cs_role_reach(host, job, r, &reach);
+        for (uint32_t i = 0; i < reach.count; i++)
+            con_cut(con, host, reach.option[i].groups);
+    }
+}
+
 /* What a job asks for; it has no place. */
 static void con_task(struct con *con, const struct cs_host *host, const struct cs_task *task)
 {
     struct con_job *job = &con->job[task->job.i];
 
-    job->gpus = task->gpus;
+    job->milli = task->gpus * task->gpu_milli;
     job->run_ns = task->estimate_ns > 0 ? task->estimate_ns : 1;
     job->start_ns = job->end_ns = NEVER;
     con->may_go_on_cores |= con_may_go_on_cores(host, task->job);
@@ -245,6 +438,7 @@ static void con_job_submitted(void *self, struct cs_host *host,
     struct task_id task = cs_job_task(host, job, CS_ALL_ROLES);
     if (task.i == ID_NONE)
         return;
+    con_cut_for(con, host, job);
     con_task(con, host, cs_task(host, task));
     con->fresh++;
 }
@@ -256,8 +450,8 @@ static void con_job_ended(void *self, struct cs_host *host, struct job_id id)
     struct con_job *job = &con->job[id.i];
 
     if (job->runs && job->end_ns > cs_now_ns(host)) {
-        cs_plan_take(con->plan, cs_now_ns(host), job->end_ns,
-                     -(int64_t)job->takes);
+        if (job->takes > 0)
+            con_take(con, host, id.i, cs_now_ns(host), job->end_ns, -1);
         con->early = true;
     }
     job->runs = false;
@@ -266,11 +460,13 @@ static void con_job_ended(void *self, struct cs_host *host, struct job_id id)
 }
 
 /* A job that was interrupted on cores has GPUs in its place in the plan again. */
-static void con_take_again(struct con *con, struct cs_host *host, struct con_job *job)
+static void con_take_again(struct con *con, struct cs_host *host, uint32_t id)
 {
+    struct con_job *job = &con->job[id];
+
     if (job->end_ns > cs_now_ns(host))
-        cs_plan_take(con->plan, cs_now_ns(host), job->end_ns, job->gpus - job->takes);
-    job->takes = job->gpus;
+        con_take(con, host, id, cs_now_ns(host), job->end_ns, 1);
+    job->takes = job->milli;
 }
 
 /* Jobs that were interrupted wait again, at their old place. */
@@ -282,10 +478,24 @@ static void con_list_anew(struct con *con, struct cs_host *host)
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
         uint32_t id = cs_task(host, cs_pending(host, i))->job.i;
         cs_order_drop(con->ends, id);
-        if (con->job[id].runs && con->job[id].takes < con->job[id].gpus)
-            con_take_again(con, host, &con->job[id]);
+        if (con->job[id].runs && con->job[id].takes < con->job[id].milli)
+            con_take_again(con, host, id);
         con_line_up(con, host, id);
         con_wait(con, host, id);
+    }
+}
+
+/* The lots of a job that runs are those where its leases lie. */
+static void con_locate(struct con *con, const struct cs_host *host, uint32_t id)
+{
+    struct con_job *job = &con->job[id];
+
+    for (uint32_t r = 0; con->lots > 1 && r < FORM_ROLES_MAX; r++) {
+        struct lease_id lease = cs_role_lease(host, (struct job_id) { id }, r);
+        job->lots[r] = 0;
+        for (uint32_t l = 0; lease.i != ID_NONE && l < con->lots; l++)
+            if (cs_lease_gpus_on(host, lease, con->lot[l].groups) > 0)
+                job->lots[r] |= 1u << l;
     }
 }
 
@@ -301,7 +511,9 @@ static void con_replan(struct con *con, struct cs_host *host)
         struct con_job *job = &con->job[id];
         if (job->end_ns <= now_ns)
             job->end_ns = clock_after(now_ns, 1);
-        cs_plan_take(con->plan, now_ns, job->end_ns, job->takes);
+        con_locate(con, host, id);
+        if (job->takes > 0)
+            con_take(con, host, id, now_ns, job->end_ns, 1);
         cs_order_put(con->ends, id, job->end_ns);
     }
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
@@ -312,21 +524,40 @@ static void con_replan(struct con *con, struct cs_host *host)
     }
 }
 
+/* The same where there are several lots: it leaves its place, looks for one in all of them,
+ * and takes its own again if that is no later. */
+static void con_move(struct con *con, struct cs_host *host, uint32_t id)
+{
+    struct con_job *job = &con->job[id], before = *job;
+
+    con_take(con, host, id, job->start_ns, job->end_ns, -1);
+    int64_t start_ns = con_find(con, host, id);
+    if (start_ns >= before.start_ns) {
+        *job = before;
+        con_take(con, host, id, job->start_ns, job->end_ns, 1);
+        return;
+    }
+    job->start_ns = start_ns;
+    job->end_ns = con_end(start_ns, job->run_ns);
+    con_take(con, host, id, job->start_ns, job->end_ns, 1);
+    con_wait(con, host, id);
+}
+
 /* A reservation moves forward if there is room: its own place counts as free,
  * so that room that reaches up to it is enough. */
 static void con_advance(struct con *con, struct cs_host *host, uint32_t id)
 {
     struct con_job *job = &con->job[id];
-    int64_t start_ns = cs_plan_find(con->plan, job->gpus, job->run_ns,
-                                    job->start_ns);
+    struct cs_plan *plan = con->lot[0].plan;
+    int64_t start_ns = cs_plan_find(plan, job->milli, job->run_ns, job->start_ns);
 
     if (start_ns == job->start_ns)
         return;
     int64_t end_ns = con_end(start_ns, job->run_ns);
     int64_t meet_ns = con_least(end_ns, job->start_ns);
-    cs_plan_take(con->plan, start_ns, meet_ns, job->gpus);
-    cs_plan_take(con->plan, end_ns > job->start_ns ? end_ns : job->start_ns,
-             job->end_ns, -(int64_t)job->gpus);
+    cs_plan_take(plan, start_ns, meet_ns, job->milli);
+    cs_plan_take(plan, end_ns > job->start_ns ? end_ns : job->start_ns,
+                 job->end_ns, -(int64_t)job->milli);
     job->start_ns = start_ns;
     job->end_ns = end_ns;
     con_wait(con, host, id);
@@ -342,7 +573,7 @@ static void con_compress(struct con *con, struct cs_host *host)
         if (!con->job[id].waits)
             continue;
         con->line[kept++] = id;
-        con_advance(con, host, id);
+        (con->lots == 1 ? con_advance : con_move)(con, host, id);
     }
     if (con->early)
         con->lines = kept;
@@ -368,7 +599,7 @@ static bool con_broken(struct con *con, struct cs_host *host)
 {
     if (cs_pending_count(host) != con->waits + con->fresh)
         con_list_anew(con, host);
-    return cs_total_gpus(host, 0) != con->total ||
+    return con->cut || con_resized(con, host) ||
            con_first_start_ns(con) < cs_now_ns(host) ||
            con_first_end_ns(con) <= cs_now_ns(host);
 }
@@ -382,7 +613,7 @@ static void con_begin(struct con *con, struct cs_host *host, uint32_t id)
     con_wait_no_more(con, id);
     job->runs = true;
     if (job->takes > 0 && !cs_holds_gpus(host, (struct job_id) { id })) {
-        cs_plan_take(con->plan, job->start_ns, job->end_ns, -(int64_t)job->takes);
+        con_take(con, host, id, job->start_ns, job->end_ns, -1);
         job->takes = 0;
         job->start_ns = cs_now_ns(host);
         job->end_ns = con_end(job->start_ns, job->run_ns);
@@ -391,8 +622,52 @@ static void con_begin(struct con *con, struct cs_host *host, uint32_t id)
     cs_order_put(con->ends, id, job->end_ns);
 }
 
+/* Cores that are kept for the first job that is due and finds no room. */
+struct con_held {
+    int64_t until_ns;           /* when enough are expected to be free; NEVER: none are kept */
+    int64_t spare_milli;        /* how many more there are then, in thousandths */
+    uint64_t groups;            /* on these nodes */
+};
+
+/* A job is due and finds no room: if it needs cores, they are kept for it. */
+static void con_hold_cores(struct cs_host *host, struct task_id task,
+                           struct con_held *held)
+{
+    int64_t milli = cs_task_core_milli(host, task);
+
+    if (milli == 0 || cs_total_cores(host) == 0)
+        return;
+    held->groups = cs_job_groups(host, cs_task(host, task)->job);
+    held->until_ns = cs_groups_cores_ns(host, held->groups, milli, cs_now_ns(host),
+                                        &held->spare_milli);
+}
+
+/* May a job start that takes so many thousandths of cores, as it leaves those that are kept?
+ * The plan, which counts GPUs, does not hold it back. */
+static bool con_keeps_cores(const struct cs_host *host, struct task_id id, int64_t milli,
+                            struct con_held *held)
+{
+    const struct cs_task *task = cs_task(host, id);
+
+    if (held->until_ns == NEVER ||
+        task->estimate_ns <= held->until_ns - cs_now_ns(host) ||
+        (cs_job_groups(host, task->job) & held->groups) == 0)
+        return true;
+    if (milli > held->spare_milli)
+        return false;
+    held->spare_milli -= milli;
+    return true;
+}
+
+/* Returns the thousandths of cores that a job takes in the place of GPUs. */
+static int64_t con_milli_on_cores(const struct cs_host *host, struct job_id job)
+{
+    return INT64_C(1000) * cs_request(host, job)->form->role[0].on_cores.cores;
+}
+
 /* Jobs that may go on cores, and are not due yet, start there if they find room. */
-static void con_start_on_cores(struct con *con, struct cs_host *host)
+static void con_start_on_cores(struct con *con, struct cs_host *host,
+                               struct con_held *held)
 {
     struct cs_filter filter = { .estimate_max_ns = INT64_MAX, .startable = true };
     uint32_t i = 0;
@@ -402,6 +677,7 @@ static void con_start_on_cores(struct con *con, struct cs_host *host)
         struct task_id id = cs_pending(host, i);
         struct job_id job = cs_task(host, id)->job;
         if (con->job[job.i].takes > 0 && con_may_go_on_cores(host, job) &&
+            con_keeps_cores(host, id, con_milli_on_cores(host, job), held) &&
             cs_start_on_cores(host, id) == CS_DONE)
             con_begin(con, host, job.i);    /* it left the order: i is the next */
         else
@@ -409,57 +685,43 @@ static void con_start_on_cores(struct con *con, struct cs_host *host)
     }
 }
 
-/* Cores that are kept for the first job that is due and finds no room. */
-struct con_held {
-    int64_t until_ns;           /* when enough are expected to be free; NEVER: none are kept */
-    int64_t spare_milli;        /* how many more there are then, in thousandths */
-};
-
-/* A job is due and finds no room: if it needs cores, they are kept for it. */
-static void con_hold_cores(struct cs_host *host, struct task_id task,
-                           struct con_held *held)
+/* Starts a job in the lots of its reservation. */
+static enum cs_verdict con_start(struct con *con, struct cs_host *host, struct task_id id)
 {
-    int64_t milli = cs_task_core_milli(host, task);
+    struct job_id job = cs_task(host, id)->job;
+    uint32_t roles = cs_request(host, job)->form->role_count;
+    struct cs_want want[FORM_ROLES_MAX] = { { 0 } };
 
-    if (milli > 0 && cs_total_cores(host) > 0)
-        held->until_ns = cs_cores_free_ns(host, milli, cs_now_ns(host), &held->spare_milli);
-}
-
-/* A job without GPUs is due: may it start, as it leaves the cores that are kept?  The plan,
- * which counts GPUs, does not hold it back. */
-static bool con_keeps_cores(const struct cs_host *host, struct task_id id,
-                            struct con_held *held)
-{
-    const struct cs_task *task = cs_task(host, id);
-    int64_t milli = cs_task_core_milli(host, id);
-
-    if (held->until_ns == NEVER ||
-        task->estimate_ns <= held->until_ns - cs_now_ns(host))
-        return true;
-    if (milli > held->spare_milli)
-        return false;
-    held->spare_milli -= milli;
-    return true;
+    if (con->lots == 1)
+        return cs_start(host, id);
+    for (uint32_t r = 0; r < roles; r++) {
+        uint64_t groups = 0;
+        for (uint32_t lots = con->job[job.i].lots[r]; lots != 0; lots &= lots - 1)
+            groups |= con->lot[__builtin_ctz(lots)].groups;
+        want[r].role = r;
+        if (groups != 0)
+            cs_want_groups(host, job, groups, &want[r]);
+    }
+    return cs_start_wants(host, id, want, roles);
 }
 
 /* Every reservation that is due starts.  What the host refuses waits on. */
-static void con_start_due(struct con *con, struct cs_host *host)
+static void con_start_due(struct con *con, struct cs_host *host, struct con_held *held)
 {
     const struct con_start *first;
-    struct con_held held = { NEVER, INT64_MAX };
     uint32_t refused = 0;
 
     while ((first = con_first(con)) != NULL && first->start_ns <= cs_now_ns(host)) {
         struct con_start due = *first;
         struct task_id task = cs_job_task(host, (struct job_id) { due.id }, CS_ALL_ROLES);
         con_sink(con, 0, con->heap[--con->starts]);
-        if ((con->job[due.id].gpus > 0 || con_keeps_cores(host, task, &held)) &&
-            cs_start(host, task) == CS_DONE) {
+        if (con_keeps_cores(host, task, cs_task_core_milli(host, task), held) &&
+            con_start(con, host, task) == CS_DONE) {
             con_begin(con, host, due.id);
             continue;
         }
-        if (held.until_ns == NEVER)
-            con_hold_cores(host, task, &held);
+        if (held->until_ns == NEVER)
+            con_hold_cores(host, task, held);
         con->refused = cs_grow(host, con->refused, &con->refused_room, refused,
                                sizeof *con->refused);
         con->refused[refused++] = due;
@@ -478,16 +740,18 @@ static void con_decide(void *self, struct cs_host *host)
 
     if (!con->begun)
         con_reset(con, host);
-    cs_plan_forget(con->plan, now_ns);
+    for (uint32_t l = 0; l < con->lots && !con->cut; l++)
+        cs_plan_forget(con->lot[l].plan, now_ns);
     if (con_broken(con, host))
         con_replan(con, host);
     else
         con_compress(con, host);
     con->fresh = 0;
     do {
+        struct con_held held = { NEVER, INT64_MAX, 0 };
         con->early = false;
-        con_start_due(con, host);
-        con_start_on_cores(con, host);
+        con_start_due(con, host, &held);
+        con_start_on_cores(con, host, &held);
         if (con->early)
             con_compress(con, host);
     } while (con->early);

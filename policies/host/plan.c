@@ -205,3 +205,13 @@ int64_t cs_plan_find(struct cs_plan *plan, uint32_t gpus, int64_t run_ns,
         from_ns = clock_after(hole.start_ns, 1);
     }
 }
+
+int64_t cs_plan_find_from(struct cs_plan *plan, int64_t from_ns, uint32_t gpus,
+                          int64_t run_ns)
+{
+    int64_t begin_ns = step_time_ns(&plan->steps, (struct step_at) { 0, 0 });
+
+    assert(run_ns >= 0 && plan->steps.count > 0);
+    from_ns = larger(from_ns, begin_ns);
+    return from_ns == NEVER ? NEVER : find_within(plan, from_ns, NEVER, gpus, run_ns, NEVER);
+}

@@ -384,18 +384,58 @@ static void dynamic_try(const struct dynamic *dynamic, struct cs_host *host,
 
 /* Tries every candidate once.  Tasks of a kind that was refused in this
  * decision are passed over without a forecast. */
-static void dynamic_decide(void *self, struct cs_host *host)
+static void dynamic_try_all(struct dynamic *dynamic, struct cs_host *host)
 {
     struct dynamic_full full = { .count = 0 };
     struct task_id task;
 
     cs_try_anew(host);
     while ((task = cs_next_candidate(host)).i != ID_NONE)
-        if (dynamic_too_large(self, host, cs_task(host, task)) ||
+        if (dynamic_too_large(dynamic, host, cs_task(host, task)) ||
             dynamic_is_full(&full, host, cs_task(host, task)))
             cs_tried(host, task, CS_ALIKE_ALL);
         else
-            dynamic_try(self, host, task, &full);
+            dynamic_try(dynamic, host, task, &full);
+}
+
+/* Are GPUs free that a power cap does not let run? */
+static bool dynamic_lacks_power(const struct cs_host *host)
+{
+    uint64_t free = 0;
+
+    for (uint32_t n = 0; n < cs_node_count(host); n++)
+        free += cs_node(host, n).free_gpus;
+    return cs_free_gpus(host, 0) < free;
+}
+
+/* Tasks wait, and all leases are idle, so that nothing will happen.  Under a power cap idle
+ * GPUs draw power that others lack: gives back the lease that has been idle for longest.
+ * False: there is none, or it is not for lack of power. */
+static bool dynamic_frees_power(struct cs_host *host)
+{
+    struct lease_id first = { ID_NONE };
+
+    if (cs_pending_count(host) == 0)
+        return false;
+    for (uint32_t i = 0; i < cs_lease_count(host); i++) {
+        struct lease_id id = cs_lease_at(host, i);
+        const struct cs_lease *lease = cs_lease(host, id);
+        if (lease->state != CS_LEASE_IDLE)
+            return false;
+        if (lease->gpus > 0 &&
+            (first.i == ID_NONE ||
+             lease->idle_since_ns < cs_lease(host, first)->idle_since_ns))
+            first = id;
+    }
+    return first.i != ID_NONE && dynamic_lacks_power(host) &&
+           cs_release(host, first) == CS_DONE;
+}
+
+static void dynamic_decide(void *self, struct cs_host *host)
+{
+    do
+        dynamic_try_all(self, host);
+    while (dynamic_frees_power(host));
 }
 
 /* GPUs that are had back almost for nothing are not held between phases; cores

@@ -7,6 +7,10 @@
  * all hold the leases with GPUs that are not idle; the GPUs of idle leases are a sum. A
  * lease on several pools is in the calendar of each.  Kept from the first question on.
  *
+ * A set of groups of nodes, of which a promise to a job that may use some nodes alone is made,
+ * has a calendar of GPUs and one of cores, from the first question about the set on.  There are
+ * as many sets as forms of jobs reach different groups, so few.
+ *
  * A GPU that jobs hold in parts is free when the last of them ends: of these leases,
  * calendars count the last one as a GPU, and the others as none.
  */
@@ -17,6 +21,8 @@
 #include "models/types/placement.h"
 #include "policies/state/ends.h"
 #include "policies/state/lease_slot.h"
+#include "policies/state/nodes.h"
+#include "policies/state/queue.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/waiting.h"
@@ -79,6 +85,9 @@ static struct host_part_ends *reach_parts(struct cs_host *host, uint32_t lease)
     return parts;
 }
 
+static void group_ends_note(struct cs_host *host, uint32_t lease, bool comes);
+static int64_t cores_here(const struct cs_host *host, uint64_t groups);
+
 /* Counts a lease anew, which has become the last of its GPU or is it no more. */
 static void count_anew(struct cs_host *host, uint32_t lease)
 {
@@ -86,6 +95,8 @@ static void count_anew(struct cs_host *host, uint32_t lease)
 
     host_pool_ends_note(host, lease, false);
     host_pool_ends_note(host, lease, true);
+    group_ends_note(host, lease, false);
+    group_ends_note(host, lease, true);
     if (host->waiting->ends != NULL && calendar_drop(host->waiting->ends, end_ns, lease))
         calendar_add(host->waiting->ends, end_ns, lease, whole_gpus(host, lease));
 }
@@ -146,6 +157,78 @@ static void join_gpu(struct cs_host *host, uint32_t lease)
     parts->next[lease] = parts->first[gpu];
     parts->first[gpu] = lease;
     find_last(host, gpu, lease);
+}
+
+/* Returns the lease of a GPU that should end next, after the lease `after` (ID_NONE: the
+ * first to end), of equal ends the one with the lowest number. */
+static uint32_t next_part(const struct cs_host *host, uint32_t gpu, uint32_t after)
+{
+    const struct host_part_ends *parts = host->waiting->part_ends;
+    const struct host_lease_slot *slot = host->leases->slot;
+    uint32_t best = ID_NONE;
+
+    for (uint32_t i = parts->first[gpu]; i != ID_NONE; i = parts->next[i]) {
+        int64_t end_ns = slot[i].pub.expected_end_ns;
+        if (after != ID_NONE && (end_ns < slot[after].pub.expected_end_ns ||
+                                 (end_ns == slot[after].pub.expected_end_ns && i <= after)))
+            continue;
+        if (best == ID_NONE || end_ns < slot[best].pub.expected_end_ns ||
+            (end_ns == slot[best].pub.expected_end_ns && i < best))
+            best = i;
+    }
+    return best;
+}
+
+/* Returns the thousandths of a GPU that are free now. */
+static uint32_t free_part(const struct cs_host *host, uint32_t gpu)
+{
+    uint32_t node = gpu / NODE_GPUS_MAX;
+
+    assert(host->cluster->parts != NULL && node < host->spec->node_count);
+    return cluster_left(host->cluster, node)[gpu % NODE_GPUS_MAX];
+}
+
+int64_t host_part_when(const struct cs_host *host, uint32_t gpu, uint32_t milli)
+{
+    uint32_t left = free_part(host, gpu), i = ID_NONE;
+
+    assert(milli > 0 && milli < GPU_MILLI);
+    if (left >= milli)
+        return host_now(host);
+    while ((i = next_part(host, gpu, i)) != ID_NONE) {
+        left += host->leases->slot[i].pub.gpu_milli;
+        if (left >= milli)
+            return host->leases->slot[i].pub.expected_end_ns;
+    }
+    return CLOCK_NEVER_NS;
+}
+
+uint32_t host_part_by(const struct cs_host *host, uint32_t gpu, int64_t at_ns)
+{
+    uint32_t left = free_part(host, gpu);
+    const struct host_part_ends *parts = host->waiting->part_ends;
+
+    for (uint32_t i = parts->first[gpu]; i != ID_NONE; i = parts->next[i])
+        if (host->leases->slot[i].pub.expected_end_ns <= at_ns)
+            left += host->leases->slot[i].pub.gpu_milli;
+    assert(left <= GPU_MILLI);
+    return left;
+}
+
+uint32_t host_next_part_gpu(const struct cs_host *host, uint32_t *at)
+{
+    const struct host_part_ends *parts = host->waiting->part_ends;
+    const struct host_list *held = host->waiting->held;
+
+    for (; parts != NULL && *at < held->count; ++*at) {
+        uint32_t i = held->item[*at];
+        if (i == ID_NONE || i >= parts->room || parts->gpu[i] == ID_NONE ||
+            parts->first[parts->gpu[i]] != i)
+            continue;
+        ++*at;
+        return parts->gpu[i];
+    }
+    return ID_NONE;
 }
 
 /* ---- of a pool ---- */
@@ -260,6 +343,17 @@ static void note_cores(const struct cs_host *host, uint32_t i, bool comes)
         calendar_add(ends, lease->expected_end_ns, i, core_milli(host, lease));
 }
 
+/* Returns the thousandths of cores of all nodes that are in service. */
+static int64_t cores_in_service(const struct cs_host *host)
+{
+    int64_t milli = (int64_t)calendar_by(host->waiting->core_ends, CLOCK_NEVER_NS);
+
+    if (host->nodes->outage == NULL && host->nodes->rent == NULL)
+        return INT64_C(1000) * host->spec->core_count;
+    assert(milli >= 0);
+    return milli + cores_here(host, UINT64_MAX);
+}
+
 /* Makes the calendar of cores with the leases that are held. */
 static void keep_core_ends(struct cs_host *host)
 {
@@ -275,7 +369,7 @@ int64_t host_cores_when(struct cs_host *host, int64_t milli, int64_t from_ns, in
     if (host->waiting->core_ends == NULL)
         keep_core_ends(host);
     const struct calendar *ends = host->waiting->core_ends;
-    int64_t left = INT64_C(1000) * host->spec->core_count - milli;
+    int64_t left = cores_in_service(host) - milli;
     int64_t held = (int64_t)calendar_by(ends, CLOCK_NEVER_NS), at = from_ns;
 
     *spare = 0;
@@ -292,6 +386,186 @@ int64_t host_cores_when(struct cs_host *host, int64_t milli, int64_t from_ns, in
     return at;
 }
 
+/* ---- on some groups of nodes ---- */
+
+struct group_ends {
+    uint64_t groups;
+    struct calendar *gpus, *cores;      /* cores in thousandths */
+};
+
+struct host_group_ends {
+    struct group_ends *of;
+    uint32_t count, room;
+};
+
+static bool has_group(uint64_t groups, uint32_t group)
+{
+    return groups == UINT64_MAX || (group < 64 && groups >> group & 1);
+}
+
+static bool has_node(const struct cs_host *host, uint64_t groups, uint32_t node)
+{
+    assert(node < host->spec->node_count);
+    return has_group(groups, host->cluster->group_of[node]);
+}
+
+uint32_t host_lease_gpus_on(const struct cs_host *host, uint32_t lease, uint64_t groups)
+{
+    const struct placement *placement = &host->leases->slot[lease].pub.placement;
+    uint32_t gpus = 0;
+
+    for (uint32_t s = 0; s < placement->share_count; s++)
+        if (has_node(host, groups, placement->share[s].node))
+            gpus += mask_count(placement->share[s].gpu_mask);
+    assert(gpus <= host->leases->slot[lease].pub.gpus);
+    return gpus;
+}
+
+/* Returns the thousandths of cores that a lease holds on nodes of the groups. */
+static uint32_t core_milli_on(const struct cs_host *host, uint32_t lease, uint64_t groups)
+{
+    const struct cs_lease *pub = &host->leases->slot[lease].pub;
+    uint32_t milli = 0;
+
+    for (uint32_t s = 0; s < pub->placement.share_count; s++) {
+        struct cs_lease one = { .placement = { .share = &pub->placement.share[s],
+                                               .share_count = 1 } };
+        if (has_node(host, groups, pub->placement.share[s].node))
+            milli += core_milli(host, &one);
+    }
+    assert(milli <= core_milli(host, pub));
+    return milli;
+}
+
+/* Adds a lease to a set of groups, or takes it away. */
+static void note_groups(const struct cs_host *host, const struct group_ends *of, uint32_t lease,
+                 bool comes)
+{
+    const struct cs_lease *pub = &host->leases->slot[lease].pub;
+    uint32_t gpus = host_lease_gpus_on(host, lease, of->groups);
+    uint32_t milli = core_milli_on(host, lease, of->groups);
+
+    assert(pub->placement.share_count > 0);
+    if (!comes) {
+        calendar_drop(of->gpus, pub->expected_end_ns, lease);
+        calendar_drop(of->cores, pub->expected_end_ns, lease);
+        return;
+    }
+    if (gpus > 0 && whole_gpus(host, lease) > 0)
+        calendar_add(of->gpus, pub->expected_end_ns, lease, gpus);
+    if (milli > 0)
+        calendar_add(of->cores, pub->expected_end_ns, lease, milli);
+}
+
+/* A live lease comes to the ends by groups or goes from them, with its expected end of now. */
+static void group_ends_note(struct cs_host *host, uint32_t lease, bool comes)
+{
+    const struct host_group_ends *all = host->waiting->group_ends;
+
+    assert(lease < host->leases->count);
+    for (uint32_t i = 0; all != NULL && i < all->count; i++)
+        note_groups(host, &all->of[i], lease, comes);
+}
+
+/* Returns what is known of a set of groups; makes it at the first question. */
+static const struct group_ends *keep_groups(struct cs_host *host, uint64_t groups)
+{
+    struct arena *arena = host->parts.arena;
+    struct host_group_ends *all = host->waiting->group_ends;
+
+    for (uint32_t i = 0; all != NULL && i < all->count; i++)
+        if (all->of[i].groups == groups)
+            return &all->of[i];
+    if (all == NULL)
+        all = host->waiting->group_ends = arena_alloc(arena, 1, sizeof *all);
+    if (all->count == all->room) {
+        uint32_t room = all->room ? 2 * all->room : 4;
+        all->of = arena_grow(arena, all->of, all->room, room, sizeof *all->of);
+        all->room = room;
+    }
+    struct group_ends *of = &all->of[all->count++];
+    *of = (struct group_ends) { groups, calendar_new(arena), calendar_new(arena) };
+    for (uint32_t i = 0; i < host->waiting->held->count; i++)
+        if (host->waiting->held->item[i] != ID_NONE)
+            note_groups(host, of, host->waiting->held->item[i], true);
+    return of;
+}
+
+uint32_t host_groups_free(const struct cs_host *host, uint64_t groups)
+{
+    uint32_t most = host_gpus_capped(host->nodes, host->spec->power_cap_w), gpus = 0;
+
+    for (uint32_t g = 0; g < host->spec->group_count; g++)
+        if (has_group(groups, g))
+            gpus += host->cluster->index.gpus[g];
+    assert(gpus <= host->spec->gpu_count);
+    return most < gpus ? most : gpus;
+}
+
+/* Returns the thousandths of cores that are free on nodes of these groups whose cores are
+ * stated. */
+static int64_t cores_here(const struct cs_host *host, uint64_t groups)
+{
+    int64_t milli = 0;
+
+    for (uint32_t g = 0; g < host->spec->group_count; g++) {
+        const struct node_group *group = &host->spec->group[g];
+        if (!has_group(groups, g) || group->cores == CLUSTER_CORES_UNLIMITED)
+            continue;
+        for (uint32_t n = 0; n < group->node_count; n++)
+            milli += cluster_core_milli(host->cluster, group->first_node + n);
+    }
+    assert(milli >= 0);
+    return milli;
+}
+
+int64_t host_groups_when(struct cs_host *host, uint64_t groups, uint32_t gpus,
+                         uint32_t *left_gpus)
+{
+    const struct group_ends *of = keep_groups(host, groups);
+    uint64_t free = host_groups_free(host, groups);
+    int64_t at_ns = host_now(host);
+
+    *left_gpus = 0;
+    if (free < gpus) {
+        int64_t end_ns = calendar_when(of->gpus, gpus - free);
+        if (end_ns == CLOCK_NEVER_NS)
+            return CLOCK_NEVER_NS;
+        at_ns = end_ns > at_ns ? end_ns : at_ns;
+    }
+    free += calendar_by(of->gpus, at_ns);
+    assert(free >= gpus);
+    *left_gpus = (uint32_t)(free - gpus);
+    return at_ns;
+}
+
+uint64_t host_groups_by(struct cs_host *host, uint64_t groups, int64_t at_ns)
+{
+    const struct group_ends *of = keep_groups(host, groups);
+
+    assert(at_ns >= 0);
+    return host_groups_free(host, groups) + calendar_by(of->gpus, at_ns);
+}
+
+int64_t host_groups_cores_when(struct cs_host *host, uint64_t groups, int64_t milli,
+                               int64_t from_ns, int64_t *spare)
+{
+    const struct group_ends *of = keep_groups(host, groups);
+    int64_t free = cores_here(host, groups), at_ns = from_ns;
+
+    *spare = 0;
+    assert(milli >= 0 && from_ns >= 0);
+    if (free + (int64_t)calendar_by(of->cores, CLOCK_NEVER_NS) < milli)
+        return CLOCK_NEVER_NS;
+    if (free < milli) {
+        int64_t end_ns = calendar_when(of->cores, (uint64_t)(milli - free));
+        at_ns = end_ns > at_ns ? end_ns : at_ns;
+    }
+    if (at_ns < CLOCK_NEVER_NS)
+        *spare = free - milli + (int64_t)calendar_by(of->cores, at_ns);
+    return at_ns;
+}
+
 /* ---- of all ---- */
 
 void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
@@ -303,9 +577,11 @@ void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
     if (host->waiting->ends != NULL)
         calendar_drop(host->waiting->ends, pub->expected_end_ns, lease);
     note_cores(host, lease, false);
+    group_ends_note(host, lease, false);
     pub->expected_end_ns = end_ns;
     note_cores(host, lease, true);
     join_gpu(host, lease);
+    group_ends_note(host, lease, true);
     if (host->waiting->ends != NULL)
         calendar_add(host->waiting->ends, end_ns, lease, whole_gpus(host, lease));
     host_pool_ends_note(host, lease, true);
@@ -318,6 +594,7 @@ void host_lease_unexpect(struct cs_host *host, uint32_t lease)
     if (host->waiting->ends != NULL)
         calendar_drop(host->waiting->ends, host->leases->slot[lease].pub.expected_end_ns, lease);
     note_cores(host, lease, false);
+    group_ends_note(host, lease, false);
     leave_gpu(host, lease);
 }
 

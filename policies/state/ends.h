@@ -38,4 +38,29 @@ void host_pool_ends_note(struct cs_host *host, uint32_t lease, bool comes);
 bool host_pool_ends_when(const struct cs_host *host, uint32_t pool_mask, uint32_t free_gpus,
                          uint32_t gpus, int64_t *at_ns);
 
+/* ---- GPUs that are held in parts: node * NODE_GPUS_MAX + number on it ---- */
+
+/* Returns a GPU of which leases hold parts, and ID_NONE after the last.  *at: 0 at first. */
+uint32_t host_next_part_gpu(const struct cs_host *host, uint32_t *at);
+/* Returns the time from which so many thousandths of it should be free; CLOCK_NEVER_NS:
+ * never. */
+int64_t host_part_when(const struct cs_host *host, uint32_t gpu, uint32_t milli);
+/* Returns how many thousandths of it should be free by a time. */
+uint32_t host_part_by(const struct cs_host *host, uint32_t gpu, int64_t at_ns);
+
+/* ---- on some groups of nodes: bit g is the g-th, UINT64_MAX all ---- */
+
+/* Returns the GPUs of the groups that are wholly free, and may be leased under the cap. */
+uint32_t host_groups_free(const struct cs_host *host, uint64_t groups);
+/* As host_ends_when(), on the groups alone. */
+int64_t host_groups_when(struct cs_host *host, uint64_t groups, uint32_t gpus,
+                         uint32_t *left_gpus);
+/* Returns how many GPUs of the groups should be free by a time. */
+uint64_t host_groups_by(struct cs_host *host, uint64_t groups, int64_t at_ns);
+/* As host_cores_when(), on the groups alone. */
+int64_t host_groups_cores_when(struct cs_host *host, uint64_t groups, int64_t milli,
+                               int64_t from_ns, int64_t *spare);
+/* Returns how many GPUs of a live lease lie on the groups. */
+uint32_t host_lease_gpus_on(const struct cs_host *host, uint32_t lease, uint64_t groups);
+
 #endif

@@ -20,6 +20,7 @@ struct order_item;
 struct host_sorted;
 struct host_part_ends;
 struct host_pool_ends;
+struct host_group_ends;
 struct rank_tree;
 
 /* Indexes that no policy asked for are NULL. */
@@ -35,6 +36,7 @@ struct host_waiting {
     uint32_t sort_capacity;
     struct calendar *ends;          /* expected ends of leases; NULL likewise */
     struct host_pool_ends *pool_ends;   /* likewise, by pool */
+    struct host_group_ends *group_ends; /* likewise, by groups of nodes */
     struct calendar *core_ends;         /* likewise, in thousandths of cores */
     struct host_part_ends *part_ends;   /* leases of parts of GPUs; NULL: none yet */
     uint32_t *list, list_capacity;  /* scratch */
