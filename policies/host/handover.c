@@ -90,6 +90,7 @@ static void end_decisions(struct cs_host *host)
  * The memory that is left behind goes with the trial. */
 static void begin_orders(struct cs_host *host)
 {
+    assert(!host->decision->in_decide);
     host_order_end(host);
     memset(host->deals, 0, sizeof *host->deals);
     memset(host->turn, 0, sizeof *host->turn);

@@ -312,6 +312,7 @@ void host_work_now(const struct cs_host *host, double *flops, double *gpu_s)
             continue;
         const struct host_job_slot *job = host_job_slot(host, j);
 
+        assert(job->form < host->forms->count);
         *flops += job->pub.flops;
         if (host->forms->form[job->form].fixed)
             *gpu_s += clock_s_from_ns(host_done_ns(host, job)) *

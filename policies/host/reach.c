@@ -1,52 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * reach.c - the groups of nodes on which a job may lie, and when there is room on them: for
- * policies that promise a start.
+ * reach.c - when there is room on some groups of nodes: for policies that promise a start.
+ * Which groups a job may use, best.c says.
  */
 #include <assert.h>
 
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
-#include "models/cluster/fit.h"
-#include "models/jobs/job.h"
 #include "policies/cores.h"
-#include "policies/leases/time.h"
 #include "policies/plan.h"
 #include "policies/policy.h"
 #include "policies/state/ends.h"
-#include "policies/state/form.h"
-#include "policies/state/job_slot.h"
-#include "policies/state/lease_slot.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "sim/base/clock.h"
-
-/* Returns the groups of the pools of a mask (0: all) for which `gpus` holds alike and, if it
- * does, that have GPUs of the type (ID_NONE: any).  More than 64 are not told apart. */
-static uint64_t groups_of(const struct cluster_spec *spec, uint32_t pool_mask, bool gpus,
-                          uint32_t type)
-{
-    uint64_t groups = 0;
-    bool all = true;
-
-    for (uint32_t g = 0; g < spec->group_count; g++) {
-        const struct node_group *group = &spec->group[g];
-        if (gpus && group->gpus == 0)
-            continue;
-        if ((pool_mask == 0 || pool_mask >> group->pool & 1) &&
-            (type == ID_NONE || (group->gpu != NULL && group->gpu->index == type)))
-            groups |= g < 64 ? UINT64_C(1) << g : 0;
-        else
-            all = false;
-    }
-    assert(spec->group_count > 0);
-    return all || spec->group_count > 64 ? CS_ALL_GROUPS : groups;
-}
-
-uint64_t cs_pool_groups(const struct cs_host *host, uint32_t pool_mask)
-{
-    return groups_of(host->spec, pool_mask, false, ID_NONE);
-}
 
 uint32_t cs_group_pools(const struct cs_host *host, uint64_t groups)
 {
@@ -55,50 +22,8 @@ uint32_t cs_group_pools(const struct cs_host *host, uint64_t groups)
     for (uint32_t g = 0; g < host->spec->group_count; g++)
         if (groups == CS_ALL_GROUPS || (g < 64 && groups >> g & 1))
             pools |= 1u << host->spec->group[g].pool;
+    assert(groups == 0 || pools != 0);
     return pools;
-}
-
-void cs_role_reach(const struct cs_host *host, struct job_id id, uint32_t role,
-                   struct cs_reach *out)
-{
-    const struct host_job_slot *job = host_job_slot(host, id.i);
-    const struct cs_want as_asked = { 0 };
-    struct fit_want fit;
-
-    *out = (struct cs_reach) { .gpus = job_role_gpus(&job->pub.request, role),
-                               .gpu_milli = job_role_milli(&job->pub.request, role) };
-    if (out->gpus == 0 || !host_fit_want(host, job, role, &as_asked, &fit))
-        return;
-    assert(CS_REACH_MAX > 0);
-    uint32_t types = fit.gpu_type_count <= CS_REACH_MAX ? fit.gpu_type_count : 0;
-    for (uint32_t t = 0; t < types; t++) {
-        uint64_t groups = groups_of(host->spec, fit.pool_mask, true, fit.gpu_types[t]);
-        if (groups == 0)
-            continue;
-        out->option[out->count].groups = groups;
-        out->option[out->count++].gpu_type = fit.gpu_types[t] + 1;
-    }
-    if (types > 0)
-        return;
-    out->option[0].groups = groups_of(host->spec, fit.pool_mask, true, ID_NONE);
-    out->count = out->option[0].groups != 0;
-}
-
-uint64_t cs_job_groups(const struct cs_host *host, struct job_id id)
-{
-    const struct host_form *form = host_job_form(host, id.i);
-    uint64_t groups = 0;
-
-    for (uint32_t r = 0; r < form->form->role_count; r++) {
-        struct cs_reach reach;
-        cs_role_reach(host, id, r, &reach);
-        for (uint32_t i = 0; i < reach.count; i++)
-            groups |= reach.option[i].groups;
-        if (reach.count == 0 || form->form->role[r].on_cores.cores > 0)
-            groups |= cs_pool_groups(host, form->pool_mask[r]);
-    }
-    assert(form->form->role_count > 0);
-    return groups;
 }
 
 int64_t cs_groups_free_ns(struct cs_host *host, uint64_t groups, uint32_t gpus,
@@ -129,6 +54,7 @@ static bool on_groups(const struct cs_host *host, uint32_t gpu, uint64_t groups)
 {
     uint32_t group = host->cluster->group_of[gpu / NODE_GPUS_MAX];
 
+    assert(group < host->spec->group_count);
     return groups == CS_ALL_GROUPS || (group < 64 && groups >> group & 1);
 }
 
@@ -169,7 +95,6 @@ int64_t cs_part_free_ns(struct cs_host *host, uint64_t groups, uint32_t milli,
 
 uint32_t cs_lease_gpus_on(const struct cs_host *host, struct lease_id lease, uint64_t groups)
 {
-    assert(lease.i < host->leases->count);
     return host_lease_gpus_on(host, lease.i, groups);
 }
 
@@ -186,6 +111,7 @@ static uint32_t type_of(const struct cs_host *host, uint64_t groups)
             return 0;
         type = gpu->index + 1;
     }
+    assert(groups != 0);
     return type;
 }
 

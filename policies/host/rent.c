@@ -336,6 +336,7 @@ static void follow_supply(struct cs_host *host)
         const struct rent_group *group = &host->nodes->rent->group[g];
         if (spec == NULL || spec->available == NULL)
             continue;
+        assert(group->here + group->coming <= host->spec->node_count);
         while (group->here + group->coming >
                host_rent_had(&host->spec->group[g], host_now(host)))
             host_rental_notice(host, draw_node(host, g));

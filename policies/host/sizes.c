@@ -85,6 +85,7 @@ static uint32_t find_curve(const struct host_form *form, const struct job_reques
 {
     uint32_t asked = job_role_gpus(request, 0), milli = job_role_milli(request, 0), i = 0;
 
+    assert(form->curves == 0 || form->curve != NULL);
     while (i < form->curves &&
            (form->curve[i].asked != asked || form->curve[i].rates != request->rates ||
             form->curve[i].rate_known != request->rate_known ||

@@ -93,6 +93,7 @@ static void count_anew(struct cs_host *host, uint32_t lease)
 {
     int64_t end_ns = host->leases->slot[lease].pub.expected_end_ns;
 
+    assert(host->leases->slot[lease].live);
     host_pool_ends_note(host, lease, false);
     host_pool_ends_note(host, lease, true);
     group_ends_note(host, lease, false);
@@ -134,6 +135,7 @@ static void leave_gpu(struct cs_host *host, uint32_t lease)
     uint32_t gpu = parts->gpu[lease], *link = &parts->first[gpu];
     while (*link != lease)
         link = &parts->next[*link];
+    assert(parts->next[lease] != lease);
     *link = parts->next[lease];
     parts->gpu[lease] = ID_NONE;
     find_last(host, gpu, lease);
@@ -167,6 +169,7 @@ static uint32_t next_part(const struct cs_host *host, uint32_t gpu, uint32_t aft
     const struct host_lease_slot *slot = host->leases->slot;
     uint32_t best = ID_NONE;
 
+    assert(gpu != ID_NONE && (after == ID_NONE || parts->gpu[after] == gpu));
     for (uint32_t i = parts->first[gpu]; i != ID_NONE; i = parts->next[i]) {
         int64_t end_ns = slot[i].pub.expected_end_ns;
         if (after != ID_NONE && (end_ns < slot[after].pub.expected_end_ns ||
@@ -411,6 +414,7 @@ static bool has_node(const struct cs_host *host, uint64_t groups, uint32_t node)
 
 uint32_t host_lease_gpus_on(const struct cs_host *host, uint32_t lease, uint64_t groups)
 {
+    assert(lease < host->leases->count);
     const struct placement *placement = &host->leases->slot[lease].pub.placement;
     uint32_t gpus = 0;
 
@@ -478,6 +482,7 @@ static const struct group_ends *keep_groups(struct cs_host *host, uint64_t group
             return &all->of[i];
     if (all == NULL)
         all = host->waiting->group_ends = arena_alloc(arena, 1, sizeof *all);
+    assert(all->count <= all->room);
     if (all->count == all->room) {
         uint32_t room = all->room ? 2 * all->room : 4;
         all->of = arena_grow(arena, all->of, all->room, room, sizeof *all->of);

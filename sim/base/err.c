@@ -359,6 +359,7 @@ static bool scan_bytes(struct scan *scan, const unsigned char *bytes, size_t cou
 /* Sets the caret, once all bytes were taken.  False: there is no such line. */
 static bool scan_ends(const struct scan *scan, struct source_line *source)
 {
+    assert(scan->line >= 1);
     if (scan->column == 0)
         return false;
     source->caret = caret_of(source, scan->column, scan->pos.col);
@@ -523,6 +524,7 @@ size_t err_format(const struct err *err, char *out, size_t out_bytes)
 /* Is the error's line one of the text, and not of a file? */
 static bool is_of_text(struct err_pos pos, const char *file, const char *text)
 {
+    assert(pos.file != NULL);
     return text != NULL && file != NULL && strcmp(pos.file, file) == 0;
 }
 

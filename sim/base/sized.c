@@ -28,6 +28,7 @@ bool sized_copy(void *own, size_t own_bytes, const void *given, struct err *err)
         if (byte[i] != 0)
             return err_set(err, ERR_USAGE, nowhere, "the options have a member that this "
                            "version does not know: byte %zu of %zu is not 0", i, bytes);
+    assert(bytes >= sizeof bytes);
     memcpy(own, given, bytes < own_bytes ? bytes : own_bytes);
     return true;
 }

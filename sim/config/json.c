@@ -17,6 +17,7 @@
 /* A JSON string; UTF-8 is passed through. */
 static void print_text(const char *text, FILE *file)
 {
+    assert(text != NULL);
     fputc('"', file);
     for (; *text != '\0'; text++) {
         unsigned char c = (unsigned char)*text;

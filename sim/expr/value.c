@@ -71,6 +71,7 @@ struct expr_sums *expr_sums_new(struct arena *arena, const struct expr *expr)
 {
     struct expr_sums *sums = arena_alloc(arena, 1, sizeof *sums);
 
+    assert(expr->fold_count == 0 || expr->fold != NULL);
     sums->expr = expr;
     sums->total = arena_alloc(arena, expr->fold_count + 1, sizeof *sums->total);
     for (uint32_t i = 0; i < expr->fold_count; i++)
