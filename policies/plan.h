@@ -62,6 +62,10 @@ uint32_t cs_groups_free_by(struct cs_host *host, uint64_t groups, int64_t at_ns)
  * them.  INT64_MAX: never. */
 int64_t cs_part_free_ns(struct cs_host *host, uint64_t groups, uint32_t milli,
                         uint32_t *spare, uint32_t *beside);
+/* As cs_find_pending(), but gpus_any_estimate is only of jobs whose GPUs may lie on no nodes
+ * beside these groups: others may have any estimate. */
+uint32_t cs_find_beside(struct cs_host *host, uint32_t i, const struct cs_filter *filter,
+                        uint64_t groups);
 /* How many GPUs a lease holds on these groups. */
 uint32_t cs_lease_gpus_on(const struct cs_host *host, struct lease_id lease, uint64_t groups);
 /* Sets pool_mask and gpu_type of a want for a role of a job, want->role, to the nodes of these

@@ -60,15 +60,20 @@ struct promise {
 
 /* ---- does a task leave the head what it needs? ---- */
 
-/* Returns how many GPUs a task may take, however long it runs, for the search: one that
- * passes is looked at more closely. */
-static uint32_t easy_any(const struct promise *promise)
+/* Returns how many GPUs a task may take, however long it runs, whose GPUs can only lie where
+ * the head needs some, on *groups: for the search.  One that passes is looked at more
+ * closely. */
+static uint32_t easy_any(const struct promise *promise, uint64_t *groups)
 {
-    const struct need *need = &promise->need[0];
+    uint64_t most = 0;
 
-    if (promise->needs == 1 && need->groups == CS_ALL_GROUPS)
-        return need->spare > 0 || need->beside == 0 ? need->spare : 1;
-    return UINT32_MAX;
+    *groups = promise->needs > 0 ? 0 : CS_ALL_GROUPS;
+    for (uint32_t n = 0; n < promise->needs; n++) {
+        const struct need *need = &promise->need[n];
+        *groups |= need->groups;
+        most += need->spare > 0 || need->beside == 0 ? need->spare : 1;
+    }
+    return promise->needs > 0 && most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
 }
 
 /* Returns how many GPUs a task may take of those that a need is counted on. */
@@ -210,7 +215,7 @@ static enum cs_verdict easy_start(struct cs_host *host, struct task_id id,
     if (on_cores > 0 && easy_leaves_cores(host, task, on_cores, promise) &&
         cs_start_on_cores(host, id) == CS_DONE)
         return CS_DONE;
-    return easy_any(promise) == UINT32_MAX && easy_leaves_cores(host, task, milli, promise)
+    return easy_leaves_cores(host, task, milli, promise)
                ? easy_start_elsewhere(host, id, promise) : CS_NO_ROOM;
 }
 
@@ -223,11 +228,12 @@ static void easy_backfill(const struct easy *easy, struct cs_host *host,
     uint32_t i = 1;
 
     for (;;) {                  /* without a free GPU, too: some need none */
+        uint64_t groups;
         struct cs_filter filter = {
-            .gpus_max = cs_free_gpus(host, 0), .gpus_any_estimate = easy_any(promise),
+            .gpus_max = cs_free_gpus(host, 0), .gpus_any_estimate = easy_any(promise, &groups),
             .estimate_max_ns = promise->in_time_ns, .startable = true,
         };
-        uint32_t next = cs_find_pending(host, i, &filter);
+        uint32_t next = cs_find_beside(host, i, &filter, groups);
         if (next >= cs_pending_count(host))
             return;
         if (next - i >= left) {

@@ -15,6 +15,7 @@
 #include "policies/plan.h"
 #include "policies/policy.h"
 #include "policies/state/form.h"
+#include "policies/state/gpus.h"
 #include "policies/state/read.h"
 #include "policies/state/state.h"
 
@@ -62,31 +63,9 @@ uint32_t cs_task_pools(const struct cs_host *host, struct task_id id)
 
 /* ---- groups of nodes ------------------------------------------------------- */
 
-/* Returns the groups of the pools of a mask (0: all) for which `gpus` holds alike and, if it
- * does, that have GPUs of the type (ID_NONE: any).  More than 64 are not told apart. */
-static uint64_t groups_of(const struct cluster_spec *spec, uint32_t pool_mask, bool gpus,
-                          uint32_t type)
-{
-    uint64_t groups = 0;
-    bool all = true;
-
-    for (uint32_t g = 0; g < spec->group_count; g++) {
-        const struct node_group *group = &spec->group[g];
-        if (gpus && group->gpus == 0)
-            continue;
-        if ((pool_mask == 0 || pool_mask >> group->pool & 1) &&
-            (type == ID_NONE || (group->gpu != NULL && group->gpu->index == type)))
-            groups |= g < 64 ? UINT64_C(1) << g : 0;
-        else
-            all = false;
-    }
-    assert(spec->group_count > 0);
-    return all || spec->group_count > 64 ? CS_ALL_GROUPS : groups;
-}
-
 uint64_t cs_pool_groups(const struct cs_host *host, uint32_t pool_mask)
 {
-    return groups_of(host->spec, pool_mask, false, ID_NONE);
+    return host_groups_of(host->spec, pool_mask, false, ID_NONE);
 }
 
 void cs_role_reach(const struct cs_host *host, struct job_id id, uint32_t role,
@@ -104,7 +83,7 @@ void cs_role_reach(const struct cs_host *host, struct job_id id, uint32_t role,
     assert(CS_REACH_MAX > 0);
     uint32_t types = fit.gpu_type_count <= CS_REACH_MAX ? fit.gpu_type_count : 0;
     for (uint32_t t = 0; t < types; t++) {
-        uint64_t groups = groups_of(host->spec, fit.pool_mask, true, fit.gpu_types[t]);
+        uint64_t groups = host_groups_of(host->spec, fit.pool_mask, true, fit.gpu_types[t]);
         if (groups == 0)
             continue;
         out->option[out->count].groups = groups;
@@ -112,7 +91,7 @@ void cs_role_reach(const struct cs_host *host, struct job_id id, uint32_t role,
     }
     if (types > 0)
         return;
-    out->option[0].groups = groups_of(host->spec, fit.pool_mask, true, ID_NONE);
+    out->option[0].groups = host_groups_of(host->spec, fit.pool_mask, true, ID_NONE);
     out->count = out->option[0].groups != 0;
 }
 

@@ -25,6 +25,7 @@
 #include "policies/leases/time.h"
 #include "policies/params.h"
 #include "policies/phases.h"
+#include "policies/plan.h"
 #include "policies/policy.h"
 #include "policies/rank.h"
 #include "policies/resize.h"
@@ -481,7 +482,14 @@ int64_t cs_cores_free_ns(struct cs_host *host, int64_t milli, int64_t from_ns,
 uint32_t cs_find_pending(struct cs_host *host, uint32_t i,
                          const struct cs_filter *filter)
 {
-    return host_order_find(host, i, filter);
+    return host_order_find(host, i, filter, CS_ALL_GROUPS);
+}
+
+uint32_t cs_find_beside(struct cs_host *host, uint32_t i, const struct cs_filter *filter,
+                        uint64_t groups)
+{
+    assert(filter != NULL);
+    return host_order_find(host, i, filter, groups);
 }
 
 double cs_weight(const struct cs_host *host, const char *key)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * gpus.c - counts GPUs; the parts of GPUs that jobs ask for are remembered by their least.
+ * gpus.c - counts GPUs, and finds the nodes that have them; the parts of GPUs that jobs ask for
+ * are remembered by their least.
  */
 #include "policies/state/gpus.h"
 
 #include <assert.h>
 
+#include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "policies/phases.h"
+#include "policies/plan.h"
 #include "policies/state/nodes.h"
 #include "policies/state/state.h"
 #include "policies/state/terms.h"
@@ -50,4 +53,24 @@ bool host_rents(const struct cs_host *host)
 {
     assert(host->nodes != NULL);
     return host->nodes->rent != NULL;
+}
+
+uint64_t host_groups_of(const struct cluster_spec *spec, uint32_t pool_mask, bool gpus,
+                        uint32_t type)
+{
+    uint64_t groups = 0;
+    bool all = true;
+
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+        if (gpus && group->gpus == 0)
+            continue;
+        if ((pool_mask == 0 || pool_mask >> group->pool & 1) &&
+            (type == ID_NONE || (group->gpu != NULL && group->gpu->index == type)))
+            groups |= g < 64 ? UINT64_C(1) << g : 0;
+        else
+            all = false;
+    }
+    assert(spec->group_count > 0);
+    return all || spec->group_count > 64 ? CS_ALL_GROUPS : groups;
 }

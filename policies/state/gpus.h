@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cluster_spec;
 struct cs_host;
 
 /* Returns the GPUs that are wholly free in the pools (0: all), whatever a power cap says. */
@@ -19,5 +20,9 @@ bool host_has_parts(const struct cs_host *host);
 uint32_t host_gpus_to_try(const struct cs_host *host, uint32_t room);
 /* Are nodes rented while the trial runs? */
 bool host_rents(const struct cs_host *host);
+/* Returns the groups of the pools of a mask (0: all) for which `gpus` holds alike and, if it
+ * does, that have GPUs of the type (ID_NONE: any).  More than 64 are not told apart. */
+uint64_t host_groups_of(const struct cluster_spec *spec, uint32_t pool_mask, bool gpus,
+                        uint32_t type);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "models/cluster/cluster.h"
 #include "policies/phases.h"
+#include "policies/plan.h"
 #include "policies/state/ends.h"
 #include "policies/state/form.h"
 #include "policies/state/gpus.h"
@@ -187,8 +188,40 @@ uint32_t host_search(struct cs_host *host, struct order *order, uint32_t from,
     return place;
 }
 
-uint32_t host_order_find(struct cs_host *host, uint32_t from,
-                         const struct cs_filter *filter)
+/* Returns the groups of nodes (plan.h) on which GPUs of a form's jobs may lie; by their rates,
+ * they may be bound to fewer. */
+static uint64_t form_groups(const struct cs_host *host, uint32_t number)
+{
+    const struct host_form *form = &host->forms->form[number];
+    uint64_t groups = 0;
+
+    assert(number < host->forms->count);
+    for (uint32_t r = 0; r < form->form->role_count; r++) {
+        const struct role_spec *role = &form->form->role[r];
+        for (uint32_t t = 0; t < role->gpu_type_count; t++)
+            groups |= host_groups_of(host->spec, form->pool_mask[r], true, role->gpu_types[t]);
+        if (role->gpu_type_count == 0)
+            groups |= host_groups_of(host->spec, form->pool_mask[r], true, ID_NONE);
+    }
+    return groups;
+}
+
+/* Sets the GPUs that jobs of a form may have with any estimate, by group of forms: `most` for
+ * those that may lie on no nodes beside `groups`, and any number for others. */
+static void set_any(const struct cs_host *host, uint64_t groups, uint32_t most,
+                    struct order_filter *filter)
+{
+    assert(!filter->any_by_group);
+    filter->any_by_group = true;
+    for (uint32_t f = 0; f < host->forms->count; f++) {
+        bool within = (form_groups(host, f) & ~groups) == 0;
+        uint32_t *any = &filter->group_any[f % ORDER_GROUP_COUNT];
+        *any = !within ? UINT32_MAX : *any < most ? most : *any;
+    }
+}
+
+uint32_t host_order_find(struct cs_host *host, uint32_t from, const struct cs_filter *filter,
+                         uint64_t groups)
 {
     struct order *queue = queue_with_sums(host);
     struct order_filter all =
@@ -201,6 +234,8 @@ uint32_t host_order_find(struct cs_host *host, uint32_t from,
     }
     all.gpus_any_span = filter->gpus_any_estimate;
     all.span_max_ns = filter->estimate_max_ns;
+    if (groups != CS_ALL_GROUPS && filter->gpus_any_estimate < UINT32_MAX)
+        set_any(host, groups, filter->gpus_any_estimate, &all);
     return host_search(host, queue, from, &all);
 }
 

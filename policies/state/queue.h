@@ -25,9 +25,9 @@ void host_order_insert(struct cs_host *host, uint32_t task);
 void host_order_again(struct cs_host *host, uint32_t task);
 /* Sorts all that waits by what before() says now. */
 void host_order_sort(struct cs_host *host);
-/* Answers cs_find_pending(). */
-uint32_t host_order_find(struct cs_host *host, uint32_t from,
-                         const struct cs_filter *filter);
+/* Answers cs_find_pending(), and cs_find_beside() with groups. */
+uint32_t host_order_find(struct cs_host *host, uint32_t from, const struct cs_filter *filter,
+                         uint64_t groups);
 /* Returns the first task in order whose seq is smaller; ID_NONE: none. */
 uint32_t host_order_first(struct cs_host *host, uint64_t seq);
 /* Returns scratch for `count` numbers, good until the next call. */

@@ -309,14 +309,16 @@ static bool item_passes(const struct order *order, uint32_t item,
 
     return known->gpus <= filter->gpus_max &&
            (known->span_ns <= filter->span_max_ns ||
-            known->gpus <= filter->gpus_any_span ||
+            known->gpus <= (filter->any_by_group ? filter->group_any[known->group]
+                                                 : filter->gpus_any_span) ||
             order->rules->sums & ORDER_TAKES) &&
            (filter->passes == NULL || filter->passes(order->owner, item));
 }
 
-/* Could something below pass, by power of two?  Never false where it does. */
+/* Could something below pass, by power of two?  gpus_any: an item of at most these passes
+ * with any span.  Never false where it does. */
 static bool class_may_pass(const struct order_bound *bound,
-                           const struct order_filter *filter)
+                           const struct order_filter *filter, uint32_t gpus_any)
 {
     uint32_t limit = bound_of(filter->span_max_ns);
 
@@ -326,10 +328,23 @@ static bool class_may_pass(const struct order_bound *bound,
             return false;
         if (bound->span[c] != BOUND_NONE &&
             ((filter->span_max_ns >= 0 && bound->span[c] <= limit) ||
-             gpus_min <= filter->gpus_any_span))
+             gpus_min <= gpus_any))
             return true;
     }
     return false;
+}
+
+/* Returns how many GPUs an item below may have that passes with any span: as many as it may
+ * be, if some item of some group is that small; else none. */
+static uint32_t any_below(const struct order *order, uint32_t item,
+                          const struct order_filter *filter)
+{
+    assert(item < order->store->room);
+    if (!filter->any_by_group)
+        return filter->gpus_any_span;
+    return !(order->rules->sums & ORDER_GROUPS) ||
+                   order_groups_pass(&order->store->groups[item], filter->group_any)
+               ? UINT32_MAX : 0;
 }
 
 /* Could something in a subtree pass?  Never false where something does. */
@@ -340,13 +355,14 @@ static bool some_may_pass(const struct order *order, uint32_t item,
     if (filter->by_group && order->rules->sums & ORDER_GROUPS &&
         !order_groups_pass(&order->store->groups[item], filter->group_max))
         return false;
+    uint32_t gpus_any = any_below(order, item, filter);
     if (order->rules->sums & ORDER_CLASSES)
-        return class_may_pass(&order->store->bound[item], filter);
+        return class_may_pass(&order->store->bound[item], filter, gpus_any);
     const struct order_sum *sum = &order->store->slot[item].sum;
     return sum->gpus_min <= filter->gpus_max &&
            (order->rules->sums & ORDER_TAKES ||
             sum->span_min_ns <= filter->span_max_ns ||
-            sum->gpus_min <= filter->gpus_any_span);
+            sum->gpus_min <= gpus_any);
 }
 
 /* The place of the first that passes in the subtree of `item`, which begins at

@@ -55,6 +55,8 @@ struct order_filter {
     order_passes_fn *passes;    /* NULL: all do */
     bool by_group;              /* of a group with more GPUs nothing passes: */
     uint32_t group_max[ORDER_GROUP_COUNT];  /* `passes` says so of each, too */
+    bool any_by_group;          /* gpus_any_span is that of each group: */
+    uint32_t group_any[ORDER_GROUP_COUNT];
 };
 
 enum order_sums {               /* that an order keeps */

@@ -117,8 +117,11 @@ uint32_t NAIVE(find)(struct order *order, uint32_t from,
 
     for (; i < order_count(order); i++) {
         const struct order_item *known = &order->store->slot[list[i]].item;
+        uint32_t any = filter->gpus_any_span;
+        if (filter->any_by_group)
+            any = filter->group_any[known->group];
         if (known->gpus <= filter->gpus_max &&
-            (any_span || known->gpus <= filter->gpus_any_span ||
+            (any_span || known->gpus <= any ||
              known->span_ns <= filter->span_max_ns) &&
             (filter->passes == NULL || filter->passes(order->owner, list[i])))
             break;
