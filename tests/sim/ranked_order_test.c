@@ -65,6 +65,7 @@ static bool passes(void *owner, uint32_t item)
 }
 
 static const struct order_rules classes = { before, NULL, ORDER_CLASSES };
+static const struct order_rules grouped = { before, NULL, ORDER_CLASSES | ORDER_GROUPS };
 static const struct order_rules spans = { before, NULL, ORDER_SPANS };
 static const struct order_rules lines = { before, stands, ORDER_MOVES };
 static const struct order_rules moves = { before, stands,
@@ -83,6 +84,7 @@ static struct order_item random_item(struct world *w)
         .span_ns = below(w, 8) == 0 ? (int64_t)below(w, 9)
                                     : (int64_t)below(w, 100) * 500000000,
         .stamp = below(w, 1000), .taken = below(w, 2) == 0,
+        .group = (uint8_t)below(w, 3),
     };
 }
 
@@ -119,7 +121,10 @@ static void same_find(struct world *w)
                        : below(w, 5) == 0 ? -1 - (int64_t)below(w, 3)
                        : (int64_t)below(w, 100) * 500000000,
         .passes = below(w, 2) == 0 ? passes : NULL,
+        .any_by_group = below(w, 2) == 0,
     };
+    for (uint32_t g = 0; g < ORDER_GROUP_COUNT; g++)
+        filter.group_any[g] = below(w, 3) == 0 ? UINT32_MAX : below(w, 6);
     uint32_t from = below(w, order_count(&w->naive) + 2);
     uint32_t place = naive_find(&w->naive, from, &filter);
 
@@ -272,6 +277,7 @@ static void an_order_is_what_a_list_would_be(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 12; seed++) {
         walk(seed, &classes);
+        walk(seed, &grouped);
         walk(seed, &spans);
         walk(seed, &lines);
         walk(seed, &moves);
