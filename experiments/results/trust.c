@@ -141,13 +141,21 @@ bool trust_is_known(const struct trust_side *a, const struct trust_side *b, enum
             trust_count_given(b->grid, b->point, b->policy, metric));
 }
 
+/* Is it a fraction between 0 and 1 that is measured, not a share of so many cases?  Seeds do
+ * not have such a value alike by chance, so it does not depend on them. */
+static bool is_measured(const struct metric_info *info, enum metric metric, double value)
+{
+    return is_fraction(info) && metric != METRIC_SLO && value > 0 && value < 1;
+}
+
 void trust_widen_mean(const struct trust_side *side, enum metric metric, double confidence,
                       struct stats_mean *mean)
 {
     struct trust_equal open;
     double events;
 
-    if (mean->count < 2 || mean->low != mean->high || trust_is_known(side, side, metric))
+    if (mean->count < 2 || mean->low != mean->high || trust_is_known(side, side, metric) ||
+        is_measured(metric_info(side->grid->metrics, metric), metric, mean->mean))
         return;
     events = trust_events(side->grid, side->point, side->policy, metric);
     open = trust_equal(metric_info(side->grid->metrics, metric), mean->mean, false,
@@ -164,7 +172,9 @@ void trust_widen_delta(const struct trust_side *side, const struct trust_side *b
     double n = (double)delta->count;
     struct trust_equal open;
 
-    if (delta->count < 2 || delta->low != delta->high || trust_is_known(side, base, metric))
+    if (delta->count < 2 || delta->low != delta->high || trust_is_known(side, base, metric) ||
+        (is_measured(info, metric, base_mean) &&
+         is_measured(info, metric, base_mean + delta->mean)))
         return;
     open = trust_equal(info, delta->mean, true, n, confidence);
     delta->low = delta->mean - open.below;
