@@ -46,9 +46,7 @@ static void check_text(const char *dir, const char *name, const char *wanted)
     free(text);
 }
 
-/* 12.7062047 is Student's t for one degree of freedom; s / sqrt 2 is 1.  Both seeds have a
- * utilization of 0.25: a share of 1 - sqrt(0.05) = 0.776393 of seeds may be otherwise, from
- * 0.25 x 0.223607 to 0.25 + 0.75 x 0.776393. */
+/* 12.7062047 is Student's t for one degree of freedom; s / sqrt 2 is 1. */
 static void data_of_means_hold_means_and_intervals(void **state)
 {
     char dir[64];
@@ -71,10 +69,10 @@ static void data_of_means_hold_means_and_intervals(void **state)
                "# point policy busy tail switch bubble idle_queued idle_empty "
                "down rent gpu_utilization ci95_low ci95_high (fractions of "
                "all GPU time)\n"
-               "1 1 0.25 0 0 0.5 0 0.25 0 0 0.25 0.0559016994 0.832294902\n"
-               "1 2 0.5 0 0 0.25 0 0.25 0 0 0.5 0.111803399 0.888196601\n"
-               "2 1 0.25 0 0 0.5 0 0.25 0 0 0.25 0.0559016994 0.832294902\n"
-               "2 2 0.5 0 0 0.25 0 0.25 0 0 0.5 0.111803399 0.888196601\n");
+               "1 1 0.25 0 0 0.5 0 0.25 0 0 0.25 0.25 0.25\n"
+               "1 2 0.5 0 0 0.25 0 0.25 0 0 0.5 0.5 0.5\n"
+               "2 1 0.25 0 0 0.5 0 0.25 0 0 0.25 0.25 0.25\n"
+               "2 2 0.5 0 0 0.25 0 0.25 0 0 0.5 0.5 0.5\n");
     check_text(dir, "plots/delta.dat",
                "# point policy metric delta_percent ci95_low ci95_high, then "
                "the same within the axis\n"
@@ -93,14 +91,14 @@ static void the_sweep_is_read_from_the_labels_of_points(void **state)
     check_text(dir, "plots/sweep.dat",
                "# value, then mean ci95_low ci95_high of: cost_per_job_usd "
                "gpu_utilization jct_mean_s wait_mean_s\n# policy 1\n"
-               " 1 2.1 0.829379526 3.37062047 0.25 0.0559016994 0.832294902 3600 "
-               "3600 3600 0 0 0\n"
-               " 2 4.1 2.82937953 5.37062047 0.25 0.0559016994 0.832294902 7200 "
-               "7200 7200 0 0 0\n\n\n# policy 2\n"
-               " 1 1.1 -0.170620474 2.37062047 0.5 0.111803399 0.888196601 3600 "
-               "3600 3600 0 0 0\n"
-               " 2 2.1 0.829379526 3.37062047 0.5 0.111803399 0.888196601 7200 "
-               "7200 7200 0 0 0\n");
+               " 1 2.1 0.829379526 3.37062047 0.25 0.25 0.25 3600 3600 3600 "
+               "0 0 0\n"
+               " 2 4.1 2.82937953 5.37062047 0.25 0.25 0.25 7200 7200 7200 "
+               "0 0 0\n\n\n# policy 2\n"
+               " 1 1.1 -0.170620474 2.37062047 0.5 0.5 0.5 3600 3600 3600 "
+               "0 0 0\n"
+               " 2 2.1 0.829379526 3.37062047 0.5 0.5 0.5 7200 7200 7200 "
+               "0 0 0\n");
     head = results_text(dir, "plots/sweep.gp");
     assert_non_null(strstr(head, "\nswept_key = 'x'\nswept_unit = 'per hour'\n"
                                  "swept_span = 1\n"));
