@@ -51,7 +51,7 @@ static inline int64_t cs_task_core_milli(const struct cs_host *host, struct task
 int64_t cs_cores_free_ns(struct cs_host *host, int64_t milli, int64_t from_ns,
                          int64_t *spare);
 
-/* The same on the nodes of these groups (plan.h). */
+/* As cs_cores_free_ns(), but counts only the cores of the nodes in these groups (plan.h). */
 int64_t cs_groups_cores_ns(struct cs_host *host, uint64_t groups, int64_t milli,
                            int64_t from_ns, int64_t *spare);
 

@@ -23,7 +23,8 @@ void cs_plan_take(struct cs_plan *plan, int64_t start_ns, int64_t end_ns,
 int64_t cs_plan_find(struct cs_plan *plan, uint32_t gpus, int64_t run_ns,
                      int64_t before_ns);
 
-/* The same for them all the time, no sooner than from_ns: by a walk. */
+/* The earliest time, not before from_ns, from which so many GPUs stay free for so long.  It
+ * goes through the steps of the plan one by one. */
 int64_t cs_plan_find_from(struct cs_plan *plan, int64_t from_ns, uint32_t gpus,
                           int64_t run_ns);
 

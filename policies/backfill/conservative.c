@@ -524,8 +524,8 @@ static void con_replan(struct con *con, struct cs_host *host)
     }
 }
 
-/* The same where there are several lots: it leaves its place, looks for one in all of them,
- * and takes its own again if that is no later. */
+/* Moves a job forward where there are several lots.  It gives up its place and looks for one in
+ * all lots.  If the new place is not earlier, it takes the old one again. */
 static void con_move(struct con *con, struct cs_host *host, uint32_t id)
 {
     struct con_job *job = &con->job[id], before = *job;

@@ -76,7 +76,7 @@ static uint32_t easy_any(const struct promise *promise, uint64_t *groups)
     return promise->needs > 0 && most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
 }
 
-/* Returns how many GPUs a task may take of those that a need is counted on. */
+/* Returns how many GPUs a task may take on the nodes where a need is counted. */
 static uint32_t easy_takes(const struct cs_host *host, const struct cs_task *task,
                            const struct need *need)
 {

@@ -385,7 +385,7 @@ static bool source_scan(int fd, struct err_pos pos, struct source_line *source)
     return scan_ends(&scan, source);
 }
 
-/* The same of a text in memory. */
+/* Finds the line of an error in a text in memory.  False: the text has no such line. */
 static bool source_find(const char *text, struct err_pos pos, struct source_line *source)
 {
     struct scan scan = { pos, 1, 0 };

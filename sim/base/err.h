@@ -75,8 +75,8 @@ bool err_hint_path(struct err *err, const char *path, const char *otherwise);
  * hint, each on a line of its own, into out.  Returns the bytes that all of it
  * needs, as snprintf does.  The column counts characters, not bytes. */
 size_t err_format(const struct err *err, char *out, size_t out_bytes);
-/* The same where what is called `file` is this text, whatever file has that name; both may
- * be NULL. */
+/* As err_format(), for an experiment that was read from memory: if the error is in `file`, its
+ * line is taken from `text`, also where a file of that name exists.  Both may be NULL. */
 size_t err_format_text(const struct err *err, const char *file, const char *text, char *out,
                        size_t out_bytes);
 

@@ -253,7 +253,7 @@ static void a_full_queue_refuses_the_newest(void **state)
     near(service_backlog_cut(&b, 8), 7);
     assert_int_equal(b.count, 1);
     near(b.requests, 8);
-    near(service_backlog_came_s(&b, 4), 5);         /* half of those that are left */
+    near(service_backlog_came_s(&b, 4), 5);         /* the first 4 of 8 came within 5 s */
     near(service_backlog_cut(&b, 0), 8);
     assert_int_equal(b.count, 0);
     service_backlog_free(&b);

@@ -54,7 +54,8 @@ static void note_end(void *self, struct cs_host *host, struct job_id job)
                                            cs_attained_gpu_s(host, job) / gpus };
 }
 
-/* Mean run time of those that ended; -1: there is none.  NULL: of any tenant; 0: of any size. */
+/* Returns the mean run time of the jobs that have ended, of one tenant (NULL: of all) and of one
+ * size (0: of all).  -1: no such job has ended. */
 static double mean_of(const struct plain_qssf *q, const char *tenant, uint32_t gpus)
 {
     double sum = 0, count = 0;
