@@ -165,7 +165,7 @@ static void write_order(const struct world *world, struct rng *rng)
             for (int l = 0; l < 3; l++)
                 if (strcmp(key[l], list[i].key) == 0 &&
                     !(l == 1 && k >= WIDTH * WIDTH && k < 2 * WIDTH * WIDTH)) {
-                    weight = ((double)rng_below(rng, 101) - 50) / (l == 2 ? 1 : 16);
+                    weight = ((double)rng_below(rng, 101) - 50) / (l == 2 ? 32 : 16);
                     order_layer[l][k] = weight;
                 }
             n += (size_t)sprintf(text + n, "%s%.10g", k > 0 ? ", " : "", weight);
@@ -196,18 +196,18 @@ static double squeezed(double s)
     return (power - 1 + 2 * mantissa - 1) / 16;
 }
 
-/* When a job has its turn, in seconds: hours are earlier, ten days at most. */
+/* When a job has its turn, in seconds: days are earlier, ten at most. */
 static double turn_s(const struct world_job *job)
 {
     double size = (double)job->gpus / GPUS, time = squeezed((double)job->duration_s);
     const double x[WIDTH] = { time, 0, 0, size, time, size, 0, 0 };
-    double embedding[WIDTH], hidden[WIDTH], hours = 0;
+    double embedding[WIDTH], hidden[WIDTH], days = 0;
 
     add_layer(order_layer[0], x, WIDTH, WIDTH, embedding);
     add_layer(order_layer[1], embedding, WIDTH, 2 * WIDTH, hidden);
     for (int h = 0; h < WIDTH; h++)
-        hours += order_layer[2][h] * hidden[h] + order_layer[2][WIDTH + h] * x[h];
-    return (double)job->submit_s - trunc(fmax(-240, fmin(240, hours)) * 3600);
+        days += order_layer[2][h] * hidden[h] + order_layer[2][WIDTH + h] * x[h];
+    return (double)job->submit_s - trunc(fmax(-10, fmin(10, days)) * 86400);
 }
 
 /* While the first job has all GPUs the others come, each of which takes more than half of
