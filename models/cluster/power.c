@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
 
 /* Fan, Weber and Barroso 2007, section 3: idle + (busy - idle)(2u - u^1.4),
  * fitted on thousands of servers within 1%. */
@@ -50,6 +51,29 @@ double power_cpu_w(const struct cpu_type *cpu, double busy_fraction)
 double power_node_rest_w(uint32_t gpus, uint32_t sockets)
 {
     return REST_PER_GPU_W * gpus + REST_PER_SOCKET_W * sockets;
+}
+
+int64_t power_standby_mw(const struct cluster_spec *spec, const struct node_group *group)
+{
+    double w = group->idle_w;
+
+    if (group->gpu != NULL)
+        w += group->gpus * power_gpu_w(group->gpu, 0);
+    assert(w >= 0);
+    return llround(1000 * spec->pue * w);
+}
+
+double power_gpu_more_w(const struct node_group *group)
+{
+    assert(group->gpu == NULL || group->gpus > 0);
+    return group->gpu == NULL ? 0
+                              : power_gpu_w(group->gpu, 1) - power_gpu_w(group->gpu, 0);
+}
+
+double power_core_more_w(const struct node_group *group)
+{
+    assert(group->max_w >= group->idle_w);
+    return group->cores == 0 ? 0 : (group->max_w - group->idle_w) / group->cores;
 }
 
 double power_pue_default(void)

@@ -93,8 +93,7 @@ double compute_roofline_s(double flops, double flops_rate, double bytes,
 #define ENCODER_ELEMENTS 8.0
 #define ENCODER_OVERLAP 1.46
 
-/* Parameters of the table of words, in which an encoder only looks up. */
-static double count_words(const struct llm *llm)
+double compute_word_params(const struct llm *llm)
 {
     assert(llm != NULL);
     return (double)llm->hidden * llm->vocab;
@@ -115,7 +114,7 @@ double compute_encoder_s(const struct llm *llm, enum precision precision,
                                       : half * ENCODER_SHARE_16;
     double rows = sequences * tokens;
     double h = llm->hidden;
-    double weights = (llm->params - count_words(llm)) / llm->layers;
+    double weights = (llm->params - compute_word_params(llm)) / llm->layers;
     double bytes = small ? 1.0 : 2.0;
     double work_s = 2.0 * rows * weights / rate +
                     4.0 * rows * tokens * h / (half * ENCODER_ATTENTION);
@@ -172,7 +171,7 @@ double compute_cpu_encoder_s(const struct llm *llm, enum precision precision,
     assert(llm && sequences > 0.0 && tokens > 0.0);
     struct llm layers = *llm;
 
-    layers.params_active -= count_words(llm);
+    layers.params_active -= compute_word_params(llm);
     return compute_cpu_forward_s(&layers, precision, cpu, cores,
                                  sequences * tokens, tokens);
 }

@@ -35,6 +35,8 @@ double compute_size_efficiency(double width, double rows);
 /* Returns seconds: the larger of flops / flops_rate and bytes / bps. */
 double compute_roofline_s(double flops, double flops_rate, double bytes,
                           double bps);
+/* Returns the parameters of the table of words, in which a pass only looks up. */
+double compute_word_params(const struct llm *llm);
 /* Returns the seconds of a batch of `sequences`, `tokens` long each, through an
  * encoder (BERT) in an engine with fused kernels.  Every token attends to its
  * whole sequence; INT8 is computed in INT8. */

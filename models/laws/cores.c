@@ -107,10 +107,14 @@ struct step_time cores_forward_step(const struct llm *llm,
 {
     assert(llm != NULL && sequences > 0.0 && tokens > 0.0);
     struct step_time step = { 0 };
+    struct llm layers = *llm;
 
-    step.flops = compute_forward_flops(llm, sequences * tokens, tokens / 2.0);
+    /* Of the table of words a token takes one row. */
+    layers.params -= compute_word_params(llm);
+    layers.params_active -= compute_word_params(llm);
+    step.flops = compute_forward_flops(&layers, sequences * tokens, tokens);
     step.compute_s = cores_s(gang, precision, step.flops,
-                             memory_weight_bytes(llm, precision));
+                             memory_weight_bytes(&layers, precision));
     step.step_s = step.compute_s;
     step.busy_fraction = 1.0;
     return step;

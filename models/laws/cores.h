@@ -24,7 +24,8 @@ bool cores_can(const struct gang *gang, enum precision precision);
 double cores_s(const struct gang *gang, enum precision precision, double flops,
                double bytes);
 /* Return what train_step() and forward_step() do.  `mfu` and `hfu` are 0: the
- * catalogue has no peak of a CPU. */
+ * catalogue has no peak of a CPU.  The pass ends in a class or an embedding, as that of a
+ * service (compute_cpu_encoder_s()): words are looked up, and no logits are computed. */
 struct step_time cores_train_step(const struct train_shape *shape,
                                   const struct gang *gang, double sequences);
 struct step_time cores_forward_step(const struct llm *llm,

@@ -33,36 +33,25 @@ static int64_t share_mw(const struct cluster *cluster,
         gpus.gpu_mask &= cluster->free_mask[share->node];
     if (group->gpu != NULL)
         w += share_milli(&gpus) / (double)GPU_MILLI *
-             (power_gpu_w(group->gpu, 1) - power_gpu_w(group->gpu, 0));
+             power_gpu_more_w(group);
     if (group->cores > 0)
         w += cores / group->cores * (group->max_w - group->idle_w);
     assert(w >= 0);
     return llround(1000 * cluster->spec->pue * w);
 }
 
-/* Returns the milliwatts of a node of the group that stands by. */
-static int64_t node_mw(const struct cluster_spec *spec, const struct node_group *group)
-{
-    double w = group->idle_w;
-
-    if (group->gpu != NULL)
-        w += group->gpus * power_gpu_w(group->gpu, 0);
-    assert(w >= 0);
-    return llround(1000 * spec->pue * w);
-}
-
 void host_power_node(struct host_nodes *nodes,
                      const struct cluster_spec *spec, uint32_t node,
                      bool comes)
 {
-    nodes->power_mw += (comes ? 1 : -1) * node_mw(spec, cluster_group_of(spec, node));
+    nodes->power_mw += (comes ? 1 : -1) * power_standby_mw(spec, cluster_group_of(spec, node));
     assert(nodes->power_mw >= 0);
 }
 
 uint32_t host_power_nodes(const struct host_nodes *nodes, const struct cluster_spec *spec,
                           const struct node_group *group, uint32_t most)
 {
-    int64_t each = node_mw(spec, group);
+    int64_t each = power_standby_mw(spec, group);
     double left = 1000 * spec->power_cap_w - (double)nodes->power_mw;
 
     if (spec->power_cap_w <= 0 || left >= (double)each * most)
@@ -156,8 +145,7 @@ static int64_t find_gpu_least_mw(const struct cluster_spec *spec)
 
     for (uint32_t g = 0; g < spec->group_count; g++)
         if (spec->group[g].gpu != NULL)
-            least_w = fmin(least_w, power_gpu_w(spec->group[g].gpu, 1) -
-                                    power_gpu_w(spec->group[g].gpu, 0));
+            least_w = fmin(least_w, power_gpu_more_w(&spec->group[g]));
     assert(least_w >= 0);
     double mw = floor(1000 * spec->pue * least_w) - 1;
     return isinf(least_w) || mw < 0 ? 0 : (int64_t)mw;

@@ -408,27 +408,46 @@ static bool dynamic_lacks_power(const struct cs_host *host)
     return cs_free_gpus(host, 0) < free;
 }
 
-/* Tasks wait, and all leases are idle, so that nothing will happen.  Under a power cap idle
- * GPUs draw power that others lack: gives back the lease that has been idle for longest.
- * False: there is none, or it is not for lack of power. */
-static bool dynamic_frees_power(struct cs_host *host)
+/* False: a lease is at work.  Else sets the lease of GPUs that has been idle for longest; none:
+ * there is none. */
+static bool dynamic_all_idle(const struct cs_host *host, struct lease_id *first)
 {
-    struct lease_id first = { ID_NONE };
-
-    if (cs_pending_count(host) == 0)
-        return false;
+    first->i = ID_NONE;
     for (uint32_t i = 0; i < cs_lease_count(host); i++) {
         struct lease_id id = cs_lease_at(host, i);
         const struct cs_lease *lease = cs_lease(host, id);
         if (lease->state != CS_LEASE_IDLE)
             return false;
         if (lease->gpus > 0 &&
-            (first.i == ID_NONE ||
-             lease->idle_since_ns < cs_lease(host, first)->idle_since_ns))
-            first = id;
+            (first->i == ID_NONE ||
+             lease->idle_since_ns < cs_lease(host, *first)->idle_since_ns))
+            *first = id;
     }
-    return first.i != ID_NONE && dynamic_lacks_power(host) &&
-           cs_release(host, first) == CS_DONE;
+    return true;
+}
+
+/* Starts the first task that finds room as its owner asks, wherever the cap allows it. */
+static bool dynamic_starts_as_asked(struct cs_host *host)
+{
+    for (uint32_t k = 0; k < cs_pending_count(host); k++)
+        if (cs_start(host, cs_pending(host, k)) == CS_DONE)
+            return true;
+    return false;
+}
+
+/* Tasks wait, and all leases are idle, so that nothing will happen.  Under a power cap idle
+ * GPUs draw power that others lack: gives back the lease that has been idle for longest.  If
+ * there is none, the cap refuses the places of which forecasts are best: takes any other.
+ * False: nothing came of it, or it is not for lack of power. */
+static bool dynamic_frees_power(struct cs_host *host)
+{
+    struct lease_id first;
+
+    if (cs_pending_count(host) == 0 || !dynamic_all_idle(host, &first) ||
+        !dynamic_lacks_power(host))
+        return false;
+    return first.i != ID_NONE ? cs_release(host, first) == CS_DONE
+                              : dynamic_starts_as_asked(host);
 }
 
 static void dynamic_decide(void *self, struct cs_host *host)

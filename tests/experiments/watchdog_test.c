@@ -220,16 +220,17 @@ static void where_a_policy_looks_in_vain_is_told(void **state)
                    "none: train has 4 GPUs, rollout is not its pool.");
 }
 
+/* The cap allows each role: 3,451 W, and 4 x 526 W for its GPUs; not both at once. */
 static void a_cap_of_power_is_told(void **state)
 {
-    struct world_job job = { .duration_s = 10, .gpus = 8 };
     struct world world = { 0 };
 
     (void)state;
-    open_keys(&world, "", "nodes: [" NODE("dgx", "8") "], power_cap: 4000W",
-              &job, 1, "[fcfs]");
+    if (!world_open(&world, "experiment: t\ncluster: {nodes: [" NODE("dgx", "8") "], power_cap: "
+                    "6500W}\n" DPO("gpus: 4", "gpus: 4") "policies: [fcfs]\n"))
+        fail_msg("%s", world_error(&world));
     assert_false(world_run(&world, 0, NULL, NULL, NULL));
-    if (strstr(world.err.hint, "has room for it, but power_cap is 4000 W, "
+    if (strstr(world.err.hint, "has room for it, but power_cap is 6500 W, "
                                "nodes that stand by draw 3451 W") == NULL)
         fail_msg("%s | %s", world.err.text, world.err.hint);
     world_close(&world);

@@ -77,6 +77,24 @@ static void passes_take_the_rate_of_their_precision(void **state)
     law_aids_free(&aids);
 }
 
+/* BERT-base has 109e6 parameters, of which 30,522 x 768 = 23,440,896 are words that are looked
+ * up.  A token costs 2 x 85,559,104 operations in the layers, and 4 x 12 x 768 x 128 for the 128
+ * tokens that it attends to: 175,836,800; 64 x 128 of them take 1.44045e12.  One sequence of
+ * one token reads 85,559,104 weights of 2 bytes, at 0.62 of the bandwidth. */
+static void an_encoder_looks_its_words_up(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    const struct llm *llm = catalogue_llm(aids.catalogue, "bert-base");
+    struct gang gang = cores_of(&aids, 56);
+
+    (void)state;
+    assert_true(law_error(cores_forward_step(llm, PRECISION_BF16, &gang, 64.0, 128.0).step_s,
+                          1.44045e12 / 10.5e12) < 0.001);
+    assert_true(law_error(cores_forward_step(llm, PRECISION_BF16, &gang, 1.0, 1.0).step_s,
+                          85559104.0 * 2.0 / BPS) < 0.001);
+    law_aids_free(&aids);
+}
+
 /* Full training takes three passes of arithmetic, four with recomputing;
  * adapters two, and three. */
 static void training_counts_its_passes(void **state)
@@ -188,6 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decoding_reads_weights_and_cache),
         cmocka_unit_test(passes_take_the_rate_of_their_precision),
+        cmocka_unit_test(an_encoder_looks_its_words_up),
         cmocka_unit_test(training_counts_its_passes),
         cmocka_unit_test(a_rollout_on_cores_is_one_engine_in_host_memory),
         cmocka_unit_test(preparing_and_computing_take_turns),

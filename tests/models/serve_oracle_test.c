@@ -181,8 +181,10 @@ static void cores_compute_or_read_whichever_is_longer(void **state)
         double n = w.batch, tokens = LAW_ONE(&rng, 1, 600), read = 0.62 * c.bps;
         double pairs = 4.0 * llm->layers * llm->heads * llm->head_dim;
         double flops = n * tokens * (2 * llm->params_active + pairs * tokens / 2);
+        double table = (double)llm->vocab * llm->hidden;
+        double passed = n * tokens * (2 * (llm->params_active - table) + pairs * tokens);
         law_same("forward", i, forward_step(llm, w.shape.precision, &w.gang, n, tokens).step_s,
-             law_most(flops / c.flops, llm->params * each / read));
+             law_most(passed / c.flops, (llm->params - table) * each / read));
         law_same("alone", i, compute_cpu_forward_s(llm, w.shape.precision, &w.cpu, w.gang.cores,
                                                n * tokens, tokens / 2),
              law_most(flops / c.flops, llm->params_active * each / c.bps));

@@ -305,6 +305,65 @@ static void kube_jobs_of_a_cron_job_are_jobs_of_their_own(void **state)
                  "default/l,1768377600,1800,2,default\n", lines);
 }
 
+#define OWNED(KIND, NAME, UID, OWNER_KIND, OWNER, OWNER_UID) \
+    "{\"apiVersion\": \"x/v1\", \"kind\": \"" KIND "\", \"metadata\": {\"name\": \"" NAME \
+    "\", \"uid\": \"" UID "\", \"ownerReferences\": [{\"kind\": \"" OWNER_KIND \
+    "\", \"name\": \"" OWNER "\", \"uid\": \"" OWNER_UID "\", \"controller\": true}]}}"
+#define PART_JOB(NAME, UID, AT, END) \
+    "{\"apiVersion\": \"batch/v1\", \"kind\": \"Job\", \"metadata\": {\"name\": \"" NAME \
+    "\", \"uid\": \"" UID "\", \"creationTimestamp\": \"" AT "\", \"ownerReferences\": " \
+    "[{\"kind\": \"JobSet\", \"name\": \"llm\", \"controller\": true}]}, \"spec\": " \
+    "{\"template\": {\"spec\": {\"containers\": [{\"resources\": {\"limits\": " \
+    "{\"nvidia.com/gpu\": \"2\"}}}]}}}, \"status\": {\"startTime\": \"" AT \
+    "\", \"completionTime\": \"" END "\"}}"
+#define PART_POD(NAME, KIND, OWNER, UID, AT, END) \
+    "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"name\": \"" NAME \
+    "\", \"creationTimestamp\": \"" AT "\", \"ownerReferences\": [{\"kind\": \"" KIND \
+    "\", \"name\": \"" OWNER "\", \"uid\": \"" UID "\", \"controller\": true}]}, \"spec\": " \
+    "{\"containers\": [{\"resources\": {\"limits\": {\"nvidia.com/gpu\": \"2\"}}}]}, " \
+    "\"status\": {\"phase\": \"Succeeded\", \"startTime\": \"" AT \
+    "\", \"containerStatuses\": [{\"state\": {\"terminated\": {\"finishedAt\": \"" END \
+    "\"}}}]}}"
+
+/* A JobSet of two Jobs, each of one pod of two GPUs, from 8:00:00 to 8:50:00 and from 8:00:05
+ * to 8:40:00: one job of four GPUs and 3000 s.  It is the same without the pods.  Two pods of
+ * two ReplicaSets of a Deployment, one after the other, are a job of two GPUs and 600 s.
+ * Owners that stand in a circle do not hang it. */
+static void kube_follows_owners_to_the_last(void **state)
+{
+    static const char *const none[] = { NULL };
+    static const char *const lines[] = { NULL };
+    static const char *const pods[] = {
+        PART_POD("llm-a-0", "Job", "llm-a", "u1", "2026-01-12T08:00:00Z",
+                 "2026-01-12T08:50:00Z") ",\n"
+        PART_POD("llm-b-0", "Job", "llm-b", "u2", "2026-01-12T08:00:05Z",
+                 "2026-01-12T08:40:00Z") ",\n", "",
+    };
+    char in[160], text[8000];
+
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(text, sizeof text, "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": ["
+                 "%s" PART_JOB("llm-a", "u1", "2026-01-12T08:00:00Z", "2026-01-12T08:50:00Z") ",\n"
+                 PART_JOB("llm-b", "u2", "2026-01-12T08:00:05Z", "2026-01-12T08:40:00Z") ",\n"
+                 PART_POD("w-1", "ReplicaSet", "w-1", "u3", "2026-01-13T08:00:00Z",
+                          "2026-01-13T08:05:00Z") ",\n"
+                 PART_POD("w-2", "ReplicaSet", "w-2", "u4", "2026-01-13T08:05:00Z",
+                          "2026-01-13T08:10:00Z") ",\n"
+                 OWNED("ReplicaSet", "w-1", "u3", "Deployment", "w", "u5") ",\n"
+                 OWNED("ReplicaSet", "w-2", "u4", "Deployment", "w", "u5") ",\n"
+                 OWNED("A", "a", "u6", "B", "b", "u7") ",\n"
+                 OWNED("B", "b", "u7", "A", "a", "u6") ",\n"
+                 PART_POD("r", "A", "a", "u6", "2026-01-14T08:00:00Z", "2026-01-14T08:10:00Z")
+                 "]}\n", pods[i]);
+        write_file(in_folder(the_program(state), "in", in), text);
+        check_sample(the_program(state), "kube", in, none,
+                     "job,submit_s,run_s,gpus,tenant\n"
+                     "default/llm,1768204800,3000,4,default\n"
+                     "default/w,1768291200,600,2,default\n"
+                     "default/b,1768377600,600,2,default\n", lines);
+    }
+}
+
 /* Other spellings of sacct: Unix times, minutes, resources as before Slurm
  * 20.11, a separator at the end of each line. */
 static void sacct_knows_older_columns(void **state)
@@ -699,6 +758,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(kube_groups_pods_by_their_owner),
         cmocka_unit_test(kube_reads_json_and_repeated_pods),
         cmocka_unit_test(kube_leaves_out_pods_that_never_began),
+        cmocka_unit_test(kube_follows_owners_to_the_last),
         cmocka_unit_test(kube_jobs_of_a_cron_job_are_jobs_of_their_own),
         cmocka_unit_test(kube_tells_which_queues_borrow),
         cmocka_unit_test(sacct_knows_older_columns),

@@ -19,16 +19,10 @@
 #include "models/jobs/job.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
+#include "workloads/jobs/draw.h"
+#include "workloads/jobs/room.h"
 
 #define GB 1e9
-
-/* Is the group of that pool?  NULL: any pool. */
-static bool in_pool(const struct cluster_spec *cluster,
-                    const struct node_group *group, const char *pool)
-{
-    return pool == NULL ||
-           strcmp(cluster->pool_name[group->pool], pool) == 0;
-}
 
 /* `pool` or `home` names one of the cluster's. */
 static bool check_pool(const struct world *world, const struct demand *demand,
@@ -120,7 +114,7 @@ static bool cluster_has(const struct cluster_spec *cluster, const char *pool,
         const struct node_group *group = &cluster->group[g];
 
         if (group->gpu != NULL && group->gpu->index == type &&
-            in_pool(cluster, group, pool))
+            room_in_pool(cluster, group, pool))
             return true;
     }
     return false;
@@ -156,11 +150,11 @@ static bool hint_types(const struct world *world, const char *pool)
 
     for (uint32_t g = 0; g < cluster->group_count; g++) {
         const struct gpu_type *gpu = cluster->group[g].gpu;
-        bool told = gpu == NULL || !in_pool(cluster, &cluster->group[g], pool);
+        bool told = gpu == NULL || !room_in_pool(cluster, &cluster->group[g], pool);
 
         for (uint32_t before = 0; before < g && !told; before++)
             told = cluster->group[before].gpu == gpu &&
-                   in_pool(cluster, &cluster->group[before], pool);
+                   room_in_pool(cluster, &cluster->group[before], pool);
         if (told || used + strlen(gpu->name) + 3 > sizeof names)
             continue;
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
@@ -229,7 +223,7 @@ static bool find_types(const struct world *world,
     }
     for (uint32_t g = 0; list == NULL && g < cluster->group_count; g++)
         if (cluster->group[g].gpu != NULL &&
-            in_pool(cluster, &cluster->group[g], role->pool))
+            room_in_pool(cluster, &cluster->group[g], role->pool))
             *count = add_type(types, *count, cluster->group[g].gpu->index);
     if (*count > 0)
         return true;
@@ -322,20 +316,6 @@ struct room {
     const char *type;
 };
 
-/* GPUs of one node that cores and memory allow, if it is empty. */
-static uint64_t node_units(const struct node_group *group,
-                           const struct role_spec *role)
-{
-    uint64_t units = group->gpus;
-
-    if (role->cores > 0 && group->cores / role->cores < units)
-        units = group->cores / role->cores;
-    if (role->memory_bytes > 0 &&
-        (uint64_t)(group->memory_bytes / role->memory_bytes) < units)
-        units = (uint64_t)(group->memory_bytes / role->memory_bytes);
-    return units;
-}
-
 /* Sums over all nodes of a type what the role may use. */
 static struct room room_of_type(const struct world *world,
                                 const struct role_spec *role, uint32_t type)
@@ -347,9 +327,9 @@ static struct room room_of_type(const struct world *world,
         const struct node_group *group = &cluster->group[g];
 
         if (group->gpu == NULL || group->gpu->index != type ||
-            !in_pool(cluster, group, role->pool))
+            !room_in_pool(cluster, group, role->pool))
             continue;
-        room.units += group->node_count * node_units(group, role);
+        room.units += group->node_count * room_gpus(group, role);
         room.bare_units += (uint64_t)group->node_count * group->gpus;
     }
     return room;
@@ -407,7 +387,7 @@ static bool place_cores(const struct world *world,
     for (uint32_t g = 0; g < cluster->group_count; g++) {
         const struct node_group *group = &cluster->group[g];
 
-        if (!in_pool(cluster, group, role->pool))
+        if (!room_in_pool(cluster, group, role->pool))
             continue;
         cores += (uint64_t)group->node_count * group->cores;
         memory_bytes += (double)group->memory_bytes * group->node_count;
@@ -429,15 +409,6 @@ static bool place_cores(const struct world *world,
     return false;
 }
 
-/* May the role compute on the cores of a node of that group? */
-static bool may_compute_on(const struct role_spec *role, const struct node_group *group)
-{
-    const struct role_cores *need = &role->on_cores;
-
-    return need->cores > 0 && cluster_computes(group) &&
-           group->cores >= need->cores && group->memory_bytes >= need->memory_bytes;
-}
-
 /* Cores that compute: of one node, of a CPU whose rates are known. */
 static bool place_computing(const struct world *world,
                             const struct demand *demand,
@@ -453,9 +424,9 @@ static bool place_computing(const struct world *world,
     for (uint32_t g = 0; g < cluster->group_count; g++) {
         const struct node_group *group = &cluster->group[g];
 
-        if (!in_pool(cluster, group, role->pool) || !cluster_computes(group))
+        if (!room_in_pool(cluster, group, role->pool) || !cluster_computes(group))
             continue;
-        if (may_compute_on(role, group))
+        if (room_computes(role, group))
             return true;
         cores = group->cores > cores ? group->cores : cores;
         bytes = fmax(bytes, (double)group->memory_bytes);
@@ -507,8 +478,8 @@ static bool place_home(const struct world *world, const struct demand *demand,
                     "in its home, pool %s.", role->home);
 }
 
-bool demand_place(const struct world *world, const struct demand *demand,
-                  const struct role_spec *role)
+bool demand_room(const struct world *world, const struct demand *demand,
+                 const struct role_spec *role)
 {
     bool found;
 
@@ -519,14 +490,40 @@ bool demand_place(const struct world *world, const struct demand *demand,
     return place_home(world, demand, role);
 }
 
+/* The cap must allow the least size of the role while nothing else runs. */
+static bool check_power(const struct world *world, const struct demand *demand,
+                        const struct role_spec *role)
+{
+    const struct cluster_spec *cluster = world->cluster;
+    double standby = draw_standby_mw(cluster);
+    double least = draw_least_mw(cluster, role, (uint64_t)role->gpus_min * GPU_MILLI);
+
+    if (least <= 1000 * cluster->power_cap_w)
+        return true;
+    err_set(world->err, ERR_RANGE, demand->pos,
+            "role %s of %s can never run: power_cap of the cluster is %.0f W, nodes that "
+            "stand by draw %.0f W, and the role draws at least %.0f W more", role->name,
+            demand->form, cluster->power_cap_w, standby / 1000, (least - standby) / 1000);
+    return err_hint(world->err, "It takes a power_cap of at least %.0fW, fewer GPUs, or "
+                                "GPUs that draw less.", ceil(least / 1000));
+}
+
+bool demand_place(const struct world *world, const struct demand *demand,
+                  const struct role_spec *role)
+{
+    assert(role->gpus_min <= role->gpus || role->gpus == 0);
+    return demand_room(world, demand, role) &&
+           (world->cluster->power_cap_w <= 0 || check_power(world, demand, role));
+}
+
 /* May the role get a lease on nodes of that group? */
 static bool may_run_on(const struct world *world,
                        const struct role_spec *role,
                        const struct node_group *group)
 {
-    if (!in_pool(world->cluster, group, role->pool))
+    if (!room_in_pool(world->cluster, group, role->pool))
         return false;
-    if (may_compute_on(role, group))
+    if (room_computes(role, group))
         return true;
     if (role->gpus == 0)
         return role->on_cores.cores == 0 && group->cores > 0;
@@ -584,7 +581,7 @@ uint32_t demand_gpus_max(const struct world *world, const char *pool)
             const struct node_group *other = &cluster->group[h];
 
             if (one->gpu != NULL && other->gpu == one->gpu &&
-                in_pool(cluster, other, pool))
+                room_in_pool(cluster, other, pool))
                 sum += (uint64_t)other->node_count * other->gpus;
         }
         if (sum > most)

@@ -48,6 +48,9 @@ bool demand_narrow(const struct world *world, const struct demand *demand,
                    struct role_spec *role);
 /* Checks that gpus_min GPUs with their cores and memory fit if the whole
  * cluster is free. */
+bool demand_room(const struct world *world, const struct demand *demand,
+                 const struct role_spec *role);
+/* As demand_room(), and checks that the power cap allows them. */
 bool demand_place(const struct world *world, const struct demand *demand,
                   const struct role_spec *role);
 /* Checks that all nodes that the role may use have drives. */

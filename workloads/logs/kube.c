@@ -23,14 +23,19 @@
 #include "sim/config/conf.h"
 #include "sim/text/notes.h"
 #include "sim/text/paths.h"
+#include "workloads/logs/kube_owners.h"
 #include "workloads/logs/kube_queues.h"
 #include "workloads/logs/kube_read.h"
 #include "workloads/logs/record.h"
 
+/* What it is of a job: of the first kind that a job has, all are counted.  A JobSet has
+ * several Jobs; a Workload or a Job of Volcano stands for all that there is. */
+enum part { POD, JOB, WHOLE };
+
 /* A pod, or a number of pods of one template. */
 struct pods {
     const char *job, *tenant, *node;
-    bool whole;                 /* an object that stands for all its pods */
+    enum part part;
     bool failed, known[3];
     int64_t time_ns[3];         /* created, began, ended */
     struct kube_request request;
@@ -44,6 +49,7 @@ struct kube {
     struct record record;
     struct arena *arena;
     struct kube_queues queues;
+    struct kube_owners owners;
     struct pods *pods;
     size_t count, room, next;
 };
@@ -55,36 +61,6 @@ static const char *const row_names[] = {
 };
 
 /* ---- objects --------------------------------------------------------------- */
-
-/* Does the owner stand for one job?  A CronJob makes many, one after the other. */
-static bool is_job(const struct conf_node *owner)
-{
-    const char *kind = kube_text(owner, "kind");
-
-    return kube_text(owner, "name") != NULL &&
-           (kind == NULL || strcmp(kind, "CronJob") != 0);
-}
-
-/* "namespace/name" of the owner that controls it, else its own. */
-static const char *owner_of(struct arena *arena,
-                            const struct conf_node *object)
-{
-    const struct conf_node *owners = kube_at(object,
-                                             "metadata.ownerReferences");
-    const char *space = kube_text(object, "metadata.namespace");
-    const char *name = kube_label(object, "scheduling.k8s.io/group-name");
-
-    for (size_t i = 0; owners != NULL && conf_kind(owners) == CONF_LIST &&
-                       i < conf_count(owners); i++)
-        if (is_job(conf_item(owners, i)) &&
-            (name == NULL ||
-             kube_text(conf_item(owners, i), "controller") != NULL))
-            name = kube_text(conf_item(owners, i), "name");
-    if (name == NULL)
-        name = kube_text(object, "metadata.name");
-    return text_format(arena, "%s/%s", space == NULL ? "default" : space,
-                       name == NULL ? "?" : name);
-}
 
 /* Kueue's or Volcano's queue, or the namespace. */
 static const char *tenant_of(const struct kube *kube,
@@ -119,7 +95,7 @@ static void keep(struct kube *kube, struct pods pods)
  * else yet. */
 static struct pods new_pods(struct kube *kube, const struct conf_node *object)
 {
-    return (struct pods){.job = owner_of(kube->arena, object),
+    return (struct pods){.job = kube_owners_job(&kube->owners, object),
                          .tenant = tenant_of(kube, object),
                          .pos = conf_pos(object)};
 }
@@ -244,7 +220,7 @@ static bool read_whole(struct kube *kube, const struct conf_node *object,
     bool volcano = kube_is(object, "Job", "batch.volcano.sh");
     double times;
 
-    pods.whole = true;
+    pods.part = kueue || volcano ? WHOLE : JOB;
     if (!kube_time(object, "metadata.creationTimestamp",
                    &pods.time_ns[CREATED], &pods.known[CREATED], err))
         return false;
@@ -273,6 +249,14 @@ static bool read_queue(void *self, const struct conf_node *object,
     return kube_queues_add(&((struct kube *)self)->queues, object, err);
 }
 
+static bool note_owner(void *self, const struct conf_node *object,
+                       struct err *err)
+{
+    (void)err;
+    kube_owners_add(&((struct kube *)self)->owners, object);
+    return true;
+}
+
 /* Reads one object of the file.  Kinds that say nothing of jobs or queues are
  * counted, so that a file of the wrong objects does not look like an empty log. */
 static bool read_object(void *self, const struct conf_node *object,
@@ -298,7 +282,7 @@ static bool read_object(void *self, const struct conf_node *object,
 
 /* ---- jobs ------------------------------------------------------------------ */
 
-/* By job; whole objects behind pods; then as in the file. */
+/* By job, then by part, then as in the file. */
 static int compare_pods(const void *left, const void *right)
 {
     const struct pods *a = left, *b = right;
@@ -306,8 +290,8 @@ static int compare_pods(const void *left, const void *right)
 
     if (names != 0)
         return names;
-    if (a->whole != b->whole)
-        return a->whole ? 1 : -1;
+    if (a->part != b->part)
+        return a->part < b->part ? -1 : 1;
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
@@ -404,13 +388,14 @@ static void make_jobs(struct kube *kube)
     if (kube->count > 0)
         qsort(kube->pods, kube->count, sizeof *kube->pods, compare_pods);
     for (size_t i = 0; i < kube->count; i = next) {
-        size_t pods = 0;
+        size_t parts = 0;
 
         for (next = i; next < kube->count &&
                        strcmp(kube->pods[i].job, kube->pods[next].job) == 0;
              next++)
-            pods += !kube->pods[next].whole;
-        kube->pods[jobs++] = merge(kube, &kube->pods[i], pods > 0 ? pods : 1);
+            parts += kube->pods[next].part == kube->pods[i].part;
+        kube->pods[jobs++] = merge(kube, &kube->pods[i],
+                                   kube->pods[i].part == WHOLE ? 1 : parts);
     }
     kube->count = jobs;
     if (jobs > 0)
@@ -473,11 +458,14 @@ bool kube_open(struct arena *arena, const char *path,
     kube->arena = arena;
     kube->record.path = path;
     kube->record.notes.arena = arena;
-    kube->queues.arena = arena;
+    kube->queues.arena = kube->owners.arena = arena;
     *source = (struct csv_source){row_names, kube, next_job, close_file,
                                   &kube->record.notes};
     if (root == NULL || !kube_each(root, read_queue, kube, err) ||
-        !kube_each(root, read_object, kube, err))
+        !kube_each(root, note_owner, kube, err))
+        return false;
+    kube_owners_sort(&kube->owners);
+    if (!kube_each(root, read_object, kube, err))
         return false;
     make_jobs(kube);
     kube_queues_note(&kube->queues, &kube->record.notes);

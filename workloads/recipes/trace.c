@@ -16,10 +16,12 @@
 #include "workloads/recipes/recipe.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "models/cluster/cluster.h"
 #include "sim/base/arena.h"
+#include "workloads/jobs/draw.h"
 #include "workloads/jobs/packing.h"
 #include "workloads/jobs/speedup_keys.h"
 
@@ -68,7 +70,7 @@ uint32_t whole_job_gpus_max(const struct world *world,
 
         memset(&ignored, 0, sizeof ignored);
         asked.gpus = asked.gpus_min = middle;
-        if (demand_place(&quiet, &demand, &asked))
+        if (demand_room(&quiet, &demand, &asked))
             low = middle;
         else
             high = middle - 1;
@@ -111,10 +113,26 @@ bool whole_job_form(const struct world *world, const char *name,
     form->phase[0].every = 1;
     form->phase[0].law = law;
     if (!demand_types(world, &demand, role, &best) ||
-        !demand_place(world, &demand, role))
+        !demand_room(world, &demand, role))
         return false;
     *gpus_max = whole_job_gpus_max(world, role);
     return true;
+}
+
+/* The power cap must allow the largest job, or the least size that it may be resized to. */
+static bool check_power(const struct draft *draft, uint32_t gpus_max, double asked)
+{
+    const struct job_form *form = draft->form;
+    uint64_t most = draw_most_milli(draft->world->cluster, &form->role[0], gpus_max);
+    double least = form->scaling == NULL ? asked : fmin(asked, form->scaling->gpus_min);
+
+    if (least * GPU_MILLI <= (double)most)
+        return true;
+    err_set(draft->world->err, ERR_RANGE, conf_pos(draft->keys.gpus),
+            "jobs of %s ask for up to %g GPUs and can never run: power_cap lets at most %g "
+            "of those that they may use run at a time", form->name, asked,
+            (double)most / GPU_MILLI);
+    return err_hint(draft->world->err, "It takes a higher power_cap, or fewer GPUs.");
 }
 
 /* Whole numbers, or parts of one, up to the largest gang that the cluster could run. */
@@ -135,7 +153,7 @@ static bool read_gpus(const struct draft *draft, uint32_t gpus_max,
                              "8: 0.3}}, or an empirical distribution.");
     }
     if (distribution_most(out) <= gpus_max)
-        return true;
+        return check_power(draft, gpus_max, distribution_most(out));
     return err_set(err, ERR_RANGE, conf_pos(node),
                    "jobs of %s ask for up to %.0f GPUs and can never run: the "
                    "cluster has %u that they may use", draft->form->name,

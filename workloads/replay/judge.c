@@ -24,22 +24,42 @@
 /* Names that are bits: whole numbers below 2^26, so at most 8 MiB. */
 #define SEEN_BITS (INT64_C(1) << 26)
 
+/* Thousandths of GPUs that a row asks for. */
+static uint64_t milli_of(const struct row *row)
+{
+    return row->gpu_milli > 0 ? (uint64_t)row->gpu_milli : (uint64_t)row->gpus * GPU_MILLI;
+}
+
+/* What the cluster has for a row if nothing runs. */
+struct place {
+    uint32_t gpus_max;
+    uint64_t milli_max;         /* of these, thousandths that power_cap lets run */
+    bool capped;                /* it has the GPUs, but power_cap forbids so many */
+};
+
 /* Says that a job is larger than any place for it. */
 static void report_too_large(const struct reading *in, const struct row *row,
-                             uint32_t gpus_max, struct err *err)
+                             const struct place *place, struct err *err)
 {
     struct err_pos pos = csv_pos(in->csv, in->at.gpus);
 
-    if (row->pod)
+    if (place->capped)
+        err_set(err, ERR_RANGE, pos,
+                "job asks for %g GPUs and can never run: power_cap lets at most %g of those "
+                "that it may use run at a time", (double)milli_of(row) / GPU_MILLI,
+                (double)place->milli_max / GPU_MILLI);
+    else if (row->pod)
         err_set(err, ERR_RANGE, pos,
                 "job asks for %lld GPUs, %.3f cores and %.1f GB of one node "
-                "and can never run: no node that it may use has them",
+                "and can never run: no node that it may use has them%s",
                 (long long)row->gpus, (double)row->core_milli / 1e3,
-                (double)row->memory_bytes / 1e9);
+                (double)row->memory_bytes / 1e9,
+                in->spec->world->cluster->power_cap_w > 0 && row->gpus == 0
+                    ? ", or power_cap forbids it" : "");
     else
         err_set(err, ERR_RANGE, pos,
                 "job asks for %lld GPUs and can never run: the cluster has %u "
-                "that it may use", (long long)row->gpus, gpus_max);
+                "that it may use", (long long)row->gpus, place->gpus_max);
     err_hint(err, "Leave such rows out with skip: {larger_than_cluster: true}.");
 }
 
@@ -132,17 +152,33 @@ static bool find_kind(struct reading *in, struct row *row)
     return row->kind != NULL && row->kind->has_type;
 }
 
+/* The fewest thousandths that a policy may give it. */
+static uint64_t least_milli(const struct trace_spec *spec, const struct row *row)
+{
+    uint64_t asked = milli_of(row), least = asked;
+
+    if (spec->applications != NULL)
+        least = GPU_MILLI;
+    else if (spec->form.scaling != NULL)
+        least = (uint64_t)spec->form.scaling->gpus_min * GPU_MILLI;
+    return least < asked ? least : asked;
+}
+
 /* Could it run if the cluster were free? */
 static bool has_place(const struct reading *in, const struct row *row,
-                      uint32_t *gpus_max)
+                      struct place *place)
 {
-    *gpus_max = row->kind == NULL ? in->spec->gpus_max
-                                  : row->kind->gpus_max;
+    place->gpus_max = row->kind == NULL ? in->spec->gpus_max : row->kind->gpus_max;
+    place->milli_max = row->kind == NULL ? in->spec->milli_max : row->kind->milli_max;
+    place->capped = false;
     if (in->spec->resample.until_milli > 0 && row->pod)
         return true;            /* it arrives, and finds no room */
     if (row->gpus == 0)
         return row->kind != NULL && row->kind->runs;
-    return row->gpus <= (int64_t)*gpus_max;
+    if (row->gpus > (int64_t)place->gpus_max)
+        return false;
+    place->capped = least_milli(in->spec, row) > place->milli_max;
+    return !place->capped;
 }
 
 /* Of a kind that the table of rates knows at that size, on some pool? */
@@ -227,7 +263,7 @@ enum fate judge_values(struct reading *in, struct row *row, struct err *err)
 {
     const struct trace_spec *spec = in->spec;
     const struct trace_skip *skip = &spec->skip;
-    uint32_t gpus_max;
+    struct place place;
 
     assume_run_time(in, row);
     if (row->duration_ns <= 0) {
@@ -269,7 +305,7 @@ enum fate judge_values(struct reading *in, struct row *row, struct err *err)
     if (spec->run_times != NULL &&
         !run_times_row(spec->run_times, in->arena, in->csv, row, err))
         return FATE_ERROR;
-    if (has_place(in, row, &gpus_max)) {
+    if (has_place(in, row, &place)) {
         if (!has_rate(in->spec, row))
             return judge_rate(in, row, err);
         if (in->seen == NULL || row->name == NULL ||
@@ -281,6 +317,6 @@ enum fate judge_values(struct reading *in, struct row *row, struct err *err)
         in->counts.skipped_too_large++;
         return FATE_SKIP;
     }
-    report_too_large(in, row, gpus_max, err);
+    report_too_large(in, row, &place, err);
     return FATE_ERROR;
 }

@@ -13,6 +13,7 @@
 #include "models/cluster/cluster.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
+#include "workloads/jobs/draw.h"
 #include "workloads/recipes/recipe.h"
 
 #define TYPE_BYTES 64u          /* longer than any name of a GPU */
@@ -259,6 +260,13 @@ static void measure_pod(const struct world *world, bool no_gpus,
     }
 }
 
+/* Does the power cap allow a pod without GPUs? */
+static bool allows_cores(const struct world *world, const struct role_spec *role)
+{
+    return world->cluster->power_cap_w <= 0 ||
+           draw_least_mw(world->cluster, role, 0) <= 1000 * world->cluster->power_cap_w;
+}
+
 /* The form is the base's, with the row's types and, of a pod, its cores and
  * memory. */
 const struct trace_kind *trace_kind_make(struct trace_kinds *kinds,
@@ -292,9 +300,11 @@ const struct trace_kind *trace_kind_make(struct trace_kinds *kinds,
         if (entry->no_gpus)
             role->gpus = role->gpus_min = role->gpus_max = 0;
         measure_pod(world, entry->no_gpus, &entry->kind);
+        entry->kind.runs = entry->kind.runs && allows_cores(world, role);
     } else if (entry->kind.has_type) {
         entry->kind.gpus_max = whole_job_gpus_max(world, role);
     }
+    entry->kind.milli_max = draw_most_milli(world->cluster, role, entry->kind.gpus_max);
     kinds->slot[at] = entry;
     if (2 * ++kinds->count > kinds->slots)
         grow_table(kinds);

@@ -19,7 +19,9 @@ struct trace_kind {
     struct job_form form;
     uint32_t gpus_max;          /* most GPUs that could run; of a pod: on one
                                    node */
-    bool runs;                  /* a pod without GPUs: a node can hold it */
+    uint64_t milli_max;         /* of these, thousandths that power_cap lets run */
+    bool runs;                  /* a pod without GPUs: a node can hold it, and power_cap
+                                   allows it */
     bool has_type;              /* the cluster has a GPU type that it allows */
 };
 

@@ -54,6 +54,7 @@ struct trace_spec {
     struct err_pos columns_pos;         /* of the key `columns` */
     struct job_form form;       /* of jobs that request GPUs only */
     uint32_t gpus_max;          /* GPUs of the largest job that can run */
+    uint64_t milli_max;         /* thousandths of GPUs that power_cap lets run */
     const struct job_rates *rates;      /* of all jobs; NULL: none, or kinds */
     const struct speedup_kinds *kinds;  /* rates by kind of job */
     const struct run_times *run_times;  /* rates by row; NULL: none */

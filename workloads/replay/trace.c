@@ -33,6 +33,7 @@
 #include "workloads/formats/columns.h"
 #include "workloads/formats/import.h"
 #include "workloads/formats/trace_row.h"
+#include "workloads/jobs/draw.h"
 #include "workloads/jobs/packing.h"
 #include "workloads/jobs/speedup_keys.h"
 #include "workloads/recipes/recipe.h"
@@ -480,6 +481,7 @@ const struct trace_spec *trace_read(const struct world *world,
                         conf_pos(conf), &spec->form, &spec->gpus_max) ||
         !read_pacing(spec, world))
         return NULL;
+    spec->milli_max = draw_most_milli(world->cluster, &spec->form.role[0], spec->gpus_max);
     if (spec->request.applications)
         spec->applications = applications_new(world, &spec->form);
     spec->form.paced |= spec->request.applications;     /* as those of applications are */

@@ -204,19 +204,6 @@ static bool is_key_of(const struct key *key, const struct cs_task *task, int64_t
            key->at == at;
 }
 
-/* Is there a NaN in the tuple? */
-static bool holds_nan(PyObject *tuple)
-{
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
-        PyObject *item = PyTuple_GET_ITEM(tuple, i);
-
-        if ((PyFloat_Check(item) && isnan(PyFloat_AS_DOUBLE(item))) ||
-            (PyTuple_Check(item) && holds_nan(item)))
-            return true;
-    }
-    return false;
-}
-
 /* Is it a number that counts as a float: one of Python or of NumPy, but no whole one? */
 static bool is_real(PyObject *value)
 {
@@ -224,6 +211,26 @@ static bool is_real(PyObject *value)
 
     return PyFloat_Check(value) || (!PyIndex_Check(value) && number != NULL &&
                                     number->nb_float != NULL);
+}
+
+/* Is it NaN, or a tuple that holds one?  An item that is no number is not: comparisons say
+ * what is wrong with it. */
+static bool holds_nan(PyObject *value)
+{
+    if (PyTuple_Check(value)) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); i++)
+            if (holds_nan(PyTuple_GET_ITEM(value, i)))
+                return true;
+        return false;
+    }
+    if (!is_real(value))
+        return false;
+    double number = PyFloat_AsDouble(value);
+
+    if (PyErr_Occurred() == NULL)
+        return isnan(number);
+    PyErr_Clear();
+    return false;
 }
 
 /* Keeps what key() returned: floats and small integers as C values, which

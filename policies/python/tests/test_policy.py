@@ -288,6 +288,17 @@ class Faults(Case):
             def key(self, host, task):
                 return (1, (task.job, float("nan")))
 
+        class Other:                    # a number that is no float, as numpy.float32
+            def __float__(self):
+                return float("nan")
+
+            def __repr__(self):
+                return "other nan"
+
+        class DeepOther(Policy):
+            def key(self, host, task):
+                return (1, (task.job, Other()))
+
         class Lists(Policy):
             def decide(self, host):
                 return [host.pending(0)]
@@ -296,6 +307,7 @@ class Faults(Case):
         self.assert_fails(Texts, "key() must return a number or a tuple, and no NaN, and returned 'short'")
         self.assert_fails(NotANumber, "key() must return a number or a tuple, and no NaN, and returned nan")
         self.assert_fails(Deep, "and no NaN, and returned (1, (4, nan))")
+        self.assert_fails(DeepOther, "and no NaN, and returned (1, (4, other nan))")
         self.assert_fails(Lists, "decide() must return nothing, and returned [<Task of job")
 
     def test_keys_that_cannot_be_compared_fail_their_trials(self):

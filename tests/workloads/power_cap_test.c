@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * power_cap_test.c - what can never run under a power cap is refused when the workload is
+ * read, with what it would draw; what just fits is accepted, and runs.
+ *
+ * Watts by hand, PUE 1.  An A100 draws 63 W idle and 400 W at most, so 337 W more.  An EPYC
+ * 7742 draws 68 W and 225 W, so 157 W more for its 64 cores.  Beside them a node draws 181.5 W
+ * for each GPU and 60 W for each socket.  So the node of eight A100 below stands by with
+ * 8 x 244.5 + 128 = 2,084 W; one of two with 2 x 244.5 + 128 = 617 W.  A T4 draws 10 W idle
+ * and 70 W at most: two of them stand by with 2 x 191.5 + 128 = 511 W, each 60 W more.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/aid/world.h"
+
+#define CPU "cpu: {type: epyc-7742, sockets: 1}, memory: 1TB"
+#define A100(NAME, COUNT, GPUS) "{name: " NAME ", count: " COUNT ", gpus: {type: a100-80, " \
+    "count: " GPUS "}, " CPU "}"
+#define RENTED(COUNT) "{name: spot, count: " COUNT ", gpus: {type: a100-80, count: 2}, " CPU \
+    ", price: 1USD/h, rent: {start: 60s}}"
+#define T4 "{name: t, count: 1, gpus: {type: t4, count: 2}, " CPU "}"
+#define CORES "{name: c, count: 2, " CPU "}"
+#define WHOLE "recipe: trace, duration: 100s, "
+#define LORA "recipe: lora, model: qwen2.5-1.5b, batch: 32, sequence: 1024, steps: 1, "
+#define ENCODE "recipe: batch-infer, model: bert-large, prompts: 64, prompt_tokens: 128, steps: 1, "
+
+static bool opens(struct world *world, const char *nodes, const char *cap, const char *entry)
+{
+    char text[2048];
+
+    memset(world, 0, sizeof *world);
+    snprintf(text, sizeof text,
+             "experiment: t\ncluster:\n  nodes: [%s]\n  pue: 1\n  power_cap: %s\n"
+             "workload:\n  arrival: {process: all_at_once}\n  jobs: 1\n"
+             "  mix:\n    - {%s}\npolicies: [fcfs]\n", nodes, cap, entry);
+    return world_open(world, text);
+}
+
+/* The least cap that lets each job run: one watt less is refused at its place. */
+static void the_least_cap_lets_a_job_run(void **state)
+{
+    static const struct { const char *nodes, *cap, *less, *entry; } row[] = {
+        /* 2,084 + 8 x 337 */
+        { A100("n", "1", "8"), "4780W", "4779W", WHOLE "gpus: 8" },
+        /* 2,084 + 337, and a half of it */
+        { A100("n", "1", "8"), "2421W", "2420W", WHOLE "gpus: 1" },
+        { A100("n", "1", "8"), "2253W", "2252W", WHOLE "gpus: 0.5" },
+        /* The largest of those that are drawn. */
+        { A100("n", "1", "8"), "4780W", "4779W", WHOLE "gpus: {choice: {1: 9, 8: 1}}" },
+        /* A policy may give it two: 2,084 + 2 x 337. */
+        { A100("n", "1", "8"), "2758W", "2757W",
+          WHOLE "gpus: 8, elastic: {min: 2, max: 8, scaling: linear}" },
+        /* Four cores each: 2,084 + 2 x (337 + 4 / 64 x 157) = 2,777.6 */
+        { A100("n", "1", "8"), "2778W", "2777W", WHOLE "gpus: 2, role: {cores: 4}" },
+        /* Of two types the thriftier, 617 + 511 + 2 x 60; or that which the role names,
+         * 617 + 511 + 2 x 337. */
+        { A100("n", "1", "2") ", " T4, "1248W", "1247W", WHOLE "gpus: 2" },
+        { A100("n", "1", "2") ", " T4, "1802W", "1801W",
+          WHOLE "gpus: 2, role: {types: [a100-80]}" },
+        /* One rented node: 617 + 337.  Two, of which one stands by beside the owned one:
+         * 2 x 617 + 4 x 337. */
+        { RENTED("3"), "954W", "953W", WHOLE "gpus: 1" },
+        { A100("n", "1", "2") ", " RENTED("3"), "2582W", "2581W", WHOLE "gpus: 4" },
+        /* Of a recipe: 2,084 + 4 x (337 + 8 / 64 x 157) = 3,510.5, or from two on
+         * 2,084 + 2 x 356.625 = 2,797.25 */
+        { A100("n", "1", "8"), "3511W", "3510W", LORA "train: {gpus: 4, cores: 8}" },
+        { A100("n", "1", "8"), "2798W", "2797W", LORA "train: {gpus: 4, min: 2, cores: 8}" },
+        /* On cores of one of two nodes: 2 x 128 + 32 / 64 x 157 = 334.5 */
+        { CORES, "335W", "334W", ENCODE "infer: {types: [cpu], cpu: {cores: 32}}" },
+    };
+    struct trial_result r;
+    struct world world;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        if (!opens(&world, row[i].nodes, row[i].cap, row[i].entry))
+            fail_msg("row %zu: %s | %s", i, world_error(&world), world.err.hint);
+        if (strstr(row[i].entry, "elastic") == NULL && strstr(row[i].entry, "min:") == NULL &&
+            strstr(row[i].entry, "choice") == NULL &&
+            !world_run(&world, 0, NULL, NULL, &r))
+            fail_msg("row %zu: %s", i, world_error(&world));
+        world_close(&world);
+        if (opens(&world, row[i].nodes, row[i].less, row[i].entry))
+            fail_msg("row %zu is accepted under %s", i, row[i].less);
+        if (strstr(world.err.text, "can never run") == NULL ||
+            strstr(world.err.text, "power_cap") == NULL)
+            fail_msg("row %zu: %s", i, world.err.text);
+        world_close(&world);
+    }
+}
+
+/* 2,084 + 4 x 356.625 - 2,084 = 1,426.5 W, of 1,000 W that are left. */
+static void the_message_says_what_it_would_draw(void **state)
+{
+    struct world world;
+
+    (void)state;
+    assert_false(opens(&world, A100("n", "1", "8"), "3084W", LORA "train: {gpus: 4, cores: 8}"));
+    if (strstr(world.err.text, "role train of lora can never run: power_cap of the cluster is "
+               "3084 W, nodes that stand by draw 2084 W, and the role draws at least 1426 W "
+               "more") == NULL ||
+        strstr(world.err.hint, "at least 3511W") == NULL)
+        fail_msg("%s | %s", world.err.text, world.err.hint);
+    world_close(&world);
+    assert_false(opens(&world, A100("n", "1", "8"), "3084W", WHOLE "gpus: 3"));
+    if (strstr(world.err.text, "jobs of trace ask for up to 3 GPUs and can never run: power_cap "
+               "lets at most 2 of those") == NULL)
+        fail_msg("%s", world.err.text);
+    world_close(&world);
+}
+
+/* Rows of a trace, of which 2,758 W let two GPUs run. */
+static void rows_of_a_trace_are_judged(void **state)
+{
+    struct world_job job[] = { { 0, 100, 2, 0, 0 }, { 0, 100, 3, 0, 0 } };
+    struct world world;
+
+    (void)state;
+    for (uint32_t count = 1; count <= 2; count++) {
+        memset(&world, 0, sizeof world);
+        assert_int_equal(world_trace_on(&world, "nodes: [" A100("n", "1", "8") "], pue: 1, "
+                                        "power_cap: 2758W", job, count, "[fcfs]", 1),
+                         count == 1);
+        if (count == 2 && strstr(world.err.text, "job asks for 3 GPUs and can never run: "
+                                 "power_cap lets at most 2 of those") == NULL)
+            fail_msg("%s", world.err.text);
+        world_close(&world);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_least_cap_lets_a_job_run),
+        cmocka_unit_test(the_message_says_what_it_would_draw),
+        cmocka_unit_test(rows_of_a_trace_are_judged),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * draw.c - the least that a cluster draws while a role runs.
+ *
+ * The units of a role, GPUs or cores, go to the groups where one draws least.  Rented nodes
+ * stand by only as far as owned ones do not suffice: as few as possible, of the thriftiest
+ * group.  With one group that is exact; with several it is a lower bound.
+ */
+#include "workloads/jobs/draw.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fit.h"
+#include "models/cluster/power.h"
+#include "models/jobs/job.h"
+#include "workloads/jobs/room.h"
+
+/* What is to be drawn: GPUs of one type, or cores. */
+struct load {
+    const struct cluster_spec *cluster;
+    const struct role_spec *role;
+    uint32_t type;              /* of GPU; ID_NONE: cores */
+    double units;
+};
+
+/* What a group has for a load, in milliwatts at the meter. */
+struct site {
+    double unit_mw;             /* of a GPU with its cores, or of a core */
+    uint64_t node_units;        /* of one node, > 0 */
+    double units;               /* of all its nodes */
+    bool rented;
+    double standby_mw;          /* of a node */
+};
+
+/* A part of a GPU may have fewer cores: none are counted. */
+static double gpu_w(const struct load *load, const struct node_group *group)
+{
+    return power_gpu_more_w(group) +
+           (load->units < 1.0 ? 0.0 : load->role->cores * power_core_more_w(group));
+}
+
+/* False: the group has nothing for the load. */
+static bool find_site(const struct load *load, uint32_t g, struct site *site)
+{
+    const struct cluster_spec *cluster = load->cluster;
+    const struct node_group *group = &cluster->group[g];
+    struct fit_want want = { .cores = load->role->cores,
+                             .memory_bytes = load->role->memory_bytes };
+
+    if (!room_in_pool(cluster, group, load->role->pool))
+        return false;
+    if (load->type == ID_NONE)
+        site->node_units = fit_cores_max(&want, group->cores, group->memory_bytes);
+    else if (group->gpu != NULL && group->gpu->index == load->type)
+        site->node_units = room_gpus(group, load->role);
+    else
+        return false;
+    site->units = (double)site->node_units * group->node_count;
+    site->unit_mw = 1000 * cluster->pue *
+                    (load->type == ID_NONE ? power_core_more_w(group) : gpu_w(load, group));
+    site->rented = group->rent != NULL;
+    site->standby_mw = (double)power_standby_mw(cluster, group);
+    return site->node_units > 0;
+}
+
+/* The group where a unit draws least of those that draw more than that of `last`, or as
+ * much and stand behind it (ID_NONE: of all); ID_NONE: there is none. */
+static uint32_t find_next(const struct load *load, uint32_t last, struct site *best)
+{
+    struct site site, before = { .unit_mw = -1 };
+    uint32_t next = ID_NONE;
+
+    if (last != ID_NONE && !find_site(load, last, &before))
+        return ID_NONE;
+    for (uint32_t g = 0; g < load->cluster->group_count; g++) {
+        if (!find_site(load, g, &site) || site.unit_mw < before.unit_mw ||
+            (site.unit_mw == before.unit_mw && g <= last))
+            continue;
+        if (next == ID_NONE || site.unit_mw < best->unit_mw) {
+            next = g;
+            *best = site;
+        }
+    }
+    return next;
+}
+
+/* The standby of the rented nodes that are needed beside all owned ones. */
+static double rented_mw(const struct load *load)
+{
+    double owned = 0.0, node_mw = INFINITY;
+    uint64_t node_units = 1;
+    struct site site;
+
+    for (uint32_t g = 0; g < load->cluster->group_count; g++) {
+        if (!find_site(load, g, &site))
+            continue;
+        if (!site.rented) {
+            owned += site.units;
+            continue;
+        }
+        node_units = site.node_units > node_units ? site.node_units : node_units;
+        node_mw = fmin(node_mw, site.standby_mw);
+    }
+    return owned >= load->units
+               ? 0.0 : ceil((load->units - owned) / (double)node_units) * node_mw;
+}
+
+/* Over any number of nodes.  INFINITY: there is no room. */
+static double spread_mw(const struct load *load)
+{
+    double left = load->units, mw = 0.0;
+    struct site site = { .unit_mw = 0 };
+
+    for (uint32_t g = find_next(load, ID_NONE, &site); left > 0.0 && g != ID_NONE;
+         g = find_next(load, g, &site)) {
+        double here = fmin(left, site.units);
+        mw += here * site.unit_mw;
+        left -= here;
+    }
+    return left > 0.0 ? INFINITY : mw + rented_mw(load);
+}
+
+/* One node with so many GPUs of the role's types, and cores.  INFINITY: there is none. */
+static double one_node_mw(const struct cluster_spec *cluster, const struct role_spec *role,
+                          double gpus, double cores, double memory_bytes)
+{
+    double least = INFINITY;
+
+    for (uint32_t g = 0; g < cluster->group_count; g++) {
+        const struct node_group *group = &cluster->group[g];
+
+        if (!room_in_pool(cluster, group, role->pool) || group->gpus < gpus ||
+            group->cores < cores || (double)group->memory_bytes < memory_bytes ||
+            (gpus > 0 && !job_role_takes_type(role, group->gpu->index)) ||
+            (role->on_cores.cores > 0 && !room_computes(role, group)))
+            continue;
+        least = fmin(least, 1000 * cluster->pue * (gpus * power_gpu_more_w(group) +
+                                                   cores * power_core_more_w(group)) +
+                                (group->rent == NULL
+                                     ? 0.0 : (double)power_standby_mw(cluster, group)));
+    }
+    return least;
+}
+
+/* What the role adds to the owned nodes' standby. */
+static double role_mw(const struct cluster_spec *cluster, const struct role_spec *role,
+                      double gpus)
+{
+    const struct role_cores *need = &role->on_cores;
+    struct load load = { cluster, role, ID_NONE, gpus };
+    double least = INFINITY;
+
+    if (role->pod)
+        return one_node_mw(cluster, role, gpus, (double)role->core_milli / 1000,
+                           (double)role->memory_bytes);
+    if (need->cores > 0)
+        least = one_node_mw(cluster, role, 0, need->cores, (double)need->memory_bytes);
+    else if (role->gpus == 0) {
+        load.units = role->cores;
+        return spread_mw(&load);
+    }
+    for (uint32_t i = 0; role->gpus > 0 && i < role->gpu_type_count; i++) {
+        load.type = role->gpu_types[i];
+        least = fmin(least, spread_mw(&load));
+    }
+    return least;
+}
+
+double draw_standby_mw(const struct cluster_spec *cluster)
+{
+    double mw = 0.0;
+
+    for (uint32_t g = 0; g < cluster->group_count; g++)
+        if (cluster->group[g].rent == NULL)
+            mw += (double)power_standby_mw(cluster, &cluster->group[g]) *
+                  cluster->group[g].node_count;
+    return mw;
+}
+
+/* What a lease draws on a node is rounded to whole milliwatts, for each node by itself: up
+ * to one for each unit is taken off. */
+double draw_least_mw(const struct cluster_spec *cluster, const struct role_spec *role,
+                     uint64_t gpu_milli)
+{
+    double gpus = (double)gpu_milli / GPU_MILLI;
+    double slack = 1.0 + fmax(gpus, fmax(role->cores, role->on_cores.cores));
+
+    assert(gpu_milli == 0 || role->gpus > 0);
+    return draw_standby_mw(cluster) + fmax(0.0, role_mw(cluster, role, gpus) - slack);
+}
+
+uint64_t draw_most_milli(const struct cluster_spec *cluster, const struct role_spec *role,
+                         uint32_t gpus_max)
+{
+    uint64_t low = 0, high = (uint64_t)gpus_max * GPU_MILLI;
+
+    if (cluster->power_cap_w <= 0)
+        return high;
+    while (low < high) {
+        uint64_t middle = low + (high - low + 1) / 2;
+
+        if (draw_least_mw(cluster, role, middle) <= 1000 * cluster->power_cap_w)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low > GPU_MILLI ? low - low % GPU_MILLI : low;
+}
