@@ -506,6 +506,44 @@ static void synergy_waits_where_free_gpus_are_in_pieces(void **state)
     world_close(&world);
 }
 
+/* With pictures of 160 kB a job has four cores a GPU, 16.  The first fills the four GPUs of the
+ * small node; the second leaves four GPUs and 8 of 24 cores on the large one, and the third
+ * starts there with its part, 12, when the second is brought back to as many.  The first goes on
+ * as if alone: three starts and a move. */
+#define SMALL_PICTURES(GPUS, BATCH) \
+    "{recipe: net, model: resnet-50, micro_batch: 128, batch: " BATCH ", steps: 5000, " \
+    "checkpoint_every: 0, train: {gpus: " GPUS ", cores: 3}, loader: {kind: image, size: " \
+    "160000}}"
+static void synergy_brings_back_nobody_on_a_node_without_room(void **state)
+{
+    static const char nodes[] =
+        LOADER_NODES("a, pool: p", "1") ", {name: b, pool: p, count: 1, gpus: {type: a100-80, "
+        "count: 4}, cpu: {type: xeon-silver-4310, sockets: 2}, memory: 1TB}";
+    struct world_job alone[1], job[3];
+    struct trial_result r;
+
+    (void)state;
+    run_loaders_on(nodes, SMALL_PICTURES("4", "1024"), "synergy", 1, alone, NULL);
+    run_loaders_on(nodes, SMALL_PICTURES("4", "1024"), "synergy", 3, job, &r);
+    assert_true(job[0].end_s == alone[0].end_s);
+    assert_true(job[1].end_s > job[0].end_s + 20 && job[2].start_s == 20);
+    assert_true(r.value[METRIC_DECISIONS] == 4);
+}
+
+/* Three nodes have two free GPUs each and no free core.  A job of six waits until the first one
+ * ends; nobody is brought back for it: four starts. */
+static void synergy_brings_back_nobody_for_gpus_in_pieces(void **state)
+{
+    struct world_job job[4];
+    struct trial_result r;
+
+    (void)state;
+    run_loaders_on(LOADER_NODES("n", "3"), SMALL_PICTURES("6", "768"),
+                   "synergy, placement: consolidate", 4, job, &r);
+    assert_true(job[2].start_s == 20 && job[3].start_s == job[0].end_s);
+    assert_true(r.value[METRIC_DECISIONS] == 4);
+}
+
 /* A job that finds no room for its demand on the nodes of one pool may find it on those of
  * the other, and one that is brought back may go there. */
 static void synergy_takes_pools_of_equal_nodes_as_one(void **state)
@@ -721,6 +759,8 @@ int main(void)
         cmocka_unit_test(synergy_gives_cores_to_who_needs_them),
         cmocka_unit_test(synergy_brings_back_who_holds_more_than_its_part),
         cmocka_unit_test(synergy_waits_where_free_gpus_are_in_pieces),
+        cmocka_unit_test(synergy_brings_back_nobody_on_a_node_without_room),
+        cmocka_unit_test(synergy_brings_back_nobody_for_gpus_in_pieces),
         cmocka_unit_test(synergy_takes_pools_of_equal_nodes_as_one),
         cmocka_unit_test(synergy_tries_pools_of_other_nodes_in_their_order),
         cmocka_unit_test(every_policy_ends_all_jobs_of_a_mixed_cluster),
