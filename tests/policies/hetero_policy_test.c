@@ -418,6 +418,38 @@ static void allox_waits_where_waiting_is_shorter(void **state)
     assert_true(about(fmin(a, b), 1000, 0) && about(fmax(a, b), 2000, 0));
 }
 
+/* The slow GPU takes 1667 s for what the fast one does in 1000 s: one job on each, as 1000 + 1667
+ * is less than 1000 + 2000.  A job of two GPUs, which are rented from the fifth hour on, came
+ * first and is no reason to wait. */
+static void allox_matches_no_job_that_has_no_room_now(void **state)
+{
+    static const char cluster[] =
+        "nodes: [{name: fast, count: 1, gpus: {type: generic, count: 1}}, {name: slow, count: 1, "
+        "gpus: {type: generic, count: 1}}, {name: r, count: 1, gpus: {type: generic, count: 2}, "
+        "price: 1USD/h, rent: {start: 0s, available: {unit: nodes, points: [[0h, 0], [5h, 1], "
+        "[100h, 1]]}}}]";
+    struct world world = { 0 };
+    struct world_job job[3];
+    char text[1500];
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "job,submit,duration,gpus\n0,0,3600,2\n1,0,1000,1\n"
+                                    "2,0,1000,1\n");
+    snprintf(text, sizeof text,
+             "experiment: t\nseeds: 1\nuntil: drained\ncluster: {%s}\nworkload: {trace: {file: "
+             "jobs.csv, format: csv, origin: file, rates: {fast: 1, slow: 0.6, r: 1}, columns: "
+             "{job: job, submit: submit, duration: duration, gpus: gpus}}}\npolicies: [allox]\n",
+             cluster);
+    if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(job[0].start_s == 18000);
+    assert_true(about(fmin(job[1].end_s, job[2].end_s), 1000, 0));
+    assert_true(about(fmax(job[1].end_s, job[2].end_s), 1666.67, 0.01));
+    world_close(&world);
+}
+
 /* ---- cores ------------------------------------------------------------------ */
 
 /* Nodes of 8 GPUs and 24 cores, 3 a GPU. */
@@ -756,6 +788,7 @@ int main(void)
         cmocka_unit_test(gavel_keeps_the_rounds_that_it_is_given),
         cmocka_unit_test(gavel_lets_no_job_without_room_spoil_the_shares),
         cmocka_unit_test(allox_waits_where_waiting_is_shorter),
+        cmocka_unit_test(allox_matches_no_job_that_has_no_room_now),
         cmocka_unit_test(synergy_gives_cores_to_who_needs_them),
         cmocka_unit_test(synergy_brings_back_who_holds_more_than_its_part),
         cmocka_unit_test(synergy_waits_where_free_gpus_are_in_pieces),
