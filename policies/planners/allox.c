@@ -13,7 +13,8 @@
  *
  * A machine is a GPU.  A job of g GPUs counts as one that is g times as long,
  * and starts when g are free: the paper's jobs have one.  Its fairness knob is
- * alpha: only that share of the waiting, the oldest, are matched.
+ * alpha: only that share of the waiting, the oldest, are matched.  A job that can
+ * run nowhere now, as nodes are out of service or not rented, is not matched.
  */
 #include <float.h>
 #include <math.h>
@@ -27,6 +28,7 @@
 extern const struct cs_policy allox_policy;
 
 #define CELLS_MAX 400000u       /* jobs x places that are looked at */
+#define NOWHERE 1e15            /* seconds of a job where it cannot run */
 
 struct machine {
     uint32_t pool;
@@ -43,6 +45,7 @@ struct allox {
     uint32_t *pool;             /* by machine, as the matching wants it */
     double *free_s;             /* by machine: from now */
     double *time_s;             /* [job][pool] */
+    uint32_t *row;              /* by job: index in the queue's order */
     uint32_t *column;           /* by job: machine x places + place, the answer */
     struct task_id *first;      /* tasks that start now; pools: in machine[] */
 };
@@ -107,7 +110,7 @@ static uint32_t count_places(const struct allox *a, uint32_t jobs)
     return most > enough ? most : enough;
 }
 
-/* Returns the GPU-seconds that a job has left in a pool; 1e15, which no matching
+/* Returns the GPU-seconds that a job has left in a pool; NOWHERE, which no matching
  * takes where there is another pool, if it cannot run there. */
 static double time_there(struct cs_host *host, const struct cs_task *task,
                          uint32_t pool)
@@ -115,12 +118,33 @@ static double time_there(struct cs_host *host, const struct cs_task *task,
     double speedup = cs_speedup(host, task->job, pool, task->gpus);
 
     if (!(speedup > 0) || task->gpus > cs_total_gpus(host, 1u << pool))
-        return 1e15;
+        return NOWHERE;
     return 1e-9 * (double)cs_left_ns(host, task->job) / speedup * task->gpus;
 }
 
-/* Fills the matching's costs from the laws, solves it, and notes for each
- * machine the job with the largest k there: it is the first to run. */
+/* Notes how long the oldest jobs take in each pool, up to `most` of them.  Jobs that can run
+ * in no pool now, as nodes are away, are passed over: the others do not wait for them. */
+static uint32_t list_jobs(struct allox *a, struct cs_host *host, uint32_t most)
+{
+    uint32_t jobs = 0, pools = cs_pool_count(host);
+
+    for (uint32_t i = 0; jobs < most && i < cs_pending_count(host); i++) {
+        const struct cs_task *task = cs_task(host, cs_pending(host, i));
+        double least = NOWHERE, *time_s = &a->time_s[(size_t)jobs * pools];
+        if (cs_request(host, task->job)->form->role_count != 1)
+            cs_fail(host, "jobs that are matched must have one role");
+        for (uint32_t p = 0; p < pools; p++) {
+            time_s[p] = time_there(host, task, p);
+            least = fmin(least, time_s[p]);
+        }
+        if (least < NOWHERE)
+            a->row[jobs++] = i;
+    }
+    return jobs;
+}
+
+/* Solves the matching of the jobs that are listed, and notes for each machine the job with
+ * the largest k there: it is the first to run. */
 static void match_jobs(struct allox *a, struct cs_host *host, uint32_t jobs)
 {
     uint32_t k_max = count_places(a, jobs), pools = cs_pool_count(host);
@@ -130,20 +154,13 @@ static void match_jobs(struct allox *a, struct cs_host *host, uint32_t jobs)
         .free_s = a->free_s,
     };
 
-    for (uint32_t j = 0; j < jobs; j++) {
-        const struct cs_task *task = cs_task(host, cs_pending(host, j));
-        if (cs_request(host, task->job)->form->role_count != 1)
-            cs_fail(host, "jobs that are matched must have one role");
-        for (uint32_t p = 0; p < pools; p++)
-            a->time_s[j * pools + p] = time_there(host, task, p);
-    }
     cs_assign_places(&places_of, a->column);
     for (uint32_t j = 0; j < jobs; j++) {
         struct machine *m = &a->machine[a->column[j] / k_max];
         uint32_t k = a->column[j] % k_max + 1;
         if (k > m->last) {
             m->last = k;
-            m->task = j;
+            m->task = a->row[j];
         }
     }
 }
@@ -163,12 +180,14 @@ static void allox_decide(void *self, struct cs_host *host)
     jobs = jobs < a->depth_max ? jobs : (uint32_t)a->depth_max;
     if (!a->column) {
         a->column = cs_alloc(host, (size_t)a->depth_max, sizeof *a->column);
+        a->row = cs_alloc(host, (size_t)a->depth_max, sizeof *a->row);
         a->first = cs_alloc(host, (size_t)a->depth_max, sizeof *a->first);
         a->time_s = cs_alloc(host, (size_t)a->depth_max * cs_pool_count(host),
                              sizeof *a->time_s);
     }
     find_machines(a, host);
-    if (a->machines == 0)
+    jobs = list_jobs(a, host, jobs);
+    if (a->machines == 0 || jobs == 0)
         return;
     match_jobs(a, host, jobs);
     for (uint32_t m = 0; m < a->machines; m++)

@@ -7,7 +7,7 @@
  * X[j][p] is the share of time that job j spends on pool p.  When jobs have
  * come or ended an objective over the jobs' effective rates, the sums of
  * pace x X, is solved for X; at every round the pairs (j, p) of the highest
- * X[j][p] / (share of p's time that j had since) are given the pool's GPUs
+ * X[j][p] / (time on p that j had since) are given the pool's GPUs
  * (their algorithm 1).  GPUs of a job that ends within a round are idle until
  * the next.  With `rounds: {resolve_at_most_every: }` the program is solved so
  * far apart at least, and rounds go on by the shares that there are: those of
@@ -749,18 +749,15 @@ static void take_pick(struct gavel *g, uint32_t k, uint32_t pool)
  * yet chosen and whose pool has enough GPUs left. */
 static void choose_picks(struct gavel *g, const struct cs_host *host)
 {
-    double sum[POOLS] = { 0 }, room[POOLS];
+    double room[POOLS];
     uint32_t picks = 0;
 
-    for (uint32_t c = 0; c < g->combos * g->pools; c++)
-        sum[c % g->pools] += g->got_s[c];
     for (uint32_t i = 0; i < g->count; i++)
         g->entry[i].next = g->entry[i].mate = NOWHERE;
     for (uint32_t c = 0; c < g->combos * g->pools; c++)
         if (g->share[c] > TIGHT)
             g->pick[picks++] = (struct pick) {
-                g->share[c] * sum[c % g->pools] / g->got_s[c],
-                c / g->pools, c % g->pools };
+                g->share[c] / g->got_s[c], c / g->pools, c % g->pools };
     sort_picks(g, picks);
     for (uint32_t p = 0; p < g->pools; p++)
         room[p] = cs_total_gpus(host, 1u << p);

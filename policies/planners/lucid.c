@@ -16,7 +16,8 @@
  *  strategy  packing is off while little comes; then the first that does not
  *            fit ends the decision
  *  profiler  jobs run for up to `profile` on nodes of their own first, fewest
- *            GPUs first; who ends there needs no more
+ *            GPUs first; who ends there needs no more, and who may run nowhere
+ *            else stays there
  *
  * The estimate is the host's (`estimate:`), in the place of their model of
  * names and users; load is what waits now (`packs: loaded`), in the place of
@@ -40,6 +41,7 @@ enum stage { STAGE_QUEUE, STAGE_PROFILED };
 struct lucid_job {
     double gpu_s;               /* estimated when it came */
     enum stage stage;
+    bool stays;                 /* on the profiler: it may run nowhere else */
 };
 
 /* Parameters, the pools that they mean, and what is kept of each job. */
@@ -81,16 +83,32 @@ static bool lucid_init(void *self, struct cs_host *host)
     return true;
 }
 
+/* May a job of one role run on so many GPUs of these pools, with all their nodes there? */
+static bool lucid_may_run(struct cs_host *host, struct job_id job, uint32_t gpus,
+                          uint32_t pools)
+{
+    uint64_t room = 0;
+
+    for (uint32_t n = 0; n < cs_node_count(host); n++) {
+        struct cs_node node = cs_node(host, n);
+        if ((pools >> node.pool & 1) && cs_speedup(host, job, node.pool, gpus) > 0)
+            room += node.gpus;
+    }
+    return room > 0 && room >= gpus;
+}
+
 /* The estimate is kept as it is on submission: the binder compares jobs of
  * which one has run already. */
 static void lucid_submitted(void *self, struct cs_host *host,
                             struct job_id job)
 {
     struct lucid *l = self;
+    uint32_t gpus = cs_job_gpus(host, job);
 
     l->job = cs_grow(host, l->job, &l->room, job.i, sizeof *l->job);
-    l->job[job.i].gpu_s = 1e-9 * (double)cs_left_ns(host, job) *
-                          cs_job_gpus(host, job);
+    l->job[job.i].gpu_s = 1e-9 * (double)cs_left_ns(host, job) * gpus;
+    l->job[job.i].stays = l->profile_pools != 0 &&
+                          !lucid_may_run(host, job, gpus, l->main_pools);
 }
 
 /* GPUs that a task asks for; a part of one counts as such. */
@@ -112,15 +130,6 @@ static bool lucid_before(const void *self, const struct cs_host *host,
 
 /* ---- the profiler ------------------------------------------------------------ */
 
-/* May a job of one role run on so many GPUs of one of these pools? */
-static bool lucid_may_run(struct cs_host *host, const struct cs_task *task, uint32_t pools)
-{
-    for (uint32_t p = 0; p < cs_pool_count(host); p++)
-        if ((pools >> p & 1) && cs_speedup(host, task->job, p, task->gpus) > 0)
-            return true;
-    return false;
-}
-
 /* Must a job run on the profiler first?  Jobs of several roles and jobs
  * without GPUs need not, nor those that are larger than the profiler or may not use
  * its GPUs. */
@@ -128,13 +137,14 @@ static bool lucid_profiles(const struct lucid *l, struct cs_host *host,
                            const struct cs_task *task)
 {
     return l->profile_pools != 0 && task->gpus > 0 &&
-           l->job[task->job.i].stage == STAGE_QUEUE &&
+           (l->job[task->job.i].stage == STAGE_QUEUE || l->job[task->job.i].stays) &&
            cs_request(host, task->job)->form->role_count == 1 &&
            task->gpus <= cs_total_gpus(host, l->profile_pools) &&
-           lucid_may_run(host, task, l->profile_pools);
+           lucid_may_run(host, task->job, task->gpus, l->profile_pools);
 }
 
-/* Stops the jobs whose time on the profiler is up: they wait for GPUs elsewhere. */
+/* Stops the jobs whose time on the profiler is up, and that may run elsewhere: they wait for
+ * GPUs there. */
 static void lucid_leave_profiler(struct lucid *l, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_lease_count(host);) {
@@ -142,7 +152,8 @@ static void lucid_leave_profiler(struct lucid *l, struct cs_host *host)
         int64_t end_ns = clock_after(lease->since_ns, l->profile_ns);
 
         if ((cs_lease_pools(host, cs_lease_at(host, i)) & l->profile_pools) ==
-                0 || cs_request(host, lease->job)->form->role_count > 1) {
+                0 || cs_request(host, lease->job)->form->role_count > 1 ||
+            l->job[lease->job.i].stays) {
             i++;
             continue;
         }

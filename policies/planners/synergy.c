@@ -9,7 +9,8 @@
  * any (within `loss`), which they profile and the laws tell here.  In order of
  * arrival a job is given GPUs with its demand; where that finds no room, with
  * its part of the node, cores over GPUs; and where others hold more than their
- * part, these are brought back to it.  Nobody is slower than on its part.
+ * part on a node with enough free GPUs, these are brought back to it.  Nobody is
+ * slower than on its part.
  *
  * Host memory is left as asked: what it would gain, the page cache, is no part
  * of the laws' pace on a new lease.  A job keeps its cores until it ends or is
@@ -91,9 +92,27 @@ static struct synergy_pools synergy_find_alike(const struct synergy *s,
     return alike;
 }
 
-/* The running job that holds most beyond its part of those pools. */
+/* Where others may have to give cores back: one node, or all. */
+struct synergy_place {
+    uint32_t first_node, node_count;    /* 0: all nodes of the pools */
+};
+
+/* Does a job hold GPUs of that node, or, of all nodes, of one where some are free? */
+static bool synergy_is_in_the_way(const struct cs_host *host, struct job_id job,
+                                  const struct synergy_place *place)
+{
+    if (place->node_count > 0)
+        return cs_gpus_on(host, job, place->first_node) > 0;
+    for (uint32_t n = 0; n < cs_node_count(host); n++)
+        if (cs_node(host, n).free_gpus > 0 && cs_gpus_on(host, job, n) > 0)
+            return true;
+    return false;
+}
+
+/* The running job there that holds most beyond its part of those pools. */
 static struct job_id synergy_richest(const struct cs_host *host,
-                                     const struct synergy_pools *pools)
+                                     const struct synergy_pools *pools,
+                                     const struct synergy_place *place)
 {
     struct job_id best = { ID_NONE };
     uint32_t most = pools->part;
@@ -102,7 +121,7 @@ static struct job_id synergy_richest(const struct cs_host *host,
         struct job_id job = cs_running(host, i);
         struct lease_id lease = cs_role_lease(host, job, 0);
         if (lease.i == ID_NONE || (cs_lease_pools(host, lease) & ~pools->mask) != 0 ||
-            cs_cores_now(host, job) <= most)
+            cs_cores_now(host, job) <= most || !synergy_is_in_the_way(host, job, place))
             continue;
         most = cs_cores_now(host, job);
         best = job;
@@ -110,16 +129,57 @@ static struct job_id synergy_richest(const struct cs_host *host,
     return best;
 }
 
+/* Are there GPUs for a job in that place, whatever cores are free?  On all nodes: it is wider
+ * than each node, or finds room with a core for each GPU. */
+static bool synergy_has_gpus(struct cs_host *host, struct task_id id, struct cs_want want,
+                             const struct synergy_place *place)
+{
+    struct cs_forecast unused;
+    uint32_t widest = 0;
+
+    if (place->node_count > 0) {
+        struct cs_node node = cs_node(host, place->first_node);
+        return (want.pool_mask >> node.pool & 1) != 0 && node.free_gpus >= want.gpus;
+    }
+    for (uint32_t n = 0; n < cs_node_count(host); n++)
+        if ((want.pool_mask >> cs_node(host, n).pool & 1) != 0 &&
+            cs_node(host, n).gpus > widest)
+            widest = cs_node(host, n).gpus;
+    want.cores = 1;
+    return want.gpus > widest || cs_forecast(host, id, &want, &unused);
+}
+
+/* Starts a job after the richest jobs there are brought back to their parts, one by one.
+ * Nobody is, where too few GPUs are free.  It ends, because each move leaves one rich job
+ * less. */
+static bool synergy_start_at(struct cs_host *host, struct task_id id, struct cs_want want,
+                             const struct synergy_pools *pools, struct synergy_place place)
+{
+    struct cs_want back = { .pool_mask = pools->mask, .cores = pools->part };
+    struct job_id rich;
+
+    if (!synergy_has_gpus(host, id, want, &place))
+        return false;
+    want.first_node = place.first_node;
+    want.node_count = place.node_count;
+    do {
+        rich = synergy_richest(host, pools, &place);
+        if (rich.i == ID_NONE ||
+            cs_move(host, cs_role_lease(host, rich, 0), &back) != CS_DONE)
+            return false;
+    } while (cs_start_want(host, id, &want) != CS_DONE);
+    return true;
+}
+
 /* Tries a job in pools that are alike: with its demand; then with no more than its part;
- * then with that after the richest jobs are brought back to their parts, one
- * by one.  It ends, because each move leaves one rich job less. */
+ * then with that on the first node with enough free GPUs where the others are brought back
+ * to their parts, or on all nodes, where no node has as many GPUs free. */
 static bool synergy_start_in(struct cs_host *host, struct task_id id,
                              const struct synergy_pools *pools)
 {
     const struct cs_task *task = cs_task(host, id);
     struct cs_want want = { .pool_mask = pools->mask, .gpus = task->gpus };
     uint32_t demand = pools->demand, part = pools->part;
-    struct job_id rich;
 
     if (demand == 0 || cs_free_gpus(host, pools->mask) < task->gpus)
         return false;
@@ -131,15 +191,12 @@ static bool synergy_start_in(struct cs_host *host, struct task_id id,
     want.cores = demand < part ? demand : part;
     if (part == 0)
         return false;
-    while (cs_start_want(host, id, &want) != CS_DONE) {
-        rich = synergy_richest(host, pools);
-        if (rich.i == ID_NONE)
-            return false;
-        struct cs_want back = { .pool_mask = pools->mask, .cores = part };
-        if (cs_move(host, cs_role_lease(host, rich, 0), &back) != CS_DONE)
-            return false;
-    }
-    return true;
+    if (cs_start_want(host, id, &want) == CS_DONE)
+        return true;
+    for (uint32_t n = 0; n < cs_node_count(host); n++)
+        if (synergy_start_at(host, id, want, pools, (struct synergy_place) { n, 1 }))
+            return true;
+    return synergy_start_at(host, id, want, pools, (struct synergy_place) { 0, 0 });
 }
 
 /* Tries the pools in their order, those that are alike as one.  Jobs of several roles

@@ -418,6 +418,38 @@ static void allox_waits_where_waiting_is_shorter(void **state)
     assert_true(about(fmin(a, b), 1000, 0) && about(fmax(a, b), 2000, 0));
 }
 
+/* The slow GPU takes 1667 s for what the fast one does in 1000 s: one job on each, as 1000 + 1667
+ * is less than 1000 + 2000.  A job of two GPUs, which are rented from the fifth hour on, came
+ * first and is no reason to wait. */
+static void allox_matches_no_job_that_has_no_room_now(void **state)
+{
+    static const char cluster[] =
+        "nodes: [{name: fast, count: 1, gpus: {type: generic, count: 1}}, {name: slow, count: 1, "
+        "gpus: {type: generic, count: 1}}, {name: r, count: 1, gpus: {type: generic, count: 2}, "
+        "price: 1USD/h, rent: {start: 0s, available: {unit: nodes, points: [[0h, 0], [5h, 1], "
+        "[100h, 1]]}}}]";
+    struct world world = { 0 };
+    struct world_job job[3];
+    char text[1500];
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "job,submit,duration,gpus\n0,0,3600,2\n1,0,1000,1\n"
+                                    "2,0,1000,1\n");
+    snprintf(text, sizeof text,
+             "experiment: t\nseeds: 1\nuntil: drained\ncluster: {%s}\nworkload: {trace: {file: "
+             "jobs.csv, format: csv, origin: file, rates: {fast: 1, slow: 0.6, r: 1}, columns: "
+             "{job: job, submit: submit, duration: duration, gpus: gpus}}}\npolicies: [allox]\n",
+             cluster);
+    if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(job[0].start_s == 18000);
+    assert_true(about(fmin(job[1].end_s, job[2].end_s), 1000, 0));
+    assert_true(about(fmax(job[1].end_s, job[2].end_s), 1666.67, 0.01));
+    world_close(&world);
+}
+
 /* ---- cores ------------------------------------------------------------------ */
 
 /* Nodes of 8 GPUs and 24 cores, 3 a GPU. */
@@ -504,6 +536,44 @@ static void synergy_waits_where_free_gpus_are_in_pieces(void **state)
         fail_msg("%s", world_error(&world));
     assert_true(job[1].start_s == 0 && job[2].start_s == 100);
     world_close(&world);
+}
+
+/* With pictures of 160 kB a job has four cores a GPU, 16.  The first fills the four GPUs of the
+ * small node; the second leaves four GPUs and 8 of 24 cores on the large one, and the third
+ * starts there with its part, 12, when the second is brought back to as many.  The first goes on
+ * as if alone: three starts and a move. */
+#define SMALL_PICTURES(GPUS, BATCH) \
+    "{recipe: net, model: resnet-50, micro_batch: 128, batch: " BATCH ", steps: 5000, " \
+    "checkpoint_every: 0, train: {gpus: " GPUS ", cores: 3}, loader: {kind: image, size: " \
+    "160000}}"
+static void synergy_brings_back_nobody_on_a_node_without_room(void **state)
+{
+    static const char nodes[] =
+        LOADER_NODES("a, pool: p", "1") ", {name: b, pool: p, count: 1, gpus: {type: a100-80, "
+        "count: 4}, cpu: {type: xeon-silver-4310, sockets: 2}, memory: 1TB}";
+    struct world_job alone[1], job[3];
+    struct trial_result r;
+
+    (void)state;
+    run_loaders_on(nodes, SMALL_PICTURES("4", "1024"), "synergy", 1, alone, NULL);
+    run_loaders_on(nodes, SMALL_PICTURES("4", "1024"), "synergy", 3, job, &r);
+    assert_true(job[0].end_s == alone[0].end_s);
+    assert_true(job[1].end_s > job[0].end_s + 20 && job[2].start_s == 20);
+    assert_true(r.value[METRIC_DECISIONS] == 4);
+}
+
+/* Three nodes have two free GPUs each and no free core.  A job of six waits until the first one
+ * ends; nobody is brought back for it: four starts. */
+static void synergy_brings_back_nobody_for_gpus_in_pieces(void **state)
+{
+    struct world_job job[4];
+    struct trial_result r;
+
+    (void)state;
+    run_loaders_on(LOADER_NODES("n", "3"), SMALL_PICTURES("6", "768"),
+                   "synergy, placement: consolidate", 4, job, &r);
+    assert_true(job[2].start_s == 20 && job[3].start_s == job[0].end_s);
+    assert_true(r.value[METRIC_DECISIONS] == 4);
 }
 
 /* A job that finds no room for its demand on the nodes of one pool may find it on those of
@@ -718,9 +788,12 @@ int main(void)
         cmocka_unit_test(gavel_keeps_the_rounds_that_it_is_given),
         cmocka_unit_test(gavel_lets_no_job_without_room_spoil_the_shares),
         cmocka_unit_test(allox_waits_where_waiting_is_shorter),
+        cmocka_unit_test(allox_matches_no_job_that_has_no_room_now),
         cmocka_unit_test(synergy_gives_cores_to_who_needs_them),
         cmocka_unit_test(synergy_brings_back_who_holds_more_than_its_part),
         cmocka_unit_test(synergy_waits_where_free_gpus_are_in_pieces),
+        cmocka_unit_test(synergy_brings_back_nobody_on_a_node_without_room),
+        cmocka_unit_test(synergy_brings_back_nobody_for_gpus_in_pieces),
         cmocka_unit_test(synergy_takes_pools_of_equal_nodes_as_one),
         cmocka_unit_test(synergy_tries_pools_of_other_nodes_in_their_order),
         cmocka_unit_test(every_policy_ends_all_jobs_of_a_mixed_cluster),

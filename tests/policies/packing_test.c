@@ -581,6 +581,35 @@ static void lucid_profiles_no_job_that_may_not_use_the_profiler(void **state)
     world_close(&world);
 }
 
+/* The profiler has two V100, the other pool an A100.  Job 0 is for a V100 alone and job 1 for two
+ * GPUs: they run on the profiler to their ends, 500 s, and 300 s after that, as two are free then.
+ * Job 2 leaves it after 100 s for the A100. */
+static void lucid_leaves_on_the_profiler_who_may_run_nowhere_else(void **state)
+{
+    struct world world = { 0 };
+    struct world_job job[3];
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "job,submit,duration,gpus,types\n0,0,500,1,V100\n"
+                                    "1,0,300,2,\n2,0,300,1,\n");
+    if (!world_open(&world,
+            "experiment: t\nseeds: 1\ncluster: {nodes: [{name: try, count: 1, gpus: {type: "
+            "v100-32, count: 2}, cpu: {type: epyc-7742, sockets: 2}, memory: 500GB}, {name: main, "
+            "count: 1, gpus: {type: a100-80, count: 1}, cpu: {type: epyc-7742, sockets: 2}, "
+            "memory: 500GB}]}\n"
+            "workload: {trace: {file: jobs.csv, format: csv, columns: {job: job, submit: submit, "
+            "duration: duration, gpus: gpus, gpu_types: types}}}\npolicies: [{policy: lucid, "
+            "profiler: try, profile: 100s}]\n") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(job[0].start_s == 0 && job[0].end_s == 500);
+    assert_true(job[1].start_s == 500 && job[1].end_s == 800);
+    assert_true(job[2].start_s == 0 && job[2].end_s == 300);
+    world_close(&world);
+}
+
 /* Together at 0.8 both end after 125 s.  At 0.4 they are tried for a quantum,
  * in which 24 s of each are done, and take turns for the other 152 s. */
 static void time_slice_tries_two_together_and_parts_those_that_lose(
@@ -711,6 +740,7 @@ int main(void)
         cmocka_unit_test(lucid_puts_no_long_job_beside_a_short_one),
         cmocka_unit_test(lucid_profiles_jobs_on_nodes_of_their_own_first),
         cmocka_unit_test(lucid_profiles_no_job_that_may_not_use_the_profiler),
+        cmocka_unit_test(lucid_leaves_on_the_profiler_who_may_run_nowhere_else),
         cmocka_unit_test(
             time_slice_tries_two_together_and_parts_those_that_lose),
         cmocka_unit_test(time_slice_leaves_a_good_pair_together),

@@ -12,7 +12,8 @@
 #include "tests/aid/family_aid.h"
 
 extern const struct cs_policy plain_pollux_policy, plain_afs_policy,
-    plain_themis_policy, plain_shockwave_policy, plain_elasticflow_policy, plain_sia_policy;
+    plain_themis_policy, plain_shockwave_policy, plain_elasticflow_policy, plain_sia_policy,
+    plain_allox_policy;
 
 #define FEW "population: 7, generations: 4"
 #define GENERIC "nodes: [{name: n, count: 4, gpus: {type: generic, count: 4}}]"
@@ -53,7 +54,7 @@ static const struct cs_policy *linear_of(const char *name)
 {
     static const struct cs_policy *const policy[] = {
         &plain_pollux_policy, &plain_afs_policy, &plain_themis_policy,
-        &plain_elasticflow_policy, &plain_sia_policy,
+        &plain_elasticflow_policy, &plain_sia_policy, &plain_allox_policy,
     };
 
     for (size_t i = 0; i < sizeof policy / sizeof *policy; i++)
@@ -198,6 +199,34 @@ static void sia_deals_what_is_best_of_all_combinations(void **state)
         same_as_their_oracles(cluster[c], workload, policies);
 }
 
+/* Each pool is the fastest for some jobs, nodes come and go, and some jobs may run on the third
+ * alone.  A pool has one GPU: of two GPUs of a pool that are busy still, the sum of ends is the
+ * same whichever job waits for which. */
+static void allox_matches_jobs_as_the_best_of_all_ways(void **state)
+{
+#define ONE_GPU(NAME) "{name: " NAME ", count: 1, gpus: {type: generic, count: 1}}"
+    static const char *const cluster[] = {
+        "nodes: [" ONE_GPU("a") ", " ONE_GPU("b") ", " ONE_GPU("c") ", " ONE_GPU("d") "]",
+        "nodes: [" ONE_GPU("a") ", " ONE_GPU("b") ", " ONE_GPU("c") ", " ONE_GPU("d") "], "
+        "failures: {node_mtbf: 40min, repair: 20min, restart: 20s}",
+        "nodes: [" ONE_GPU("a") ", " ONE_GPU("b") ", " ONE_GPU("c") ", " ONE_GPU("d") "], "
+        "failures: {job_mtbf: 20min, restart: 7s}",
+    };
+    static const char workload[] =
+        "arrival: {process: poisson, rate: 22/h}, jobs: 60, mix: [{recipe: trace, name: x, "
+        "rates: {a: 1, b: 1.71, c: 0.41, d: 0.27}, gpus: 1, duration: {lognormal: {mean: 11min, "
+        "cv: 2}}}, {recipe: trace, name: y, rates: {a: 1, b: 0.33, c: 1.3, d: 0.9}, gpus: 1, "
+        "duration: {exponential: {mean: 8min}}}, {recipe: trace, name: z, rates: {c: 1}, gpus: "
+        "1, duration: {exponential: {mean: 4min}}}]";
+    static const char policies[] =
+        "{policy: allox, depth_max: 5}, {policy: allox, name: b, depth_max: 4, alpha: 50%}, "
+        "{policy: allox, name: c, depth_max: 5, estimate: noisy, noise: 1}";
+
+    (void)state;
+    for (size_t c = 0; c < sizeof cluster / sizeof *cluster; c++)
+        same_as_their_oracles(cluster[c], workload, policies);
+}
+
 /* ---- the program of shockwave ------------------------------------------------ */
 
 /* With a rho_max of 100 nobody is late; with less, fairness bounds the plan, or jobs
@@ -290,6 +319,7 @@ int main(void)
         cmocka_unit_test(elasticflow_fills_slots_as_if_one_by_one),
         cmocka_unit_test(plans_for_mixed_gpus_are_those_of_a_look_at_everything),
         cmocka_unit_test(sia_deals_what_is_best_of_all_combinations),
+        cmocka_unit_test(allox_matches_jobs_as_the_best_of_all_ways),
         cmocka_unit_test(a_window_is_planned_as_by_the_simplex_method),
         cmocka_unit_test(sia_begins_with_the_oldest_of_equal_jobs),
         cmocka_unit_test(sia_deals_many_equal_jobs),
