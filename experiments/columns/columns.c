@@ -24,6 +24,9 @@ static const struct table_column summary_column[] = {
 #undef METRIC
     { "deterministic", TABLE_COUNT, "1: nothing is drawn, so any seed would "
       "give this row, and one trial stands for all" },
+    { "without", TABLE_TEXT, "what cannot happen there, as the cluster has no failures or "
+      "no rent, the jobs no deadlines or no phases, and the policy no preemption, no "
+      "resizing or no drops: metrics of it are known" },
 };
 
 static const struct table_column compare_column[] = {
