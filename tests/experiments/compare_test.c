@@ -19,6 +19,7 @@
 #include "experiments/columns/columns.h"
 #include "experiments/results/compare.h"
 #include "experiments/results/grid.h"
+#include "experiments/results/without.h"
 #include "sim/base/arena.h"
 #include "sim/stats/stats.h"
 
@@ -222,6 +223,99 @@ static void equal_seeds_have_the_interval_that_check_judges(void **state)
     arena_free(arena);
 }
 
+/* Writes the rows of a grid, and asserts that `part` is among them. */
+static void assert_rows_say(struct arena *arena, const struct grid *grid, const char *part)
+{
+    struct table *table = table_new(csv_compare.columns, csv_compare.count);
+    const char *rows;
+    size_t bytes;
+
+    compare_rows(arena, grid, 0, table);
+    rows = table_bytes(table, &bytes);
+    if (strstr(rows, part) == NULL)
+        fail_msg("no '%s' in: %s", part, rows);
+    table_free(table);
+}
+
+/* Without failures, and without deadlines, no seed can have other than 0 and 1.  Rented nodes
+ * may still be taken back: 0 to 1 - 0.05^(1/3) of lost time. */
+static void what_cannot_happen_has_no_width(void **state)
+{
+    struct arena *arena = arena_new(4096);
+    struct grid *grid = make_grid(arena);
+
+    (void)state;
+    for (unsigned i = 0; i < 6; i++) {
+        grid_set(grid, 0, i / 3, i % 3, METRIC_JCT_MEAN, i);
+        grid_set(grid, 0, i / 3, i % 3, METRIC_GPU_DOWN, 0);
+        grid_set(grid, 0, i / 3, i % 3, METRIC_GPU_LOST, 0);
+        grid_set(grid, 0, i / 3, i % 3, METRIC_SLO, 1);
+        grid_set(grid, 0, i / 3, i % 3, METRIC_SLO_COUNT, 0);
+    }
+    grid->without[0] = grid->without[1] = without_read("failures deadlines of_later_versions");
+    assert_rows_say(arena, grid, "base,b,gpu_down_fraction,3,0,0,0,a,,,,1,");
+    assert_rows_say(arena, grid, "base,b,slo_attained_fraction,3,1,1,1,a,0,0,0,1,");
+    assert_rows_say(arena, grid, "base,b,slo_count,3,0,0,0,a,,,,1,");
+    assert_rows_say(arena, grid, "base,b,gpu_lost_fraction,3,0,0,0.63159685,a,,,,1,");
+    grid->without[1] = 0;               /* nodes of b fail */
+    assert_rows_say(arena, grid, "base,a,gpu_down_fraction,3,0,0,0,a,");
+    assert_rows_say(arena, grid, "base,b,gpu_down_fraction,3,0,0,0.63159685,a,,,,1,");
+    arena_free(arena);
+}
+
+/* 3 x 100 deadlines of each policy, and each was met: a share of 1 - 0.05^(1/300) = 0.00993608
+ * of the pairs may be otherwise.  If b has met none, its difference of -1 may be as high as
+ * -1 + 2 x 0.00993608, and (1 + 1)^-300 = 4.9091e-91 is the p-value.  Of 300 and 200 deadlines,
+ * as `until` may cut them off, there are 200 pairs: 1 - 0.05^(1/200) = 0.0148670. */
+static void a_difference_of_promises_kept_is_bounded_by_their_number(void **state)
+{
+    struct arena *arena = arena_new(4096);
+    struct grid *grid = make_grid(arena);
+
+    (void)state;
+    for (unsigned i = 0; i < 6; i++) {
+        grid_set(grid, 0, i / 3, i % 3, METRIC_JCT_MEAN, i);
+        grid_set(grid, 0, i / 3, i % 3, METRIC_SLO, 1);
+        grid_set(grid, 0, i / 3, i % 3, METRIC_SLO_COUNT, 100);
+    }
+    assert_rows_say(arena, grid, "base,b,slo_attained_fraction,3,1,0.990063918,1,a,0,"
+                    "-0.993608194,0.993608194,1,");
+    for (uint32_t s = 0; s < 3; s++)
+        grid_set(grid, 0, 1, s, METRIC_SLO, 0);
+    assert_rows_say(arena, grid, "base,b,slo_attained_fraction,3,0,0,0.00993608194,a,-100,"
+                    "-100,-98.0127836,4.90909");
+    for (uint32_t s = 0; s < 3; s++) {
+        grid_set(grid, 0, 1, s, METRIC_SLO, 1);
+        grid_set(grid, 0, 1, s, METRIC_SLO_COUNT, s == 0 ? 0 : 100);
+    }
+    assert_rows_say(arena, grid, "base,b,slo_attained_fraction,3,1,0.985132961,1,a,0,"
+                    "-1.48670392,1.48670392,1,");
+    arena_free(arena);
+}
+
+/* Seeds that are alike in every metric are one sample of a time, and three of a failure that
+ * none of them has: -ln(0.05) / 3 = 0.998577 may come in one.  A utilization of 0.7 is
+ * measured.  A gap of 0 to the bound says nothing of how large it may be: it is no share. */
+static void alike_seeds_leave_counts_and_shares_open(void **state)
+{
+    struct arena *arena = arena_new(4096);
+    struct grid *grid = make_grid(arena);
+
+    (void)state;
+    for (uint32_t s = 0; s < 3; s++) {
+        grid_set(grid, 0, 0, s, METRIC_JOBS_FAILED, 0);
+        grid_set(grid, 0, 0, s, METRIC_GPU_UTILIZATION, 0.7);
+        grid_set(grid, 0, 0, s, METRIC_GAP, 0);
+    }
+    assert_rows_say(arena, grid, "base,a,jct_mean_s,1,10,,,a,");
+    assert_rows_say(arena, grid, "base,a,jobs_failed,3,0,0,0.998577425,a,");
+    assert_rows_say(arena, grid, "base,a,gpu_utilization,1,0.7,,,a,");
+    grid_set(grid, 0, 0, 0, METRIC_JCT_MEAN, 11);       /* alike no more */
+    assert_rows_say(arena, grid, "base,a,gpu_utilization,3,0.7,0.7,0.7,a,");
+    assert_rows_say(arena, grid, "base,a,gap_to_bound,3,0,0,0,a,");
+    arena_free(arena);
+}
+
 static void aligned_grid_is_absent_where_the_other_lacks_trials(void **state)
 {
     struct arena *arena = arena_new(4096);
@@ -353,6 +447,9 @@ int main(void)
         cmocka_unit_test(zero_baseline_has_no_percentage),
         cmocka_unit_test(compare_rows_leave_the_baseline_without_delta),
         cmocka_unit_test(equal_seeds_have_the_interval_that_check_judges),
+        cmocka_unit_test(what_cannot_happen_has_no_width),
+        cmocka_unit_test(a_difference_of_promises_kept_is_bounded_by_their_number),
+        cmocka_unit_test(alike_seeds_leave_counts_and_shares_open),
         cmocka_unit_test(aligned_grid_is_absent_where_the_other_lacks_trials),
         cmocka_unit_test(
             one_trial_of_what_draws_nothing_pairs_with_every_seed),
