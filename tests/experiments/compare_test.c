@@ -124,6 +124,23 @@ static void baseline_that_may_be_zero_has_no_relative_interval(void **state)
     assert_true(isinf(d.percent_low) && isinf(d.percent_high));
 }
 
+/* No job waited under x.  Under the baseline they waited 3, 8, 9 and 9: mean 7.25, sd 2.87228,
+ * skewness -1.84628.  Student's t is 7.25 / 1.43614 = 5.0483, above the 3.1824 of 3 degrees of
+ * freedom; Hall's is 1.1130, so a mean of 0 is not rejected and x may be any ratio of it.  Of
+ * 9, 10, 11, 12, without skewness, both are 16.27, and 0 is the only ratio. */
+static void nothing_is_no_certain_part_of_a_baseline_that_may_be_zero(void **state)
+{
+    const double none[] = { 0, 0, 0, 0 }, skewed[] = { 3, 8, 9, 9 }, even[] = { 9, 10, 11, 12 };
+    struct stats_delta d = stats_delta(none, skewed, 4, 0.95);
+
+    (void)state;
+    NEAR(d.percent, -100);
+    assert_true(d.p_value > 0.05);
+    assert_true(isinf(d.percent_low) && isinf(d.percent_high));
+    d = stats_delta(none, even, 4, 0.95);
+    assert_true(d.percent_low == -100 && d.percent_high == -100 && d.p_value < 0.05);
+}
+
 static void pairs_that_lack_a_side_do_not_count(void **state)
 {
     const double x[] = { 11, NAN, 13, 1 }, base[] = { 10, 10, 10, NAN };
@@ -442,6 +459,7 @@ int main(void)
         cmocka_unit_test(relative_delta_of_constant_pairs_is_certain),
         cmocka_unit_test(relative_interval_agrees_with_the_p_value),
         cmocka_unit_test(baseline_that_may_be_zero_has_no_relative_interval),
+        cmocka_unit_test(nothing_is_no_certain_part_of_a_baseline_that_may_be_zero),
         cmocka_unit_test(pairs_that_lack_a_side_do_not_count),
         cmocka_unit_test(equal_pairs_have_p_1_and_shifted_ones_p_0),
         cmocka_unit_test(zero_baseline_has_no_percentage),
