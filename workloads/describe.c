@@ -220,6 +220,15 @@ bool workload_has_limits(const struct workload_spec *spec)
     return any;
 }
 
+bool workload_has_deadlines(const struct workload_spec *spec)
+{
+    bool any = spec->trace != NULL && trace_counts(spec->trace).deadlines > 0;
+
+    for (size_t i = 0; i < spec->entry_count; i++)
+        any |= spec->entry[i].has_deadline;
+    return any;
+}
+
 bool workload_has_parts(const struct workload_spec *spec)
 {
     bool any = spec->trace != NULL && trace_counts(spec->trace).parts > 0;

@@ -98,8 +98,9 @@ uint64_t workload_arrivals(const struct workload_spec *spec, uint64_t seed,
                            uint32_t replica);
 /* Returns what the trace file held; all zero for a mix. */
 struct source_counts workload_counts(const struct workload_spec *spec);
-/* True: some job has a limit; requests a part of a GPU; has steps. */
+/* True: some job has a limit; has a deadline; requests a part of a GPU; has steps. */
 bool workload_has_limits(const struct workload_spec *spec);
+bool workload_has_deadlines(const struct workload_spec *spec);
 bool workload_has_parts(const struct workload_spec *spec);
 bool workload_has_steps(const struct workload_spec *spec);
 /* True: a role may run on GPUs or on cores. */

@@ -86,7 +86,7 @@ static struct table *make_table(struct arena *arena, const struct grid *grid,
     for (uint32_t i = 0; i < c->count; i++)
         column[3 + i] = (struct table_column){
             metric_info(grid->metrics, c->metric[i])->name, TABLE_TEXT, "" };
-    column[3 + c->count] = csv_summary.columns[csv_summary.count - 1];
+    column[3 + c->count] = (struct table_column){ "deterministic", TABLE_COUNT, "" };
     return table_new(column, 4 + c->count);
 }
 

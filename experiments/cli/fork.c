@@ -60,7 +60,7 @@ static void print_branches(struct cli *cli, const struct grid *grid,
             sheet_cell(sheet, "%s", experiment->policy_name[p]);
             for (size_t m = 0; m < SHOWN; m++) {
                 struct stats_delta delta =
-                    compare_pair(cli->arena, grid, point, p, 0, shown[m].metric);
+                    compare_pair(grid, point, p, 0, shown[m].metric);
 
                 put_delta(sheet, &delta);
             }

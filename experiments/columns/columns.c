@@ -24,6 +24,9 @@ static const struct table_column summary_column[] = {
 #undef METRIC
     { "deterministic", TABLE_COUNT, "1: nothing is drawn, so any seed would "
       "give this row, and one trial stands for all" },
+    { "without", TABLE_TEXT, "what cannot happen there, as the cluster has no failures or "
+      "no rent, the jobs no deadlines or no phases, and the policy no preemption, no "
+      "resizing or no drops: metrics of it are known" },
 };
 
 static const struct table_column compare_column[] = {
@@ -49,7 +52,8 @@ static const struct table_column compare_column[] = {
       "such a mean is not compared" },
     { "baseline_of", TABLE_TEXT, "the same of the baseline" },
     { "deterministic", TABLE_COUNT, "1: nothing is drawn or all seeds gave "
-      "equal results; they count as one, without an interval" },
+      "equal results; they count as one, without an interval but of counts and shares that "
+      "equal seeds leave open" },
     { "p_holm", TABLE_REAL, "p_value corrected by Holm for all comparisons of "
       "this metric: of each point and policy" },
     { "not_trusted", TABLE_TEXT, "`jobs 0.25`, `seeds 0.71`: so few decide the "

@@ -75,7 +75,7 @@ static struct stats_delta compare_options(const struct deciding *d, uint32_t poi
 
     if (i == k || a == UINT32_MAX || b == UINT32_MAX)
         return none;
-    delta = compare_pair(d->arena, d->grid, point, a, b, d->spec->metric);
+    delta = compare_pair(d->grid, point, a, b, d->spec->metric);
     return delta.count == 0 ? none : delta;
 }
 
@@ -289,7 +289,7 @@ static bool does_less(const struct deciding *d, uint32_t point, uint32_t i,
         return false;
     if (!survivors_lost(*first))
         return true;
-    delta = compare_pair(d->arena, d->grid, point, option_at(d, point, i)->policy,
+    delta = compare_pair(d->grid, point, option_at(d, point, i)->policy,
                          option_at(d, point, 0)->policy, METRIC_JOBS_DONE);
     return isnan(delta.high) ? delta.mean < 0 : delta.high < 0;
 }
@@ -298,10 +298,8 @@ static bool does_less(const struct deciding *d, uint32_t point, uint32_t i,
 static void measure_option(const struct deciding *d, uint32_t point, uint32_t i)
 {
     struct decide_option *o = option_at(d, point, i);
-    struct trust_side side = { d->grid, point, o->policy };
-    double sure = grid_confidence(d->grid, CONFIDENCE), *x;
     struct survivors own, first;
-    uint32_t n, failed;
+    uint32_t failed;
 
     o->verdict = DECIDE_LEVEL;
     o->delta = o->above = compare_options(d, point, i, i);
@@ -312,9 +310,7 @@ static void measure_option(const struct deciding *d, uint32_t point, uint32_t i)
         o->why = "it was not run";
         return;
     }
-    x = find_samples(d->arena, d->grid, point, o->policy, d->spec->metric, &n);
-    o->mean = stats_mean(x, n, sure);
-    trust_widen_mean(&side, d->spec->metric, sure, &o->mean);
+    o->mean = trust_mean(d->grid, point, o->policy, d->spec->metric, CONFIDENCE, NULL);
     find_tail(d, point, o);
     o->delta = compare_options(d, point, i, 0);
     o->p_holm = i == 0 ? NAN : d->p_holm[pair_at(d, point, 0, i)];

@@ -72,8 +72,8 @@ static void put_row(struct arena *arena, const struct decision *decision, const 
 {
     const struct experiment_decide *spec = decision->spec;
     const struct decide_option *o = &decision->point[r->point].option[r->option];
-    struct stats_mean m = decide_mean(arena, decision, r->point, r->option, r->metric);
-    struct stats_delta d = decide_delta(arena, decision, r->point, r->option, r->metric);
+    struct stats_mean m = decide_mean(decision, r->point, r->option, r->metric);
+    struct stats_delta d = decide_delta(decision, r->point, r->option, r->metric);
     struct decide_risk risk = { 0, 0, NAN, NAN };
 
     if (r->use == USE_DECIDES)

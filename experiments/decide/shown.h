@@ -18,10 +18,10 @@ struct decision;
 const enum metric *decide_shown(struct arena *arena, const struct decision *decision,
                                 uint32_t *count);
 /* Returns the mean of an option at a point; count 0: it has none. */
-struct stats_mean decide_mean(struct arena *arena, const struct decision *decision,
+struct stats_mean decide_mean(const struct decision *decision,
                               uint32_t point, uint32_t option, enum metric metric);
 /* Returns its difference to the first option, paired; count 0: nothing to compare. */
-struct stats_delta decide_delta(struct arena *arena, const struct decision *decision,
+struct stats_delta decide_delta(const struct decision *decision,
                                 uint32_t point, uint32_t option, enum metric metric);
 
 #endif

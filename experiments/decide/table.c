@@ -76,24 +76,17 @@ const enum metric *decide_shown(struct arena *arena, const struct decision *deci
     return list;
 }
 
-struct stats_mean decide_mean(struct arena *arena, const struct decision *decision,
+struct stats_mean decide_mean(const struct decision *decision,
                               uint32_t point, uint32_t option, enum metric metric)
 {
-    const struct grid *grid = decision->grid;
-    double *x = arena_alloc(arena, grid->seed_count + 1, sizeof *x);
     uint32_t policy = decision->point[point].option[option].policy;
-    uint32_t n = policy == UINT32_MAX ? 0 : grid_samples(grid, point, policy, metric, x);
 
-    struct trust_side side = { grid, point, policy };
-    double sure = grid_confidence(grid, CONFIDENCE);
-    struct stats_mean mean = stats_mean(x, n, sure);
-
-    if (n > 0)
-        trust_widen_mean(&side, metric, sure, &mean);
-    return mean;
+    if (policy == UINT32_MAX)
+        return (struct stats_mean){ 0, NAN, NAN, NAN, NAN };
+    return trust_mean(decision->grid, point, policy, metric, CONFIDENCE, NULL);
 }
 
-struct stats_delta decide_delta(struct arena *arena, const struct decision *decision,
+struct stats_delta decide_delta(const struct decision *decision,
                                 uint32_t point, uint32_t option, enum metric metric)
 {
     const struct decide_option *o = decision->point[point].option;
@@ -102,7 +95,7 @@ struct stats_delta decide_delta(struct arena *arena, const struct decision *deci
 
     if (option == 0 || o[option].policy == UINT32_MAX || o[0].policy == UINT32_MAX)
         return none;
-    struct stats_delta d = compare_pair(arena, decision->grid, point, o[option].policy,
+    struct stats_delta d = compare_pair(decision->grid, point, o[option].policy,
                                         o[0].policy, metric);
     return d.count == 0 ? none : d;
 }
@@ -128,8 +121,8 @@ static void add_mean(struct arena *arena, struct sheet *sheet,
 {
     const struct decide_option *o = &decision->point[point].option[i];
     const struct metric_info *info = metric_info(decision->grid->metrics, metric);
-    struct stats_mean m = decide_mean(arena, decision, point, i, metric);
-    struct stats_delta d = decide_delta(arena, decision, point, i, metric);
+    struct stats_mean m = decide_mean(decision, point, i, metric);
+    struct stats_delta d = decide_delta(decision, point, i, metric);
     char text[MEAN_TEXT_BYTES + SURVIVORS_BYTES] = "-";
     const char *class = "";
 
@@ -193,13 +186,13 @@ static void add_name(struct arena *arena, struct sheet *sheet,
 
 /* Returns the largest mean of the options, for a unit that fits all of a column.
  * NAN of an option without values loses each comparison; 0: no option has one. */
-static double largest_mean(struct arena *arena, const struct decision *decision,
+static double largest_mean(const struct decision *decision,
                            uint32_t point, enum metric metric)
 {
     double largest = 0;
 
     for (uint32_t i = 0; i < decision->spec->choice_count; i++) {
-        double mean = decide_mean(arena, decision, point, i, metric).mean;
+        double mean = decide_mean(decision, point, i, metric).mean;
 
         largest = mean > largest ? mean : largest;
     }
@@ -249,7 +242,7 @@ static void add_option(struct arena *arena, struct sheet *sheet,
     sheet_class(sheet, o->verdict == DECIDE_TAKE ? "best" : "");
     for (uint32_t m = 0; m < count; m++) {
         unit = summary_unit(metric_info(decision->grid->metrics, shown[m]),
-                         largest_mean(arena, decision, point, shown[m]));
+                         largest_mean(decision, point, shown[m]));
         add_mean(arena, sheet, decision, point, i, shown[m], unit);
         if (m > 0)
             continue;

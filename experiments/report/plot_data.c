@@ -198,12 +198,7 @@ bool plot_find_trial(const struct plot_source *source, const struct csv *in,
 struct stats_mean plot_mean(const struct plot_source *source, uint32_t point,
                             uint32_t policy, unsigned metric)
 {
-    struct trust_side side = { source->grid, point, policy };
-    double sure = grid_confidence(source->grid, CONFIDENCE);
-    struct stats_mean mean = grid_mean(source->grid, point, policy, (enum metric)metric, sure);
-
-    trust_widen_mean(&side, (enum metric)metric, sure, &mean);
-    return mean;
+    return trust_mean(source->grid, point, policy, (enum metric)metric, CONFIDENCE, NULL);
 }
 
 const struct plot_delta *plot_delta_of(const struct plot_source *source,

@@ -299,7 +299,7 @@ static struct stats_delta compare_with_baseline(const struct report *r,
                                                 uint32_t point, uint32_t policy,
                                                 enum metric metric)
 {
-    return compare_pair(r->arena, r->source.grid, point, policy,
+    return compare_pair(r->source.grid, point, policy,
                         r->source.baseline, metric);
 }
 

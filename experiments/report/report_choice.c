@@ -82,7 +82,7 @@ static struct stats_delta above_best(const struct report *r, uint32_t point,
 
     if (best == UINT32_MAX)
         return (struct stats_delta){ .percent = NAN };
-    return compare_pair(r->arena, r->source.grid, point, policy, best, metric);
+    return compare_pair(r->source.grid, point, policy, best, metric);
 }
 
 /* ---- the best ---- */
@@ -286,7 +286,7 @@ static const char *against_baseline(const struct report *r, uint32_t point,
 
     if (policy == r->source.baseline)
         return "it is the baseline";
-    d = compare_pair(r->arena, r->source.grid, point, policy,
+    d = compare_pair(r->source.grid, point, policy,
                      r->source.baseline, metric);
     return delta_text(r->arena, &d);
 }
@@ -304,7 +304,7 @@ static void add_control(const struct report *r, struct sheet *sheet,
         sheet_cell(sheet, "-");
         return;
     }
-    gain = compare_pair(r->arena, grid, point, policy, control, metric);
+    gain = compare_pair(grid, point, policy, control, metric);
     sheet_cell(sheet, "%s", against_baseline(r, point, control, metric));
     sheet_small(sheet, "", "%s against it: %s", grid->policy[policy],
                 delta_text(r->arena, &gain));

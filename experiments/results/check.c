@@ -254,103 +254,90 @@ static uint32_t trials_at(const struct grid *grid, const struct speaks *at)
     return count;
 }
 
-/* Is there no value, or is one that is the same in all seeds known for a reason? */
-static bool is_certain(const struct grid *grid, const struct speaks *at,
-                       const struct check_item *item)
-{
-    struct trust_side a = { grid, at->point, at->policy };
-    struct trust_side b = { grid, at->other_point, at->other };
-
-    return isnan(item->value) || trust_is_known(&a, &b, item->expect->metric);
-}
-
 /* Does the limit ask for none, or of a fraction for all?  No interval of a mean can say
  * that it is so, and one seed that is otherwise says that it is not; so the seeds that were
  * run are judged. */
 static bool asks_for_end(const struct speaks *at, const struct check_item *item)
 {
     const struct experiment_expect *e = item->expect;
-    bool fraction = strcmp(item->info->unit, "fraction") == 0;
+    bool share = trust_is_share(item->info, e->metric);
 
-    if (at->compares || item->info->expression != NULL || !(item->info->count || fraction))
+    if (at->compares || item->info->expression != NULL || !(item->info->count || share))
         return false;
-    return e->high == 0 || (fraction && e->low == 1 && item->value <= 1 &&
-                            e->metric != METRIC_GAP && e->metric != METRIC_MAKESPAN_GAP);
+    return e->high == 0 || (share && e->low == 1);
 }
 
-/* Where a count or a fraction is the same in all seeds, though they were drawn, sets the
- * interval that equal seeds leave open; theirs has no width.  difference: that of the means,
- * in the unit of the metric, of which 1 is `scale` of item->value. */
-static void widen_equal(struct arena *arena, const struct grid *grid, const struct speaks *at,
-                        double difference, double scale, struct check_item *item)
+/* Says why the interval that equal seeds leave open may be too narrow: it counts cases as
+ * if they were independent, and the verdict turns on it.  Else "". */
+static const char *doubt_equal(struct arena *arena, const struct check_item *item,
+                               const struct trust_open *open)
 {
-    double sure = grid_confidence(grid, item->expect->confidence), events = 0;
-    uint32_t seeds = item->alike ? trials_at(grid, at) : item->seeds;
-    struct trust_equal open, of_seeds;
-
-    if (seeds < 2 || is_certain(grid, at, item))
-        return;
-    if (!at->compares)
-        events = trust_events(grid, at->point, at->policy, item->expect->metric);
-    open = trust_equal(item->info, difference, at->compares, events > 0 ? events : seeds, sure);
-    of_seeds = trust_equal(item->info, difference, at->compares, seeds, sure);
-    item->low = item->value - scale * open.below;
-    item->high = item->value + scale * open.above;
-    item->seeds = seeds;
-    item->equal = true;
-    item->doubt = "";
-    if (events > 0 && !item->each_seed &&
-        within(item->expect, item->value - scale * of_seeds.below,
-               item->value + scale * of_seeds.above) == CHECK_UNDECIDED)
-        item->doubt = text_format(arena, "all %u seeds are equal, and %.2g%% of others may "
-                                  "differ", seeds, 100 * of_seeds.share);
+    if (!open->cases || item->each_seed ||
+        within(item->expect, item->value - open->below,
+               item->value + open->above) != CHECK_UNDECIDED)
+        return "";
+    return text_format(arena, "all %u seeds are equal, and %.2g%% of others may differ",
+                       open->seeds, 100 * open->share);
 }
 
-/* Sets the value of an expectation and its interval: of the mean, or of the paired
- * difference, in percent if the limit is. */
-static void measure(struct arena *arena, const struct grid *grid,
-                    const struct speaks *at, struct check_item *item)
+/* Sets the value of an expectation that compares nothing, and its interval. */
+static void measure_mean(struct arena *arena, const struct grid *grid, const struct speaks *at,
+                         struct check_item *item)
 {
     const struct experiment_expect *e = item->expect;
-    uint32_t seeds = grid->seed_count, n, m;
-    double sure = grid_confidence(grid, e->confidence);
-    double *x = arena_alloc(arena, seeds + 1, sizeof *x);
-    double *base = arena_alloc(arena, seeds + 1, sizeof *base);
+    struct trust_open open;
+    struct stats_mean mean = trust_mean(grid, at->point, at->policy, e->metric,
+                                        e->confidence, &open);
 
-    note_sides(arena, grid, at, item);
-    n = grid_samples(grid, at->point, at->policy, e->metric, x);
-    item->alike = grid_alike(grid, at->point, at->policy);
-    item->fixed = is_fixed(grid, at);
-    item->seeds_run = seeds;
-    if (!at->compares) {
-        struct stats_mean mean = stats_mean(x, n, sure);
+    item->value = mean.mean;
+    item->low = mean.low;
+    item->high = mean.high;
+    item->seeds = (uint32_t)mean.count;
+    item->equal = open.seeds > 0;
+    item->each_seed = asks_for_end(at, item);
+    item->doubt = item->equal ? doubt_equal(arena, item, &open)
+        : mean.low == mean.high ? ""
+        : trust_text(arena, trust_jobs(grid, at->point, at->policy), mean.skew,
+                     (double)mean.count);
+}
 
-        item->value = mean.mean;
-        item->low = mean.low;
-        item->high = mean.high;
-        item->seeds = (uint32_t)mean.count;
-        item->each_seed = asks_for_end(at, item);
-        item->doubt = mean.low == mean.high
-            ? "" : trust_text(arena, trust_jobs(grid, at->point, at->policy), mean.skew,
-                              (double)mean.count);
-        if (item->alike || mean.low == mean.high)
-            widen_equal(arena, grid, at, mean.mean, 1, item);
-        return;
-    }
-    m = grid_samples(grid, at->other_point, at->other, e->metric, base);
-    item->alike = item->alike && grid_alike(grid, at->other_point, at->other);
-    struct stats_delta d = stats_delta(x, base, n > m ? n : m, sure);
+/* Sets the paired difference of the two sides and its interval, in percent if the limit
+ * is. */
+static void measure_delta(struct arena *arena, const struct grid *grid,
+                          const struct speaks *at, struct check_item *item)
+{
+    const struct experiment_expect *e = item->expect;
+    struct trust_side a = { grid, at->point, at->policy };
+    struct trust_side b = { grid, at->other_point, at->other };
+    struct trust_open open;
+    struct stats_delta d = trust_delta(&a, &b, e->metric, e->confidence, &open);
+
     item->value = e->percent ? d.percent : d.mean;
     item->low = e->percent ? d.percent_low : d.low;
     item->high = e->percent ? d.percent_high : d.high;
     item->seeds = (uint32_t)d.count;
-    item->doubt = d.low == d.high ? "" : trust_pairs_text(
-        arena, fmax(trust_jobs(grid, at->point, at->policy),
-                    trust_jobs(grid, at->other_point, at->other)),
-        d.skew, (double)d.count);
-    if (item->alike || d.low == d.high)
-        widen_equal(arena, grid, at, d.mean, e->percent ? 100 / fabs(
-            stats_mean(base, n > m ? n : m, sure).mean) : 1, item);
+    item->equal = open.seeds > 0 && !isnan(item->value);
+    if (e->percent) {
+        open.below *= open.percent;
+        open.above *= open.percent;
+    }
+    item->doubt = item->equal ? doubt_equal(arena, item, &open)
+        : d.low == d.high ? ""
+        : trust_pairs_text(arena, fmax(trust_jobs(grid, at->point, at->policy),
+                                       trust_jobs(grid, at->other_point, at->other)),
+                           d.skew, (double)d.count);
+}
+
+/* Sets the value of an expectation and its interval, and what the mean is over. */
+static void measure(struct arena *arena, const struct grid *grid,
+                    const struct speaks *at, struct check_item *item)
+{
+    note_sides(arena, grid, at, item);
+    item->alike = grid_alike(grid, at->point, at->policy) &&
+                  grid_alike(grid, at->other_point, at->other);
+    item->fixed = is_fixed(grid, at);
+    item->seeds_run = grid->seed_count;
+    (at->compares ? measure_delta : measure_mean)(arena, grid, at, item);
 }
 
 /* The expectation is not judged by its figures, for that reason. */

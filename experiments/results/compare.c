@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "experiments/columns/metric.h"
-#include "experiments/results/compare_pairs.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/growth.h"
 #include "experiments/results/survivors.h"
@@ -28,14 +27,6 @@ static void put_lost(struct table *table, struct survivors s)
     table_text(table, survivors_lost(s) ? text : "");
 }
 
-struct compare_pairs compare_pairs_new(struct arena *arena, const struct grid *grid)
-{
-    return (struct compare_pairs){
-        .x = arena_alloc(arena, grid->seed_count + 1, sizeof(double)),
-        .base = arena_alloc(arena, grid->seed_count + 1, sizeof(double)),
-    };
-}
-
 size_t compare_row_at(const struct grid *grid, uint32_t point, uint32_t policy,
                       unsigned metric)
 {
@@ -43,40 +34,18 @@ size_t compare_row_at(const struct grid *grid, uint32_t point, uint32_t policy,
            policy;
 }
 
-/* What a policy is compared with: nothing, if that is itself or lost jobs. */
-static struct stats_delta delta_of(const struct grid *grid,
-                                   struct compare_pairs *pairs, uint32_t point,
-                                   uint32_t policy, uint32_t baseline,
-                                   enum metric metric)
+struct stats_delta compare_pair(const struct grid *grid, uint32_t point, uint32_t policy,
+                                uint32_t other, enum metric metric)
 {
+    struct trust_side side = { grid, point, policy }, base = { grid, point, other };
     struct stats_delta none = { .percent = NAN, .percent_low = NAN,
                                 .percent_high = NAN, .p_value = NAN };
 
-    if (baseline == UINT32_MAX || baseline == policy ||
+    if (other == UINT32_MAX || other == policy ||
         survivors_lost(survivors_of(grid, point, policy, metric)) ||
-        survivors_lost(survivors_of(grid, point, baseline, metric)))
+        survivors_lost(survivors_of(grid, point, other, metric)))
         return none;
-    uint32_t n = grid_samples(grid, point, policy, metric, pairs->x);
-    uint32_t of_base = grid_samples(grid, point, baseline, metric, pairs->base);
-    /* Pairs are alike only where both sides are. */
-    uint32_t count = n > of_base ? n : of_base;
-    struct trust_side side = { grid, point, policy }, base = { grid, point, baseline };
-    double sure = grid_confidence(grid, CONFIDENCE);
-    struct stats_delta delta = stats_delta(pairs->x, pairs->base, count, sure);
-
-    trust_widen_delta(&side, &base, metric, stats_mean(pairs->base, count, sure).mean, sure,
-                      &delta);
-    delta.p_value = grid_p_value(grid, delta.p_value);
-    return delta;
-}
-
-struct stats_delta compare_pair(struct arena *arena, const struct grid *grid,
-                                uint32_t point, uint32_t policy, uint32_t other,
-                                enum metric metric)
-{
-    struct compare_pairs pairs = compare_pairs_new(arena, grid);
-
-    return delta_of(grid, &pairs, point, policy, other, metric);
+    return trust_delta(&side, &base, metric, CONFIDENCE, NULL);
 }
 
 /* All comparisons, by compare_row_at(). */
@@ -89,7 +58,7 @@ struct deltas {
  * correction is over all comparisons of one metric, so it needs all of them at
  * once. */
 static struct deltas deltas_of(struct arena *arena, const struct grid *grid,
-                               struct compare_pairs *pairs, uint32_t baseline)
+                               uint32_t baseline)
 {
     size_t family = (size_t)grid->point_count * grid->policy_count;
     unsigned metrics = metric_count(grid->metrics);
@@ -103,7 +72,7 @@ static struct deltas deltas_of(struct arena *arena, const struct grid *grid,
             for (uint32_t i = 0; i < grid->policy_count; i++) {
                 size_t at = compare_row_at(grid, t, i, m);
 
-                all.delta[at] = delta_of(grid, pairs, t, i, baseline, (enum metric)m);
+                all.delta[at] = compare_pair(grid, t, i, baseline, (enum metric)m);
                 all.p_holm[at] = all.delta[at].p_value;
             }
         stats_holm(arena, all.p_holm + m * family, family);
@@ -121,20 +90,15 @@ struct row {
 /* Writes a row of compare.csv, in the order of its columns.  A policy against
  * itself has a mean and no difference. */
 static void compare_row(struct arena *arena, const struct grid *grid,
-                        struct compare_pairs *pairs, const struct row *row,
-                        enum metric metric, struct table *table)
+                        const struct row *row, enum metric metric, struct table *table)
 {
     uint32_t point = row->point, policy = row->policy;
     bool paired = row->baseline != UINT32_MAX && row->baseline != policy;
     struct survivors none = { 0, 0 };
     size_t at = compare_row_at(grid, point, policy, metric);
     struct stats_delta delta = row->deltas->delta[at];
-    uint32_t n = grid_samples(grid, point, policy, metric, pairs->x);
-    struct trust_side side = { grid, point, policy };
-    double sure = grid_confidence(grid, CONFIDENCE);
-    struct stats_mean mean = stats_mean(pairs->x, n, sure);
+    struct stats_mean mean = trust_mean(grid, point, policy, metric, CONFIDENCE, NULL);
 
-    trust_widen_mean(&side, metric, sure, &mean);
     table_text(table, grid->point[point]);
     table_text(table, grid->policy[policy]);
     table_text(table, metric_info(grid->metrics, metric)->name);
@@ -168,8 +132,7 @@ static void compare_row(struct arena *arena, const struct grid *grid,
 void compare_rows(struct arena *arena, const struct grid *grid,
                   uint32_t baseline, struct table *table)
 {
-    struct compare_pairs pairs = compare_pairs_new(arena, grid);
-    const struct deltas deltas = deltas_of(arena, grid, &pairs, baseline);
+    const struct deltas deltas = deltas_of(arena, grid, baseline);
 
     for (uint32_t t = 0; t < grid->point_count; t++)
         for (uint32_t i = 0; i < grid->policy_count; i++) {
@@ -180,6 +143,6 @@ void compare_rows(struct arena *arena, const struct grid *grid,
             if (baseline != UINT32_MAX)
                 row.jobs_base = trust_jobs(grid, t, baseline);
             for (unsigned m = 0; m < metric_count(grid->metrics); m++)
-                compare_row(arena, grid, &pairs, &row, (enum metric)m, table);
+                compare_row(arena, grid, &row, (enum metric)m, table);
         }
 }

@@ -19,9 +19,8 @@ struct table;
 
 /* Returns the difference of a policy to another one at a point, paired by seed;
  * all NAN where both are the same, or either lost some jobs of the metric. */
-struct stats_delta compare_pair(struct arena *arena, const struct grid *grid,
-                                uint32_t point, uint32_t policy, uint32_t other,
-                                enum metric metric);
+struct stats_delta compare_pair(const struct grid *grid, uint32_t point, uint32_t policy,
+                                uint32_t other, enum metric metric);
 
 /* Fills the table with the rows of compare.csv. baseline UINT32_MAX: no differences. */
 void compare_rows(struct arena *arena, const struct grid *grid,
@@ -46,5 +45,9 @@ struct sheet *compare_sheet(struct arena *arena, const struct grid *left,
  * of lines: 0, nothing moved. */
 uint32_t compare_print(FILE *file, const struct grid *left,
                        const struct grid *right);
+/* Returns the place of a comparison in an array of all metrics, points and policies.
+ * Those of one metric, which are corrected together, lie side by side. */
+size_t compare_row_at(const struct grid *grid, uint32_t point, uint32_t policy,
+                      unsigned metric);
 
 #endif

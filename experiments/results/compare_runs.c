@@ -10,7 +10,6 @@
 #include <math.h>
 
 #include "experiments/columns/metric.h"
-#include "experiments/results/compare_pairs.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/survivors.h"
 #include "experiments/results/trust.h"
@@ -19,6 +18,12 @@
 #include "sim/text/sheet.h"
 
 #define CONFIDENCE 0.95
+
+/* Samples of a metric, of one policy in both folders. */
+struct compare_pairs {
+    double *x, *base;           /* seed_count each */
+    uint32_t count;             /* of them, the samples */
+};
 
 struct grid *compare_align(struct arena *arena, const struct grid *grid,
                            const struct grid *other)
@@ -30,6 +35,7 @@ struct grid *compare_align(struct arena *arena, const struct grid *grid,
     for (unsigned m = 0; m < metrics; m++)
         theirs[m] = metric_same(grid->metrics, (enum metric)m, other->metrics);
     *out = *grid;
+    grid_set_stop(out, other->stop);
     grid_begin(arena, out);
     for (uint32_t t = 0; t < grid->point_count; t++)
         for (uint32_t p = 0; p < grid->policy_count; p++) {
@@ -39,6 +45,8 @@ struct grid *compare_align(struct arena *arena, const struct grid *grid,
             size_t pair = grid_pair(grid, t, p);
 
             out->fixed[pair] = both && grid_fixed(other, ot, op);
+            out->without[pair] = !both || other->without == NULL
+                ? 0 : other->without[grid_pair(other, ot, op)];
             out->failed[pair] = both ? grid_failed(other, ot, op) : 0;
             for (uint32_t s = 0; s < grid->seed_count; s++) {
                 uint32_t os = out->fixed[pair] ? 0
@@ -132,20 +140,13 @@ static bool both_whole(const struct pairing *r, uint32_t point, uint32_t policy,
            !survivors_lost(survivors_of(r->pair, point, policy, metric));
 }
 
-/* What the right is against the left, from the samples in r->samples. */
+/* What the right is against the left. */
 static struct stats_delta change_of(const struct pairing *r, uint32_t point,
                                     uint32_t policy, enum metric metric)
 {
     struct trust_side left = { r->left, point, policy }, right = { r->pair, point, policy };
-    double sure = fmax(grid_confidence(r->left, CONFIDENCE),
-                       grid_confidence(r->right, CONFIDENCE));
-    struct stats_delta d = stats_delta(r->samples.x, r->samples.base, r->samples.count, sure);
 
-    trust_widen_delta(&right, &left, metric,
-                      stats_mean(r->samples.base, r->samples.count, sure).mean, sure, &d);
-    d.p_value = fmax(grid_p_value(r->left, d.p_value),
-                     grid_p_value(r->right, d.p_value));
-    return d;
+    return trust_delta(&right, &left, metric, CONFIDENCE, NULL);
 }
 
 /* Holm's p-values: as in compare.csv, all points and policies of one metric are
@@ -163,7 +164,6 @@ static void correct_changes(struct arena *arena, struct pairing *r)
             for (uint32_t p = 0; p < left->policy_count; p++) {
                 double *at = &r->p_holm[compare_row_at(left, t, p, m)];
 
-                pair_samples(left, r->pair, t, p, (enum metric)m, &r->samples);
                 *at = both_whole(r, t, p, (enum metric)m)
                     ? change_of(r, t, p, (enum metric)m).p_value : NAN;
             }
@@ -261,7 +261,8 @@ static struct pairing *pair_runs(struct arena *arena, const struct grid *left,
 
     *r = (struct pairing){
         .left = left, .right = right, .pair = compare_align(arena, left, right),
-        .samples = compare_pairs_new(arena, left)
+        .samples = { .x = arena_alloc(arena, left->seed_count + 1, sizeof(double)),
+                     .base = arena_alloc(arena, left->seed_count + 1, sizeof(double)) }
     };
     correct_changes(arena, r);
     return r;

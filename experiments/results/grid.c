@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "experiments/columns/metric.h"
+#include "experiments/results/without.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/stats/looks.h"
@@ -45,6 +46,7 @@ void grid_begin(struct arena *arena, struct grid *grid)
 
     grid->arena = arena;
     grid->fixed = arena_alloc(arena, pairs + 1, sizeof *grid->fixed);
+    grid->without = arena_alloc(arena, pairs + 1, sizeof *grid->without);
     grid->failed = arena_alloc(arena, pairs + 1, sizeof *grid->failed);
     grid->present = arena_alloc(arena, count_cells(grid) + 1, sizeof *grid->present);
     grid->column = arena_alloc(arena, metric_count(grid->metrics), sizeof *grid->column);
@@ -196,6 +198,9 @@ struct grid *grid_of_experiment(struct arena *arena, const struct experiment *ex
                     experiment->point_count, experiment->policy_name,
                     experiment->policy_count, experiment->seeds);
     grid_set_stop(grid, experiment->stop);
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++)
+            grid->without[grid_pair(grid, t, p)] = without_of(experiment, t, p);
     return grid;
 }
 

@@ -49,6 +49,7 @@ struct grid {
     /* By point and policy; NULL: none of them. */
     bool *fixed;                /* nothing is drawn: one trial is all seeds' */
     uint32_t *failed;           /* trials that failed */
+    uint32_t *without;          /* what cannot happen: without.h */
 };
 
 /* Returns the place of a point and a policy. */

@@ -11,6 +11,7 @@
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
 #include "experiments/results/stop_file.h"
+#include "experiments/results/without.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -63,7 +64,7 @@ static uint32_t names_add(struct arena *arena, struct names *names,
 }
 
 struct columns {
-    size_t point, policy, seed, fixed, metric[METRIC_ROOM];
+    size_t point, policy, seed, fixed, without, metric[METRIC_ROOM];
 };
 
 /* Finds the columns of a summary.  A metric that is not there (SIZE_MAX) was not
@@ -77,6 +78,7 @@ static bool find_columns(const struct csv *in, const struct metric_set *metrics,
         return false;
     /* SIZE_MAX: the table was written by a version that did not have it. */
     c->fixed = csv_find(in, "deterministic");
+    c->without = csv_find(in, "without");
     for (unsigned m = 0; m < metric_count(metrics); m++)
         c->metric[m] = csv_find(in, metric_info(metrics, (enum metric)m)->name);
     return true;
@@ -146,6 +148,8 @@ static bool read_row(struct grid *grid, const struct csv *in,
                        "the row repeats a point, policy and seed");
     if (fixed == 1)
         grid->fixed[grid_pair(grid, point, policy)] = true;
+    if (c->without != SIZE_MAX)
+        grid->without[grid_pair(grid, point, policy)] = without_read(csv_text(in, c->without));
     for (unsigned m = 0; m < metric_count(grid->metrics); m++) {
         number = NAN;
         if (c->metric[m] != SIZE_MAX && !csv_number(in, c->metric[m], &number, err))

@@ -32,7 +32,6 @@ static uint32_t failed_trials(const struct grid *grid)
 struct widths {
     const struct experiment *experiment;
     const struct grid *grid;
-    double *x, *base;
     bool paired;                /* differences to the baseline, or means */
     uint32_t count, left_out;   /* left out: some jobs were lost, or the mean is 0 or none */
     uint32_t fixed, equal;      /* nothing is drawn: known exactly; drawn, and all alike */
@@ -53,25 +52,19 @@ static bool lost(const struct widths *w, uint32_t point, uint32_t policy,
 
 /* The longer side of the interval, in percent of the mean that it is relative
  * to; NAN: there is none. */
-static double width_of(struct widths *w, uint32_t point, uint32_t policy,
+static double width_of(const struct widths *w, uint32_t point, uint32_t policy,
                        enum metric metric)
 {
     struct trust_side side = { w->grid, point, policy };
     struct trust_side first = { w->grid, point, w->experiment->baseline };
-    double sure = grid_confidence(w->grid, 0.95);
-    uint32_t n = grid_samples(w->grid, point, policy, metric, w->x), m;
 
     if (!w->paired) {
-        struct stats_mean mean = stats_mean(w->x, n, sure);
+        struct stats_mean mean = trust_mean(w->grid, point, policy, metric, 0.95, NULL);
 
-        trust_widen_mean(&side, metric, sure, &mean);
         return 100 * fmax(mean.high - mean.mean, mean.mean - mean.low) /
                fabs(mean.mean);
     }
-    m = grid_samples(w->grid, point, w->experiment->baseline, metric, w->base);
-    n = n > m ? n : m;
-    struct stats_delta d = stats_delta(w->x, w->base, n, sure);
-    trust_widen_delta(&side, &first, metric, stats_mean(w->base, n, sure).mean, sure, &d);
+    struct stats_delta d = trust_delta(&side, &first, metric, 0.95, NULL);
     return fmax(d.percent_high - d.percent, d.percent - d.percent_low);
 }
 
@@ -157,8 +150,6 @@ static bool is_narrow(struct arena *arena, const struct experiment *experiment,
 {
     struct widths w = {
         .experiment = experiment, .grid = grid,
-        .x = arena_alloc(arena, grid->seed_count + 1, sizeof *w.x),
-        .base = arena_alloc(arena, grid->seed_count + 1, sizeof *w.base),
         .paired = experiment->baseline != UINT32_MAX && grid->policy_count > 1
     };
 

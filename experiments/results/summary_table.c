@@ -172,20 +172,13 @@ void summary_fill(struct arena *arena, const struct grid *grid, uint32_t point,
                   struct summary_column *column)
 {
     uint32_t n = grid->policy_count;
-    double *x = arena_alloc(arena, grid->seed_count + 1, sizeof *x);
 
     column->mean = arena_alloc(arena, n, sizeof *column->mean);
     column->best = arena_alloc(arena, n, sizeof *column->best);
     column->trusted = arena_alloc(arena, n, sizeof *column->trusted);
     column->largest = 0;
     for (uint32_t p = 0; p < n; p++) {
-        uint32_t seeds = grid_samples(grid, point, p, metric, x);
-
-        struct trust_side side = { grid, point, p };
-        double sure = grid_confidence(grid, 0.95);
-
-        column->mean[p] = stats_mean(x, seeds, sure);
-        trust_widen_mean(&side, metric, sure, &column->mean[p]);
+        column->mean[p] = trust_mean(grid, point, p, metric, 0.95, NULL);
         column->trusted[p] = *trust_text(
             arena, trust_jobs(grid, point, p), column->mean[p].skew,
             (double)column->mean[p].count) == 0;

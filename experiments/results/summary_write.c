@@ -14,6 +14,7 @@
 #include "experiments/columns/metric.h"
 #include "experiments/results/csv_out.h"
 #include "experiments/results/grid.h"
+#include "experiments/results/without.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -30,8 +31,8 @@ struct writing {
     const struct experiment *experiment;
     struct grid *grid;
     struct csv_kind kind;
-    /* By column; METRIC_ROOM: `deterministic`, wherever it stands. */
-    enum metric metric[NAMES + METRIC_ROOM + 1];
+    /* By column; METRIC_ROOM: `deterministic` or `without`, wherever they stand. */
+    enum metric metric[NAMES + METRIC_ROOM + 2];
 };
 
 /* Rows of trials from..to - 1, which one thread makes. */
@@ -94,8 +95,21 @@ static void put_value(const struct writing *w, size_t column, uint32_t trial,
         values->value[trial] = put_metric(table, type, values->value[trial]);
 }
 
-/* Writes the row of a trial: its keys, its metrics, and whether nothing is drawn
- * there. */
+/* Puts what is no metric: whether nothing is drawn there, or what cannot happen. */
+static void put_other(const struct writing *w, size_t column, struct experiment_trial t,
+                      struct table *table)
+{
+    char text[WITHOUT_BYTES];
+
+    if (w->kind.columns[column].type == TABLE_COUNT) {
+        table_count(table, !experiment_draws(w->experiment, t.point, t.policy));
+        return;
+    }
+    without_text(w->grid->without[grid_pair(w->grid, t.point, t.policy)], text);
+    table_text(table, text);
+}
+
+/* Writes the row of a trial: its keys, its metrics, and what is known of it. */
 static void put_row(const struct writing *w, uint32_t trial, struct experiment_trial t,
                     struct table *table)
 {
@@ -106,7 +120,7 @@ static void put_row(const struct writing *w, uint32_t trial, struct experiment_t
     table_count(table, grid->seed[t.seed]);
     for (size_t c = NAMES; c < w->kind.count; c++)
         if (w->metric[c] == METRIC_ROOM)
-            table_count(table, !experiment_draws(w->experiment, t.point, t.policy));
+            put_other(w, c, t, table);
         else
             put_value(w, c, trial, table);
     table_end_row(table);
@@ -236,7 +250,7 @@ bool summary_write(struct arena *arena, const struct folder *dir,
 
     if (out == NULL)
         return false;
-    assert(csv_summary.count == NAMES + METRIC_COUNT + 1);
+    assert(csv_summary.count == NAMES + METRIC_COUNT + 2);
     for (size_t c = NAMES; c < w.kind.count; c++) {
         w.metric[c] = metric_find(grid->metrics, w.kind.columns[c].name);
         if (w.metric[c] == metric_count(grid->metrics))

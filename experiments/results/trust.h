@@ -44,46 +44,47 @@ const char *trust_pairs_text(struct arena *arena, double jobs, double skew,
  * have come up.  With a probability of 1 - confidence or more, nothing is seen
  * - of a count, in n seeds, if on average up to -log(1 - confidence) / n come in a seed, as
  *   of a Poisson process (3 / n, the rule of three);
- * - of a fraction, in n seeds or of n requests, if a share of up to 1 - (1 - confidence)^(1/n)
+ * - of a fraction, in n seeds or n cases, if a share of up to 1 - (1 - confidence)^(1/n)
  *   of them are otherwise (Clopper and Pearson's bound, one-sided).  Each may then be
- *   anything: 0 to 1, and -1 to 1 of a difference. */
-struct trust_equal {
-    double below, above;        /* by how much the mean may differ from the value, from 0 on */
-    double share;               /* of seeds or requests that may be otherwise */
+ *   anything: 0 to 1, and -1 to 1 of a difference.
+ * Cases are the jobs with a deadline, or the requests, of all seeds (slo_count), where
+ * slo_attained_fraction is 0 or 1 in all of them.  A difference of two such policies is of
+ * pairs: both meet the same cases, so there are as many pairs as the policy with fewer has
+ * cases.
+ * Nothing is left open
+ * - where nothing is drawn, or what the metric counts cannot happen (without.h);
+ * - of what came, and of a count of what was done where all jobs are done;
+ * - of a measured fraction that is neither 0 nor 1, such as a utilization: seeds do not have
+ *   it alike by chance;
+ * - of other figures, such as prices, times, and fractions that are no share of a whole. */
+struct trust_open {
+    uint32_t seeds;             /* equal ones that leave the interval open; 0: it is open for
+                                   no such reason */
+    bool cases;                 /* it is by cases, as if they were independent, and */
+    double share;               /* ... of other seeds this share may differ; then the mean ... */
+    double below, above;        /* ... may be so much lower or higher */
+    double percent;             /* of the baseline's mean, of a difference of 1 */
 };
-/* Returns it for a count or a fraction; value: the same in all `n` of them, n > 0. */
-struct trust_equal trust_equal(const struct metric_info *info, double value, bool difference,
-                               double n, double confidence);
-/* Returns of how many jobs or requests, in all seeds, slo_attained_fraction is all or none;
- * 0 of another metric, of a fraction between, and where that was not counted. */
-double trust_events(const struct grid *grid, uint32_t point, uint32_t policy,
-                    enum metric metric);
-/* Returns the two-sided p-value of a difference that is the same in all `n` seeds: below
- * 1 - confidence exactly where the interval that they leave open excludes 0. */
-double trust_equal_p(const struct metric_info *info, double difference, double n);
-/* Does the experiment say how many it is: what came, and of a count of what was done, where
- * all jobs are done? */
-bool trust_count_given(const struct grid *grid, uint32_t point, uint32_t policy,
-                       enum metric metric);
 
 /* A policy at a point of a grid. */
 struct trust_side {
     const struct grid *grid;
     uint32_t point, policy;
 };
-/* Is a value that is the same in all seeds known for a reason: nothing is drawn on either
- * side, the experiment says it, or it is of another kind than counts and fractions?  `b`
- * may be `a`. */
-bool trust_is_known(const struct trust_side *a, const struct trust_side *b, enum metric metric);
-/* Sets the interval that equal seeds leave open where theirs has no width, though the value
- * is not known for a reason; another mean stays as it is.  confidence: as grid_confidence()
- * gives it. */
-void trust_widen_mean(const struct trust_side *side, enum metric metric, double confidence,
-                      struct stats_mean *mean);
-/* Does the same for the paired difference of `side` to `base`, with its percentage, of a
- * mean of `base_mean`, and its p-value. */
-void trust_widen_delta(const struct trust_side *side, const struct trust_side *base,
-                       enum metric metric, double base_mean, double confidence,
-                       struct stats_delta *delta);
+/* Is it a share of a whole, so that it lies from 0 to 1? */
+bool trust_is_share(const struct metric_info *info, enum metric metric);
+/* Returns the mean of a metric over the seeds and its interval: that of the samples, or what
+ * equal seeds leave open.  It is the same in all tables, charts and verdicts.  Seeds that
+ * are alike in every metric count as one, except where they leave something open.
+ * confidence: as experiments say it; seeds that were stopped by a rule make it larger
+ * (grid_confidence()).  open: NULL, or set. */
+struct stats_mean trust_mean(const struct grid *grid, uint32_t point, uint32_t policy,
+                             enum metric metric, double confidence, struct trust_open *open);
+/* Returns the paired difference of `side` to `base` likewise, with its percentage and p-value,
+ * which is below 1 - confidence exactly where the interval excludes 0.  The grids have the
+ * same seeds in the same places.  Means that are not over all jobs are compared, too: the
+ * caller must ask survivors.h first. */
+struct stats_delta trust_delta(const struct trust_side *side, const struct trust_side *base,
+                               enum metric metric, double confidence, struct trust_open *open);
 
 #endif

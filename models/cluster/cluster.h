@@ -98,6 +98,9 @@ struct cluster_spec {
     const struct outage_spec *failures; /* NULL: nothing fails */
 };
 
+/* True: nodes, GPUs, switches or jobs may fail.  A spec of failures that states only what
+ * they would cost has none. */
+bool cluster_fails(const struct cluster_spec *spec);
 /* True: failures or reclaimed nodes are drawn at random, so that a trial
  * depends on its replica. */
 bool cluster_draws(const struct cluster_spec *spec);

@@ -17,13 +17,19 @@
 #include "sim/base/clock.h"
 
 /* Recorded failures count too: they are dealt to nodes by a draw. */
-bool cluster_draws(const struct cluster_spec *spec)
+bool cluster_fails(const struct cluster_spec *spec)
 {
     assert(spec != NULL);
     const struct outage_spec *f = spec->failures;
-    bool draws = f != NULL && (f->gpu_mtbf_ns > 0 || f->node_mtbf_ns > 0 ||
-                               f->switch_mtbf_ns > 0 || f->job_mtbf_ns > 0 ||
-                               f->recorded != NULL);
+
+    return f != NULL && (f->gpu_mtbf_ns > 0 || f->node_mtbf_ns > 0 || f->switch_mtbf_ns > 0 ||
+                         f->job_mtbf_ns > 0 || f->recorded != NULL);
+}
+
+bool cluster_draws(const struct cluster_spec *spec)
+{
+    assert(spec != NULL);
+    bool draws = cluster_fails(spec);
 
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct rent_spec *rent = spec->group[g].rent;

@@ -315,6 +315,14 @@ static void widen_percent(const struct pairs *pairs, struct moments m,
 
     if (isinf(delta->percent_low) || m.n < HALL_LEAST)
         return;
+    if (!(delta->percent_low < delta->percent_high)) {
+        /* x is 0 throughout: x - r b is -r b, so all ratios but 0 are rejected, or none. */
+        if (!is_rejected(pairs, middle + 1)) {
+            delta->percent_low = -INFINITY;
+            delta->percent_high = INFINITY;
+        }
+        return;
+    }
     low = 100 * sign * (widen_end(pairs, middle, low) - 1);
     high = 100 * sign * (widen_end(pairs, middle, high) - 1);
     delta->percent_low = fmin(delta->percent_low, low);

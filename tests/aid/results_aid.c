@@ -92,6 +92,7 @@ static void summary(const char *dir, const struct results_names *names)
                 table_real(table, value);
         }
         table_count(table, 0);
+        table_text(table, "");
         table_end_row(table);
     }
     put_kind(dir, &csv_summary, table);

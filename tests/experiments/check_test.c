@@ -14,6 +14,7 @@
 
 #include "experiments/results/check.h"
 #include "experiments/results/grid.h"
+#include "experiments/results/without.h"
 #include "sim/base/arena.h"
 #include "sim/text/folder.h"
 #include "tests/aid/scratch.h"
@@ -256,6 +257,38 @@ static void alike_seeds_leave_failures_open(void **state)
     e.high = 0.001;
     grid->fixed = fixed;                /* nothing is drawn: there are no others */
     assert_int_equal(judge(w, grid, e), CHECK_HOLDS);
+}
+
+/* 0.7 in each of four seeds is no chance, as compare.csv says, too.  Without failures 0 is
+ * known.  Of 4 x 1000 deadlines that both policies met, 1 - 0.05^(1/4000) = 0.00074865 may
+ * be otherwise in b. */
+static void measured_and_impossible_figures_are_known(void **state)
+{
+    struct scratch *w = *state;
+    struct grid *grid = make_grid(w->arena, 4);
+    struct experiment_expect e = expect_of(METRIC_GPU_UTILIZATION, NULL, 0.7, 1);
+    struct check_list list;
+
+    set_all(grid, METRIC_GPU_UTILIZATION, 0.7);
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_int_equal(list.held, 1);
+    assert_string_equal(list.item[0].reason, "0.7, 95% interval [0.7, 0.7], 4 seeds");
+    assert_int_equal(judge(w, grid, expect_of(METRIC_GPU_UTILIZATION, "b", 0, 0)),
+                     CHECK_HOLDS);
+    set_all(grid, METRIC_GPU_DOWN, 0);
+    e = expect_of(METRIC_GPU_DOWN, NULL, -INFINITY, 0.001);
+    assert_int_equal(judge(w, grid, e), CHECK_UNDECIDED);
+    grid->without[0] = without_read("rent failures");
+    assert_int_equal(judge(w, grid, e), CHECK_HOLDS);
+    set_all(grid, METRIC_SLO, 1);
+    set_all(grid, METRIC_SLO_COUNT, 1000);
+    e = expect_of(METRIC_SLO, "b", -0.0007486, INFINITY);
+    assert_int_equal(judge(w, grid, e), CHECK_UNDECIDED);
+    e.low = -0.0007487;
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_int_equal(list.held, 1);
+    assert_non_null(strstr(list.item[0].reason, "4 equal seeds; not trusted: all 4 seeds are "
+                           "equal, and 53% of others may differ"));
 }
 
 /* A price that is the same for each seed is known, and so is it that all jobs are done. */
@@ -505,6 +538,7 @@ int main(void)
         TEST(equal_fractions_of_drawn_seeds_have_an_interval_too),
         TEST(none_and_all_are_judged_by_the_seeds_that_were_run),
         TEST(alike_seeds_leave_failures_open),
+        TEST(measured_and_impossible_figures_are_known),
         TEST(what_the_experiment_says_is_known),
         TEST(a_point_without_its_partner_is_not_judged),
         TEST(a_percentage_of_nothing_is_told),

@@ -19,6 +19,7 @@
 #include "experiments/columns/columns.h"
 #include "experiments/results/compare.h"
 #include "experiments/results/grid.h"
+#include "experiments/results/without.h"
 #include "sim/base/arena.h"
 #include "sim/stats/stats.h"
 
@@ -123,6 +124,23 @@ static void baseline_that_may_be_zero_has_no_relative_interval(void **state)
     assert_true(isinf(d.percent_low) && isinf(d.percent_high));
 }
 
+/* No job waited under x.  Under the baseline they waited 3, 8, 9 and 9: mean 7.25, sd 2.87228,
+ * skewness -1.84628.  Student's t is 7.25 / 1.43614 = 5.0483, above the 3.1824 of 3 degrees of
+ * freedom; Hall's is 1.1130, so a mean of 0 is not rejected and x may be any ratio of it.  Of
+ * 9, 10, 11, 12, without skewness, both are 16.27, and 0 is the only ratio. */
+static void nothing_is_no_certain_part_of_a_baseline_that_may_be_zero(void **state)
+{
+    const double none[] = { 0, 0, 0, 0 }, skewed[] = { 3, 8, 9, 9 }, even[] = { 9, 10, 11, 12 };
+    struct stats_delta d = stats_delta(none, skewed, 4, 0.95);
+
+    (void)state;
+    NEAR(d.percent, -100);
+    assert_true(d.p_value > 0.05);
+    assert_true(isinf(d.percent_low) && isinf(d.percent_high));
+    d = stats_delta(none, even, 4, 0.95);
+    assert_true(d.percent_low == -100 && d.percent_high == -100 && d.p_value < 0.05);
+}
+
 static void pairs_that_lack_a_side_do_not_count(void **state)
 {
     const double x[] = { 11, NAN, 13, 1 }, base[] = { 10, 10, 10, NAN };
@@ -222,6 +240,99 @@ static void equal_seeds_have_the_interval_that_check_judges(void **state)
     arena_free(arena);
 }
 
+/* Writes the rows of a grid, and asserts that `part` is among them. */
+static void assert_rows_say(struct arena *arena, const struct grid *grid, const char *part)
+{
+    struct table *table = table_new(csv_compare.columns, csv_compare.count);
+    const char *rows;
+    size_t bytes;
+
+    compare_rows(arena, grid, 0, table);
+    rows = table_bytes(table, &bytes);
+    if (strstr(rows, part) == NULL)
+        fail_msg("no '%s' in: %s", part, rows);
+    table_free(table);
+}
+
+/* Without failures, and without deadlines, no seed can have other than 0 and 1.  Rented nodes
+ * may still be taken back: 0 to 1 - 0.05^(1/3) of lost time. */
+static void what_cannot_happen_has_no_width(void **state)
+{
+    struct arena *arena = arena_new(4096);
+    struct grid *grid = make_grid(arena);
+
+    (void)state;
+    for (unsigned i = 0; i < 6; i++) {
+        grid_set(grid, 0, i / 3, i % 3, METRIC_JCT_MEAN, i);
+        grid_set(grid, 0, i / 3, i % 3, METRIC_GPU_DOWN, 0);
+        grid_set(grid, 0, i / 3, i % 3, METRIC_GPU_LOST, 0);
+        grid_set(grid, 0, i / 3, i % 3, METRIC_SLO, 1);
+        grid_set(grid, 0, i / 3, i % 3, METRIC_SLO_COUNT, 0);
+    }
+    grid->without[0] = grid->without[1] = without_read("failures deadlines of_later_versions");
+    assert_rows_say(arena, grid, "base,b,gpu_down_fraction,3,0,0,0,a,,,,1,");
+    assert_rows_say(arena, grid, "base,b,slo_attained_fraction,3,1,1,1,a,0,0,0,1,");
+    assert_rows_say(arena, grid, "base,b,slo_count,3,0,0,0,a,,,,1,");
+    assert_rows_say(arena, grid, "base,b,gpu_lost_fraction,3,0,0,0.63159685,a,,,,1,");
+    grid->without[1] = 0;               /* nodes of b fail */
+    assert_rows_say(arena, grid, "base,a,gpu_down_fraction,3,0,0,0,a,");
+    assert_rows_say(arena, grid, "base,b,gpu_down_fraction,3,0,0,0.63159685,a,,,,1,");
+    arena_free(arena);
+}
+
+/* 3 x 100 deadlines of each policy, and each was met: a share of 1 - 0.05^(1/300) = 0.00993608
+ * of the pairs may be otherwise.  If b has met none, its difference of -1 may be as high as
+ * -1 + 2 x 0.00993608, and (1 + 1)^-300 = 4.9091e-91 is the p-value.  Of 300 and 200 deadlines,
+ * as `until` may cut them off, there are 200 pairs: 1 - 0.05^(1/200) = 0.0148670. */
+static void a_difference_of_promises_kept_is_bounded_by_their_number(void **state)
+{
+    struct arena *arena = arena_new(4096);
+    struct grid *grid = make_grid(arena);
+
+    (void)state;
+    for (unsigned i = 0; i < 6; i++) {
+        grid_set(grid, 0, i / 3, i % 3, METRIC_JCT_MEAN, i);
+        grid_set(grid, 0, i / 3, i % 3, METRIC_SLO, 1);
+        grid_set(grid, 0, i / 3, i % 3, METRIC_SLO_COUNT, 100);
+    }
+    assert_rows_say(arena, grid, "base,b,slo_attained_fraction,3,1,0.990063918,1,a,0,"
+                    "-0.993608194,0.993608194,1,");
+    for (uint32_t s = 0; s < 3; s++)
+        grid_set(grid, 0, 1, s, METRIC_SLO, 0);
+    assert_rows_say(arena, grid, "base,b,slo_attained_fraction,3,0,0,0.00993608194,a,-100,"
+                    "-100,-98.0127836,4.90909");
+    for (uint32_t s = 0; s < 3; s++) {
+        grid_set(grid, 0, 1, s, METRIC_SLO, 1);
+        grid_set(grid, 0, 1, s, METRIC_SLO_COUNT, s == 0 ? 0 : 100);
+    }
+    assert_rows_say(arena, grid, "base,b,slo_attained_fraction,3,1,0.985132961,1,a,0,"
+                    "-1.48670392,1.48670392,1,");
+    arena_free(arena);
+}
+
+/* Seeds that are alike in every metric are one sample of a time, and three of a failure that
+ * none of them has: -ln(0.05) / 3 = 0.998577 may come in one.  A utilization of 0.7 is
+ * measured.  A gap of 0 to the bound says nothing of how large it may be: it is no share. */
+static void alike_seeds_leave_counts_and_shares_open(void **state)
+{
+    struct arena *arena = arena_new(4096);
+    struct grid *grid = make_grid(arena);
+
+    (void)state;
+    for (uint32_t s = 0; s < 3; s++) {
+        grid_set(grid, 0, 0, s, METRIC_JOBS_FAILED, 0);
+        grid_set(grid, 0, 0, s, METRIC_GPU_UTILIZATION, 0.7);
+        grid_set(grid, 0, 0, s, METRIC_GAP, 0);
+    }
+    assert_rows_say(arena, grid, "base,a,jct_mean_s,1,10,,,a,");
+    assert_rows_say(arena, grid, "base,a,jobs_failed,3,0,0,0.998577425,a,");
+    assert_rows_say(arena, grid, "base,a,gpu_utilization,1,0.7,,,a,");
+    grid_set(grid, 0, 0, 0, METRIC_JCT_MEAN, 11);       /* alike no more */
+    assert_rows_say(arena, grid, "base,a,gpu_utilization,3,0.7,0.7,0.7,a,");
+    assert_rows_say(arena, grid, "base,a,gap_to_bound,3,0,0,0,a,");
+    arena_free(arena);
+}
+
 static void aligned_grid_is_absent_where_the_other_lacks_trials(void **state)
 {
     struct arena *arena = arena_new(4096);
@@ -307,7 +418,7 @@ static void a_metric_is_one_line_of_the_list(void **state)
         &csv_summary.columns[3 + METRIC_JCT_MEAN];
 
     (void)state;
-    assert_int_equal(csv_summary.count, 3 + METRIC_COUNT + 1);
+    assert_int_equal(csv_summary.count, 3 + METRIC_COUNT + 2);
     assert_string_equal(info->name, "jct_mean_s");
     assert_string_equal(info->unit, "s");
     assert_int_equal(info->better, -1);
@@ -348,11 +459,15 @@ int main(void)
         cmocka_unit_test(relative_delta_of_constant_pairs_is_certain),
         cmocka_unit_test(relative_interval_agrees_with_the_p_value),
         cmocka_unit_test(baseline_that_may_be_zero_has_no_relative_interval),
+        cmocka_unit_test(nothing_is_no_certain_part_of_a_baseline_that_may_be_zero),
         cmocka_unit_test(pairs_that_lack_a_side_do_not_count),
         cmocka_unit_test(equal_pairs_have_p_1_and_shifted_ones_p_0),
         cmocka_unit_test(zero_baseline_has_no_percentage),
         cmocka_unit_test(compare_rows_leave_the_baseline_without_delta),
         cmocka_unit_test(equal_seeds_have_the_interval_that_check_judges),
+        cmocka_unit_test(what_cannot_happen_has_no_width),
+        cmocka_unit_test(a_difference_of_promises_kept_is_bounded_by_their_number),
+        cmocka_unit_test(alike_seeds_leave_counts_and_shares_open),
         cmocka_unit_test(aligned_grid_is_absent_where_the_other_lacks_trials),
         cmocka_unit_test(
             one_trial_of_what_draws_nothing_pairs_with_every_seed),

@@ -177,8 +177,8 @@ static void heads_say_whether_jobs_were_lost_and_seeds_add_nothing(
         snprintf(name, sizeof name, "plots/%s.gp", figures[f]);
         check_in(dir, name, "\nlost = 1\nfixed = 0\n");
     }
-    for (at = text; (at = strstr(at, ",0\n")) != NULL; at++)
-        at[1] = '1';                    /* the last column: deterministic */
+    for (at = text; (at = strstr(at, ",0,\n")) != NULL; at++)
+        at[1] = '1';                    /* deterministic; the last column is empty */
     results_write_text(dir, "summary.csv", text);
     free(text);
     draw(dir, "png");

@@ -146,7 +146,7 @@ static void they_are_the_last_columns_and_have_rows(void **state)
 
     run(program, EXPERIMENT("", THREE), "out", NULL);
     folder_says(program, "out", "summary.csv",
-                ",deterministic,small_s,in_time,nothing\n");
+                ",deterministic,without,small_s,in_time,nothing\n");
     folder_says(program, "out", "metrics.csv", "small_s,\"mean(jct_s where kind == "
                 "\"\"one\"\")\",s,less,jobs_done,small_s,,8,0,\n");
     folder_says(program, "out", "metrics.csv", "nothing,cost_usd / (jobs - jobs),1,less,"

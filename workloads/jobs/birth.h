@@ -44,6 +44,7 @@ struct source_counts {
     uint64_t parts;             /* jobs that request parts of GPUs, or GPU
                                    types */
     uint64_t limits;            /* jobs with a limit */
+    uint64_t deadlines;         /* jobs with a deadline */
 };
 
 enum source_step { SOURCE_JOB, SOURCE_END, SOURCE_ERROR };
