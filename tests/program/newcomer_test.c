@@ -285,6 +285,11 @@ static void keys_that_no_job_lets_act_are_told(void **state)
           "shuffled, placement: fgd}]'", 0, NULL, "ties shuffled does nothing" },
         { "clustersim run e.yaml -o w --set fidelity=step", 0, NULL,
           "fidelity step does nothing" },
+        { "clustersim run e.yaml -o w --set 'policies=[{policy: dynamic, grow: false}]'", 0,
+          "grow false does nothing under dynamic at 1 of 1 points", NULL },
+        { "sed 's/train: {gpus: 8}/train: {gpus: 4, max: 8}/' e.yaml >g.yaml; clustersim run "
+          "g.yaml -o w --set 'policies=[{policy: dynamic, grow: false}]'", 0, NULL,
+          "grow false does nothing" },
         { NULL, 0, NULL, NULL }
     };
 
