@@ -8,7 +8,9 @@
  */
 #include "experiments/import/args.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "experiments/import/machines.h"
 #include "experiments/options/args.h"
@@ -24,31 +26,79 @@
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 
-/* 64 names are more than there are formats. */
+/* Names and summaries of all formats; more than 64 there are not. */
+struct known {
+    const char *name[65], *summary[64];
+    size_t count;
+};
+
+static void add_known(struct known *known, const char *name, const char *summary)
+{
+    if (known->count == 64)
+        return;
+    known->name[known->count] = name;
+    known->summary[known->count++] = summary;
+}
+
+/* The formats of jobs; with `series`, all others too. */
+static void find_known(struct known *known, bool series)
+{
+    const char *name, *summary;
+
+    for (size_t i = 0; import_format_at(i) != NULL; i++)
+        add_known(known, import_format_at(i)->name, import_format_at(i)->summary);
+    for (size_t i = 0; series && series_format_at(i) != NULL; i++)
+        add_known(known, series_format_at(i)->name, series_format_at(i)->summary);
+    for (size_t i = 0; series && (name = request_format_at(i, &summary)) != NULL; i++)
+        add_known(known, name, summary);
+    for (size_t i = 0; series && machines_format_at(i) != NULL; i++)
+        add_known(known, machines_format_at(i)->name, machines_format_at(i)->summary);
+}
+
+/* Does the word stand in the text, in upper or lower case?  Short ones stand in others. */
+static bool mentions(const char *text, const char *word)
+{
+    size_t bytes = strlen(word);
+
+    for (; *text != '\0'; text++)
+        if (bytes > 3 && strncasecmp(text, word, bytes) == 0)
+            return true;
+    return false;
+}
+
+/* "kube, kube-nodes": the formats in whose summary the word stands; the number of them. */
+static size_t list_told(const struct known *known, const char *word, char *out, size_t room)
+{
+    size_t told = 0, used = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < known->count; i++)
+        if (mentions(known->summary[i], word) && used < room) {
+            int wrote = snprintf(out + used, room - used, "%s%s", told == 0 ? "" : ", ",
+                                 known->name[i]);
+            used += wrote > 0 ? (size_t)wrote : 0;
+            told++;
+        }
+    return told;
+}
+
 const struct import_format *import_arg_format(const char *name, bool series,
                                               struct err *err)
 {
     const struct import_format *format = import_format_find(name);
-    const char *names[64], *near, *summary;
-    size_t n = 0;
+    struct known known = { .count = 0 };
+    char told[200];
+    const char *near;
 
     if (format != NULL)
         return format;
-    for (size_t i = 0; import_format_at(i) != NULL && n + 1 < 64; i++)
-        names[n++] = import_format_at(i)->name;
-    for (size_t i = 0; series && series_format_at(i) != NULL && n + 1 < 64;
-         i++)
-        names[n++] = series_format_at(i)->name;
-    for (size_t i = 0; series && n + 1 < 64 &&
-                       (near = request_format_at(i, &summary)) != NULL; i++)
-        names[n++] = near;
-    for (size_t i = 0; series && machines_format_at(i) != NULL && n + 1 < 64;
-         i++)
-        names[n++] = machines_format_at(i)->name;
-    names[n] = NULL;
-    near = conf_nearest(name, names);
+    find_known(&known, series);
+    near = conf_nearest(name, known.name);
     err_set(err, ERR_USAGE, nowhere, "there is no format '%.60s'", name);
-    if (near != NULL)
+    if (list_told(&known, name, told, sizeof told) > 0)
+        err_hint(err, "Did you mean one of %s?  `clustersim list formats` says what each is.",
+                 told);
+    else if (near != NULL)
         err_hint(err, "Did you mean %s?", near);
     else
         err_hint(err, "`clustersim list formats` names them.");

@@ -247,11 +247,26 @@ static void add_failures(struct rows *all, const struct experiment_point *point)
         }
 }
 
+/* A stated length says nothing about types of GPU; `rates` would. */
+static void add_lengths(struct rows *all, const struct experiment_point *point,
+                        const char *under)
+{
+    for (size_t i = 0; i < workload_form_count(point->workload); i++) {
+        const struct job_form *form = workload_form(point->workload, i);
+
+        if (strcmp(form->recipe, "trace") == 0 && !form->paced &&
+            form->role[0].gpu_type_count > 1)
+            add_under(all, text_format(all->arena, "job %s", form->name), under, "length",
+                      "the same on every type of GPU: `rates:` is not given", "default");
+    }
+}
+
 /* What a cluster and a workload assume. */
 static void add_world(struct rows *all, const struct experiment_point *point,
                       const char *under)
 {
     add_jobs(all, point, under);
+    add_lengths(all, point, under);
     add_failures(all, point);
     for (uint32_t g = 0; g < point->cluster->group_count; g++)
         add_price(all, &point->cluster->group[g], under);

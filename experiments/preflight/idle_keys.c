@@ -2,7 +2,7 @@
 /*
  * idle_keys.c - values of keys that need jobs of a certain kind.
  *
- * A table of four keys: which value is meant, what it lacks, what would help.
+ * A table of five keys: which value is meant, what it lacks, what would help.
  * is_said() and key_acts() ask, for one of them at one point under one policy,
  * whether the value is set and whether something is there for it to act on.
  */
@@ -12,12 +12,13 @@
 
 #include "experiments/spec/experiment.h"
 #include "models/cluster/place.h"
+#include "models/jobs/job.h"
 #include "policies/host/host.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "workloads/source.h"
 
-enum idle { IDLE_ESTIMATE, IDLE_TIES, IDLE_HARDWARE, IDLE_FIDELITY, IDLE_COUNT };
+enum idle { IDLE_ESTIMATE, IDLE_TIES, IDLE_HARDWARE, IDLE_GROW, IDLE_FIDELITY, IDLE_COUNT };
 
 /* The value that is meant of each key, what it lacks to act on, and what would help. */
 static const struct {
@@ -30,6 +31,8 @@ static const struct {
       "placement`), or leave `ties` out." },
     { "hardware", "gpus or cores", "no role may run on either",
       "Give a role `cpu`, and name cpu and GPUs in its `types`." },
+    { "grow", "false", "no role may have more GPUs than it asks for",
+      "Give a role a `max` above its `gpus`, or leave `grow` out." },
     { "fidelity", "step", "no job has steps",
       "Jobs of known length and services are the same either way." },
 };
@@ -43,8 +46,23 @@ static bool is_said(const struct experiment_point *point,
     case IDLE_TIES: return policy->rules.ties_shuffled;
     case IDLE_HARDWARE:
         return policy->rules.hardware != HOST_ANY_HARDWARE;
+    case IDLE_GROW: return policy->rules.no_growth;
     case IDLE_FIDELITY: return point->by_step;
     case IDLE_COUNT: break;
+    }
+    return false;
+}
+
+/* May a role get more GPUs than it asks for?  Where each job asks for its own number (0 in
+ * the form), it may. */
+static bool may_grow(const struct workload_spec *workload)
+{
+    for (size_t i = 0; i < workload_form_count(workload); i++) {
+        const struct job_form *form = workload_form(workload, i);
+
+        for (uint32_t r = 0; r < form->role_count; r++)
+            if (form->role[r].gpus_max > form->role[r].gpus)
+                return true;
     }
     return false;
 }
@@ -61,6 +79,7 @@ static bool key_acts(const struct experiment_point *point,
         return place_goes_by_score(policy->rules.placement) ||
                workload_has_parts(workload);
     case IDLE_HARDWARE: return workload_has_choices(workload);
+    case IDLE_GROW: return may_grow(workload);
     case IDLE_FIDELITY: return workload_has_steps(workload);
     case IDLE_COUNT: break;
     }

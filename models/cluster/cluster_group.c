@@ -154,11 +154,14 @@ static bool read_no_cpu(const struct cluster_reader *reader,
     assert(conf != NULL && group != NULL);
     bool bare = group->gpu == NULL && conf->cores > 0 &&
                 conf->memory_bytes > 0.0;
-    if (!bare && !cluster_is_generic(reader, group->gpu))
-        return err_set(reader->err, ERR_SCHEMA, conf_pos(conf->at),
-                       "cpu is missing: nodes need one unless their GPUs are "
-                       "of type generic, or they have none, but cores and "
-                       "memory");
+    if (!bare && !cluster_is_generic(reader, group->gpu)) {
+        err_set(reader->err, ERR_SCHEMA, conf_pos(conf->at),
+                "cpu is missing: nodes need one unless their GPUs are of type "
+                "generic, or they have none, but cores and memory");
+        return err_hint(reader->err,
+                        "Write what one node has, as cpu: {type: epyc-7763, sockets: 2} "
+                        "and memory: 1TB.  `clustersim list cpus` names the types.");
+    }
     group->cores = conf->cores > 0 ? (uint32_t)conf->cores
                                    : CLUSTER_CORES_UNLIMITED;
     group->memory_bytes = conf->memory_bytes > 0.0

@@ -16,7 +16,11 @@ from setuptools.command.sdist import sdist
 try:
     from setuptools.command.bdist_wheel import bdist_wheel
 except ImportError:
-    from wheel.bdist_wheel import bdist_wheel
+    try:
+        from wheel.bdist_wheel import bdist_wheel
+    except ImportError:
+        raise SystemExit("clustersim: this setuptools builds no wheels: pip install wheel, or "
+                         "setuptools 70.1 or later") from None
 
 HERE = Path(__file__).resolve().parent
 SOURCES = ["Makefile", "LICENSE", "sim", "models", "policies", "workloads", "experiments",

@@ -180,7 +180,7 @@ static const struct {
     { "nodes:\n- {name: a, gpus: {type: h100, count: 65}, " CPU "}\n",
       ERR_RANGE, 2, "65", "" },
     { "nodes:\n- {name: a, gpus: {type: h100, count: 8}}\n",
-      ERR_SCHEMA, 2, "cpu is missing", "" },
+      ERR_SCHEMA, 2, "cpu is missing", "clustersim list cpus" },
     { "nodes:\n- {name: a, cpu: {type: epyc-7763}}\n",
       ERR_SCHEMA, 2, "memory is missing", "memory: 1TB" },
     { "nodes:\n- {name: a, " CPU ",\n   cores: 65}\n",

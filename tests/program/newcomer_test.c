@@ -285,10 +285,51 @@ static void keys_that_no_job_lets_act_are_told(void **state)
           "shuffled, placement: fgd}]'", 0, NULL, "ties shuffled does nothing" },
         { "clustersim run e.yaml -o w --set fidelity=step", 0, NULL,
           "fidelity step does nothing" },
+        { "clustersim run e.yaml -o w --set 'policies=[{policy: dynamic, grow: false}]'", 0,
+          "grow false does nothing under dynamic at 1 of 1 points", NULL },
+        { "sed 's/train: {gpus: 8}/train: {gpus: 4, max: 8}/' e.yaml >g.yaml; clustersim run "
+          "g.yaml -o w --set 'policies=[{policy: dynamic, grow: false}]'", 0, NULL,
+          "grow false does nothing" },
         { NULL, 0, NULL, NULL }
     };
 
     task(*state, answers);
+}
+
+/* A word that is in the summary of a format leads to it; a column called id is no summary. */
+static void a_trace_of_ones_own_gets_a_way_in(void **state)
+{
+    static const struct answer answers[] = {
+        { "clustersim import slurm x -o w.yaml", 2, "one of sacct, slurm-nodes?", NULL },
+        { "clustersim import kubernetes x -o w.yaml", 2, "one of kube, kube-nodes?", NULL },
+        { "clustersim import KUBERNETES x -o w.yaml", 2, "one of kube, kube-nodes?", NULL },
+        { "clustersim import acmi x -o w.yaml", 2, "Did you mean acme?", NULL },
+        { "clustersim import xy x -o w.yaml", 2, "", "one of" },
+        { "printf 'id,arrived,runtime,n\\n1,0,60,1\\n' >f.csv; clustersim import csv f.csv "
+          "-o w.yaml", 3, "--columns job=NAME,submit=NAME", "summary of clusters" },
+        { NULL, 0, NULL, NULL }
+    };
+
+    task(*state, answers);
+}
+
+/* Where jobs may use two types, and nothing says how fast each is. */
+static void a_length_that_knows_no_types_is_told(void **state)
+{
+#define NODES "--set cluster.nodes='[{name: a, count: 1, gpus: {type: generic, count: 8}}, " \
+    "{name: b, count: 1, gpus: {type: l4, count: 8}, cpu: {type: epyc-7742}, memory: 1TB}]'"
+    static const struct answer answers[] = {
+        { "sed 's/mix: .*/mix: [{recipe: trace, gpus: 1, duration: 1h}]/' e.yaml >w.yaml; "
+          "clustersim w.yaml -o b", 0, NULL, "the same on every type of GPU" },
+        { "clustersim w.yaml -o b " NODES, 0,
+          "job trace: length: the same on every type of GPU: `rates:` is not given", NULL },
+        { "clustersim w.yaml -o b " NODES " --set workload.mix.0.rates='{a: 1, b: 0.5}'", 0,
+          NULL, "the same on every type of GPU" },
+        { NULL, 0, NULL, NULL }
+    };
+
+    task(*state, answers);
+#undef NODES
 }
 
 int main(int argc, char **argv)
@@ -298,6 +339,8 @@ int main(int argc, char **argv)
         TEST(a_placement_that_is_none_gets_the_nearest_or_the_others),
         TEST(quotas_of_nobody_are_told),
         TEST(keys_that_no_job_lets_act_are_told),
+        TEST(a_trace_of_ones_own_gets_a_way_in),
+        TEST(a_length_that_knows_no_types_is_told),
         TEST(a_baseline_is_not_where_results_go),
         TEST(other_jobs_are_no_regression_to_measure),
         TEST(figures_that_differ_are_printed_so),

@@ -50,7 +50,8 @@ static const char *recognize_file(const struct csv *csv)
         {"time", "total_job_num",
          "Series of counts that were derived from jobs hold no jobs."},
         {"time", "active", "It is a series of nodes: it holds no jobs."},
-        {"id", NULL, "It is a summary of clusters: it holds no jobs."},
+        {"id", "job_num", "It is a summary of clusters: it holds no jobs."},
+        {"id", "gpu_num", "It is a summary of clusters: it holds no jobs."},
         {"duration", NULL, "Run times alone are no jobs, but a distribution: "
                            "{empirical: {file:, column: duration}}."},
         {"Time", "Carbon Intensity",

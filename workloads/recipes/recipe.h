@@ -153,7 +153,8 @@ extern const size_t recipe_count;
     CONF_KEY("recipe", CONF_TEXT, recipe_keys, recipe, CONF_REQUIRED, \
              "what kind of job this is"), \
     CONF_KEY("name", CONF_TEXT, recipe_keys, name, CONF_ABSENT, \
-             "how results call it; default: the recipe"), \
+             "how results call it; default: the recipe.  Which job is of which kind " \
+             "follows from the names, so another name draws other jobs"), \
     CONF_KEY("share", CONF_REAL, recipe_keys, share, "1", \
              "weight of this entry among the jobs that arrive", .max = 1e9), \
     CONF_KEY("priority", CONF_INT, recipe_keys, priority, "0", \
