@@ -81,7 +81,9 @@ static void tell_homeless(void *self, const struct err *err)
  * then warnings. */
 static bool validate_experiment(struct validating *v, struct err *err)
 {
-    struct experiment_options options = { .check = cmd_experiment_check };
+    struct experiment_options options = { .set = v->args->set,
+                                          .set_count = v->args->set_count,
+                                          .check = cmd_experiment_check };
     const struct experiment *experiment = experiment_read(v->cli->arena, v->path, &options,
                                                           err);
 
@@ -120,7 +122,9 @@ static bool validate_experiment(struct validating *v, struct err *err)
 /* Reads a question to advise, and answers nothing. */
 static bool validate_advice(struct validating *v, struct err *err)
 {
-    struct advice_check_options options = { .read_only = true };
+    struct advice_check_options options = { .set = v->args->set,
+                                            .set_count = v->args->set_count,
+                                            .read_only = true };
     struct advice_check advice = { 0 };
 
     if (!advice_check_run(v->cli->arena, v->path, &options, &advice, err))
@@ -327,6 +331,9 @@ static bool validate_one(struct validating *v, struct err *err)
         return validate_experiment(v, err);
     if (has_key(v->root, "advise"))
         return validate_advice(v, err);
+    if (v->args->set_count > 0)
+        return err_set(err, ERR_USAGE, (struct err_pos) { v->path, 0, 0 },
+                       "--set replaces keys of an experiment, and the file is none");
     v->kind = find_kind(v->root);
     mend.root = v->root;
     if (v->kind == KIND_CLUSTER && !has_key(v->root, "cluster"))
@@ -340,11 +347,14 @@ static bool validate_one(struct validating *v, struct err *err)
     return true;
 }
 
-/* False, with err: --json is for one file. */
+/* False, with err: --json is for one file, as it is written. */
 static bool check_json(const struct args *args, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
 
+    if (args->given[ARG_JSON] && args->set_count > 0)
+        return err_set(err, ERR_USAGE, nowhere,
+                       "--json prints the file as it is written, without --set");
     return !args->given[ARG_JSON] || args->word_count == 1 ||
            err_set(err, ERR_USAGE, nowhere, "--json takes one file, found %zu",
                    args->word_count);
@@ -377,7 +387,7 @@ static int run_validate(struct cli *cli, const struct args *args)
 }
 
 const struct command command_validate = {
-    "validate", "FILE.yaml... [--cluster FILE]\n       --json FILE.yaml",
+    "validate", "FILE.yaml... [--cluster FILE] [--set KEY=VALUE]...\n       --json FILE.yaml",
     "read and check everything, run nothing",
     "Experiments (with the cluster and the workload that they name),\n"
     "clusters, workloads, catalogue and weights files are told apart by\n"
@@ -385,5 +395,5 @@ const struct command command_validate = {
     "that is wrong.\n\n"
     "--json prints one file that is right as JSON, and nothing else: keys and\n"
     "values as they are written, without defaults or the files that it names.\n",
-    ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_JSON), 1, 100000, run_validate
+    ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_SET) | ARG_BIT(ARG_JSON), 1, 100000, run_validate
 };

@@ -184,6 +184,19 @@ static void every_file_is_reported_and_the_first_fault_is_the_status(void **stat
     run_line(*state, "$C validate nowhere.yaml x.yaml cluster.yaml", 4, "x.yaml:1:");
 }
 
+/* With --set a file is read as `run` reads it. */
+static void keys_are_replaced_as_by_run(void **state)
+{
+    static const char text[] = EXPERIMENT "policies: [fcfs]\nseeds: 1\n";
+
+    validate(state, text, "--set seeds=3 --set 'policies=[fcfs, sjf]'", 0,
+             "1 point x 2 policies x 3 seeds = 6 trials");
+    validate(state, text, "--set seed=x", 3, "--set");
+    validate(state, text, "--json --set seeds=3", 2, "as it is written, without --set");
+    validate(state, CLUSTER, "--set seeds=3", 2, "x.yaml: usage error: --set replaces keys of an "
+             "experiment, and the file is none");
+}
+
 static void json_is_the_file_as_it_is_written(void **state)
 {
     run_line(*state, "$C validate --json cluster.yaml x.yaml", 2,
@@ -205,6 +218,7 @@ int main(int argc, char **argv)
         TEST(the_load_is_work_over_what_a_pool_can_do),
         TEST(requests_longer_than_the_context_are_told),
         TEST(every_file_is_reported_and_the_first_fault_is_the_status),
+        TEST(keys_are_replaced_as_by_run),
         TEST(json_is_the_file_as_it_is_written),
     };
 
