@@ -398,63 +398,11 @@ static void dynamic_try_all(struct dynamic *dynamic, struct cs_host *host)
             dynamic_try(dynamic, host, task, &full);
 }
 
-/* Are GPUs free that a power cap does not let run? */
-static bool dynamic_lacks_power(const struct cs_host *host)
-{
-    uint64_t free = 0;
-
-    for (uint32_t n = 0; n < cs_node_count(host); n++)
-        free += cs_node(host, n).free_gpus;
-    return cs_free_gpus(host, 0) < free;
-}
-
-/* False: a lease is at work.  Else sets the lease of GPUs that has been idle for longest; none:
- * there is none. */
-static bool dynamic_all_idle(const struct cs_host *host, struct lease_id *first)
-{
-    first->i = ID_NONE;
-    for (uint32_t i = 0; i < cs_lease_count(host); i++) {
-        struct lease_id id = cs_lease_at(host, i);
-        const struct cs_lease *lease = cs_lease(host, id);
-        if (lease->state != CS_LEASE_IDLE)
-            return false;
-        if (lease->gpus > 0 &&
-            (first->i == ID_NONE ||
-             lease->idle_since_ns < cs_lease(host, *first)->idle_since_ns))
-            *first = id;
-    }
-    return true;
-}
-
-/* Starts the first task that finds room as its owner asks, wherever the cap allows it. */
-static bool dynamic_starts_as_asked(struct cs_host *host)
-{
-    for (uint32_t k = 0; k < cs_pending_count(host); k++)
-        if (cs_start(host, cs_pending(host, k)) == CS_DONE)
-            return true;
-    return false;
-}
-
-/* Tasks wait, and all leases are idle, so that nothing will happen.  Under a power cap idle
- * GPUs draw power that others lack: gives back the lease that has been idle for longest.  If
- * there is none, the cap refuses the places of which forecasts are best: takes any other.
- * False: nothing came of it, or it is not for lack of power. */
-static bool dynamic_frees_power(struct cs_host *host)
-{
-    struct lease_id first;
-
-    if (cs_pending_count(host) == 0 || !dynamic_all_idle(host, &first) ||
-        !dynamic_lacks_power(host))
-        return false;
-    return first.i != ID_NONE ? cs_release(host, first) == CS_DONE
-                              : dynamic_starts_as_asked(host);
-}
-
 static void dynamic_decide(void *self, struct cs_host *host)
 {
     do
         dynamic_try_all(self, host);
-    while (dynamic_frees_power(host));
+    while (cs_relieve_power(host));
 }
 
 /* GPUs that are had back almost for nothing are not held between phases; cores

@@ -187,13 +187,20 @@ static enum cs_alike elastic_try(const struct elastic *self,
 }
 
 /* Tries every candidate once, in the order of the queue. */
-static void elastic_decide(void *self, struct cs_host *host)
+static void elastic_try_all(const struct elastic *self, struct cs_host *host)
 {
     struct task_id task;
 
     cs_try_anew(host);
     while ((task = cs_next_candidate(host)).i != ID_NONE)
         cs_tried(host, task, elastic_try(self, host, task));
+}
+
+static void elastic_decide(void *self, struct cs_host *host)
+{
+    do
+        elastic_try_all(self, host);
+    while (cs_relieve_power(host));
 }
 
 const struct cs_policy elastic_hybrid_policy = {

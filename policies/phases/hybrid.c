@@ -315,7 +315,7 @@ static enum cs_alike hybrid_try(struct hybrid *hybrid,
 }
 
 /* Serves owners before borrowers, so that nobody borrows what an owner waits for. */
-static void hybrid_decide(void *self, struct cs_host *host)
+static void hybrid_try_all(struct hybrid *self, struct cs_host *host)
 {
     for (int owners = 1; owners >= 0; owners--) {
         struct task_id task;
@@ -323,6 +323,13 @@ static void hybrid_decide(void *self, struct cs_host *host)
         while ((task = cs_next_candidate(host)).i != ID_NONE)
             cs_tried(host, task, hybrid_try(self, host, task, owners));
     }
+}
+
+static void hybrid_decide(void *self, struct cs_host *host)
+{
+    do
+        hybrid_try_all(self, host);
+    while (cs_relieve_power(host));
 }
 
 const struct cs_policy hybrid_policy = {

@@ -323,6 +323,31 @@ static void dynamic_runs_the_same_on_a_naive_order(void **state)
     }
 }
 
+/* With so little power jobs hold the GPUs of one role and wait for those of the next: the lease
+ * that has been idle for longest is given back, and all jobs end. */
+static void phases_end_under_a_power_cap(void **state)
+{
+    static const char format[] =
+        "experiment: naive\nseeds: 3\nuntil: drained\n"
+        "cluster: {nodes: [{name: rollout, count: 2, gpus: {type: l40s, count: "
+        "8}, cpu: {type: epyc-7763}, memory: 512GB, nics: {type: "
+        "ethernet-100}, price: 10USD/h}, {name: train, count: 2, gpus: {type: "
+        "a100-80, count: 8}, cpu: {type: epyc-7742}, memory: 512GB, nics: "
+        "{type: ib-hdr}, price: 20USD/h}], power_cap: %s}\n"
+        "workload: {arrival: {process: poisson, rate: 400/h}, jobs: 40, mix: ["
+        DPO ", " GRPO "]}\n"
+        "policies: [hybrid, elastic-hybrid]\n" OUTPUT;
+    static const char *const cap[] = { "18kW", "20kW", "22kW", "24kW" };
+    char text[4096];
+
+    (void)state;
+    for (size_t c = 0; c < sizeof cap / sizeof *cap; c++) {
+        int n = snprintf(text, sizeof text, format, cap[c]);
+        assert_true(n > 0 && (size_t)n < sizeof text);
+        both_write_the_same(text);
+    }
+}
+
 /* Forms that may use one pool, the other, or both, of one role or three; those of a
  * full pool stand before those of a pool with room.  More forms than groups. */
 #define WHOLE(name, role, more) \
@@ -419,6 +444,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(policies_run_the_same_on_a_naive_order),
         cmocka_unit_test(phases_run_the_same_on_a_naive_order),
         cmocka_unit_test(dynamic_runs_the_same_on_a_naive_order),
+        cmocka_unit_test(phases_end_under_a_power_cap),
         cmocka_unit_test(whole_jobs_run_the_same_on_a_naive_order),
         cmocka_unit_test(parts_run_the_same_on_a_naive_order),
     };
