@@ -50,7 +50,7 @@ static void the_least_cap_lets_a_job_run(void **state)
         /* 2,084 + 337, and a half of it */
         { A100("n", "1", "8"), "2421W", "2420W", WHOLE "gpus: 1" },
         { A100("n", "1", "8"), "2253W", "2252W", WHOLE "gpus: 0.5" },
-        /* The largest of those that are drawn. */
+        /* Jobs of 1 and of 8 GPUs: the cap must allow the largest job. */
         { A100("n", "1", "8"), "4780W", "4779W", WHOLE "gpus: {choice: {1: 9, 8: 1}}" },
         /* A policy may give it two: 2,084 + 2 x 337. */
         { A100("n", "1", "8"), "2758W", "2757W",
@@ -109,7 +109,7 @@ static void the_message_says_what_it_would_draw(void **state)
     world_close(&world);
     assert_false(opens(&world, A100("n", "1", "8"), "3084W", WHOLE "gpus: 3"));
     if (strstr(world.err.text, "jobs of trace ask for up to 3 GPUs and can never run: power_cap "
-               "lets at most 2 of those") == NULL)
+               "allows at most 2 GPUs") == NULL)
         fail_msg("%s", world.err.text);
     world_close(&world);
 }
@@ -127,7 +127,7 @@ static void rows_of_a_trace_are_judged(void **state)
                                         "power_cap: 2758W", job, count, "[fcfs]", 1),
                          count == 1);
         if (count == 2 && strstr(world.err.text, "job asks for 3 GPUs and can never run: "
-                                 "power_cap lets at most 2 of those") == NULL)
+                                 "power_cap allows at most 2 GPUs") == NULL)
             fail_msg("%s", world.err.text);
         world_close(&world);
     }

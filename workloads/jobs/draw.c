@@ -67,8 +67,9 @@ static bool find_site(const struct load *load, uint32_t g, struct site *site)
     return site->node_units > 0;
 }
 
-/* The group where a unit draws least of those that draw more than that of `last`, or as
- * much and stand behind it (ID_NONE: of all); ID_NONE: there is none. */
+/* Goes through the groups in the order of what a unit draws there, groups that draw alike
+ * in the order of the file.  Returns the group that follows `last` (ID_NONE: the first
+ * group); ID_NONE: there is no more. */
 static uint32_t find_next(const struct load *load, uint32_t last, struct site *best)
 {
     struct site site, before = { .unit_mw = -1 };

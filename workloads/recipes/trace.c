@@ -129,9 +129,8 @@ static bool check_power(const struct draft *draft, uint32_t gpus_max, double ask
     if (least * GPU_MILLI <= (double)most)
         return true;
     err_set(draft->world->err, ERR_RANGE, conf_pos(draft->keys.gpus),
-            "jobs of %s ask for up to %g GPUs and can never run: power_cap lets at most %g "
-            "of those that they may use run at a time", form->name, asked,
-            (double)most / GPU_MILLI);
+            "jobs of %s ask for up to %g GPUs and can never run: power_cap allows at most %g "
+            "GPUs to run at a time", form->name, asked, (double)most / GPU_MILLI);
     return err_hint(draft->world->err, "It takes a higher power_cap, or fewer GPUs.");
 }
 

@@ -45,8 +45,8 @@ static void report_too_large(const struct reading *in, const struct row *row,
 
     if (place->capped)
         err_set(err, ERR_RANGE, pos,
-                "job asks for %g GPUs and can never run: power_cap lets at most %g of those "
-                "that it may use run at a time", (double)milli_of(row) / GPU_MILLI,
+                "job asks for %g GPUs and can never run: power_cap allows at most %g GPUs to "
+                "run at a time", (double)milli_of(row) / GPU_MILLI,
                 (double)place->milli_max / GPU_MILLI);
     else if (row->pod)
         err_set(err, ERR_RANGE, pos,
