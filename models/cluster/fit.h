@@ -45,6 +45,8 @@ struct fit_want {
     const uint32_t *gpu_types;  /* catalogue indexes, preferred types first */
     uint32_t gpu_type_count;    /* 0: any, in the order of groups */
     uint32_t pool_mask;         /* bit p: pool p; 0: any */
+    uint64_t groups_out;        /* bit g: group g of the cluster may not be used; 63: nor any
+                                   later one */
     /* By node: GPUs, cores and memory that count as free although they are
      * taken, such as idle leases that may be revoked; NULL: none. */
     const struct share *extra;
@@ -65,6 +67,18 @@ struct fit_want {
     uint32_t gpu_mib;           /* of the GPU's memory, beside its part */
     int64_t core_milli;         /* of a pod */
 };
+
+/* Returns the bit of a group in groups_out. */
+static inline uint64_t fit_group_bit(uint32_t group)
+{
+    return UINT64_C(1) << (group < 63 ? group : 63);
+}
+/* May the want use nodes of this group of the cluster, which is of this pool? */
+static inline bool fit_allows(const struct fit_want *want, uint32_t group, uint32_t pool)
+{
+    return (want->pool_mask == 0 || (want->pool_mask >> pool & 1) != 0) &&
+           (want->groups_out & fit_group_bit(group)) == 0;
+}
 
 /* Stores in *out a placement on free resources; its shares are in share[], at
  * most share_max.  False: there is no room, and *out is unchanged. */

@@ -56,8 +56,7 @@ struct fit_seat {
 static inline bool fit_group_matches(const struct fit_hunt *hunt,
                                      const struct node_group *group)
 {
-    uint32_t pools = hunt->want->pool_mask;
-    if (pools != 0 && (pools >> group->pool & 1u) == 0)
+    if (!fit_allows(hunt->want, (uint32_t)(group - hunt->cluster->spec->group), group->pool))
         return false;
     if (hunt->type != NULL)
         return group->gpu == hunt->type;

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "models/cluster/cluster.h"
+#include "models/cluster/fit.h"
 #include "models/types/placement.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
@@ -100,10 +101,10 @@ static bool has_part(const struct place_search *search, uint32_t node, uint32_t 
 static bool is_ranked(const struct place_search *search, uint32_t node)
 {
     const struct cluster *cluster = search->placer->parts.cluster;
-    uint32_t g = cluster->group_of[node], pools = search->want->pool_mask;
+    uint32_t g = cluster->group_of[node];
     const struct node_group *group = &cluster->spec->group[g];
 
-    if ((pools != 0 && !(pools >> group->pool & 1)) ||
+    if (!fit_allows(search->want, g, group->pool) ||
         (search->gpus_exact != 0 && group->gpus != search->gpus_exact))
         return false;
     if (search->task.gpus > 0 &&
@@ -214,14 +215,18 @@ static struct ranking *keep_ranking(const struct place_search *search)
 
     while (ranking != NULL && (ranking->types != search->types ||
                                ranking->pool_mask != search->want->pool_mask ||
+                               ranking->groups_out != search->want->groups_out ||
                                ranking->gpus_exact != search->gpus_exact))
         ranking = ranking->next;
     if (ranking != NULL || search->kept == NULL || placer->rankings >= placer->rankings_max)
         return ranking;
     ranking = arena_alloc(placer->parts.arena, 1, sizeof *ranking);
-    *ranking = (struct ranking) { search->types, search->want->pool_mask,
-                                  search->gpus_exact, UINT64_MAX, { 0 },
-                                  search->kept->ranking };
+    *ranking = (struct ranking) { .types = search->types,
+                                  .groups_out = search->want->groups_out,
+                                  .pool_mask = search->want->pool_mask,
+                                  .gpus_exact = search->gpus_exact,
+                                  .seen = UINT64_MAX,
+                                  .next = search->kept->ranking };
     winners_init(&ranking->nodes, placer->parts.arena,
                  placer->parts.cluster->spec->node_count);
     search->kept->ranking = ranking;

@@ -35,6 +35,7 @@ struct cell {                   /* score of a node for a kind of ask */
  * memory of a part of a GPU) is looked at when a node has won. */
 struct ranking {
     uint64_t types;             /* as in place_search */
+    uint64_t groups_out;        /* as in fit_want */
     uint32_t pool_mask, gpus_exact;
     uint64_t seen;              /* of cluster_parts.changes */
     struct winners nodes;       /* by place in the order of nodes */

@@ -31,13 +31,13 @@ static bool fit_within(const struct cluster *cluster, const struct fit_want *wan
     return fit_find(cluster, FIT_PACK, &here, share, share_max, out);
 }
 
-/* Is the group of the type that is tried, and of a pool that the want
- * allows? */
-static bool may_use(const struct fit_want *want,
-                    const struct node_group *group)
+/* Is the group of the type that is tried, and does the want allow it? */
+static bool may_use(const struct cluster *cluster, const struct fit_want *want, uint32_t g)
 {
+    const struct node_group *group = &cluster->spec->group[g];
+
     return group->gpu != NULL && group->gpu->index == want->gpu_types[0] &&
-           (want->pool_mask == 0 || (want->pool_mask >> group->pool & 1));
+           fit_allows(want, g, group->pool);
 }
 
 /* Free GPUs of a node, or of the domain of it that holds the gang and has the
@@ -77,7 +77,7 @@ static bool place_on_node(const struct cluster *cluster,
 
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
-        if (!may_use(want, group) || group->gpus < want->gpus)
+        if (!may_use(cluster, want, g) || group->gpus < want->gpus)
             continue;
         for (uint32_t i = 0; i < group->node_count; i++) {
             uint32_t node = group->first_node + i;
@@ -101,7 +101,7 @@ static uint32_t count_free(const struct cluster *cluster,
     uint32_t gpus = 0;
 
     for (uint32_t node = first; node < end; node++)
-        if (may_use(want, &cluster->spec->group[cluster->group_of[node]]))
+        if (may_use(cluster, want, cluster->group_of[node]))
             gpus += mask_count(cluster->free_mask[node]);
     return gpus;
 }

@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "models/cluster/cluster.h"
+#include "models/cluster/fit.h"
 #include "models/cluster/place.h"
 #include "models/cluster/power.h"
 #include "models/types/placement.h"
@@ -81,17 +82,43 @@ bool host_power_allows(const struct host_nodes *nodes,
            1000 * cluster->spec->power_cap_w;
 }
 
-/* Takes the pools of a placement out of those of a want; false: none is left. */
-static bool leave_pools_out(const struct cluster_spec *spec, struct fit_want *want,
-                            const struct placement *placement)
+/* Returns the watts that what is wanted adds at full load on nodes of a group. */
+static double group_w(const struct fit_want *want, const struct node_group *group)
 {
-    uint32_t pools = want->pool_mask ? want->pool_mask : UINT32_MAX >> (32 - spec->pool_count);
+    double gpus = want->gpus, cores = want->cores;
 
-    assert(spec->pool_count >= 1 && spec->pool_count <= 32);
-    for (uint32_t s = 0; s < placement->share_count; s++)
-        pools &= ~(1u << cluster_group_of(spec, placement->share[s].node)->pool);
-    want->pool_mask = pools;
-    return pools != 0;
+    if (want->gpu_milli > 0)
+        gpus *= want->gpu_milli / (double)GPU_MILLI;
+    if (want->gpus > 0)
+        cores *= want->gpus;
+    if (want->pod)
+        cores = (double)want->core_milli / 1000;
+    assert(gpus >= 0 && cores >= 0);
+    return gpus * power_gpu_more_w(group) + cores * power_core_more_w(group);
+}
+
+/* Takes the groups of a placement that the cap refused out of those of a want, and those
+ * where it would draw no less; these not if GPUs that are leased count as free, which draw
+ * nothing more.  False: no group is left. */
+static bool leave_groups_out(const struct cluster_spec *spec, struct fit_want *want,
+                             const struct placement *placement)
+{
+    double most_w = 0;
+    bool left = false;
+
+    assert(placement->share_count > 0);
+    for (uint32_t s = 0; s < placement->share_count; s++) {
+        const struct node_group *group = cluster_group_of(spec, placement->share[s].node);
+        most_w = fmax(most_w, group_w(want, group));
+        if (want->extra != NULL)
+            want->groups_out |= fit_group_bit((uint32_t)(group - spec->group));
+    }
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        if (want->extra == NULL && group_w(want, &spec->group[g]) >= most_w)
+            want->groups_out |= fit_group_bit(g);
+        left |= fit_allows(want, g, spec->group[g].pool);
+    }
+    return left;
 }
 
 bool host_power_find(const struct host_nodes *nodes, const struct cluster *cluster,
@@ -112,7 +139,7 @@ bool host_power_find(const struct host_nodes *nodes, const struct cluster *clust
             return true;
         }
         draw->refused = true;
-        if (!leave_pools_out(cluster->spec, want, out))
+        if (!leave_groups_out(cluster->spec, want, out))
             return false;
     }
     return false;

@@ -45,8 +45,9 @@ struct power_draw {
     int64_t more_mw;            /* of the roles that have a place, not taken yet */
     bool refused;               /* a place was found that the cap does not allow */
 };
-/* Finds the place that the rule likes best among those that the cap allows.  A place
- * that it does not allow leaves out its pools, and the search goes on in the others.
+/* Finds the place that the rule likes best among those that the cap allows.  The
+ * groups of a place that it does not allow, and those that would draw no less, are left out,
+ * and the search goes on in the others.
  * `look`: without a random number.  share: room for so many.  Adds its own to
  * draw->more_mw; false: there is none, and more_mw is as it was. */
 bool host_power_find(const struct host_nodes *nodes, const struct cluster *cluster,

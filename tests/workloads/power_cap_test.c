@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "models/cluster/place.h"
 #include "tests/aid/world.h"
 
 #define CPU "cpu: {type: epyc-7742, sockets: 1}, memory: 1TB"
@@ -25,11 +26,14 @@
     ", price: 1USD/h, rent: {start: 60s}}"
 #define T4 "{name: t, count: 1, gpus: {type: t4, count: 2}, " CPU "}"
 #define CORES "{name: c, count: 2, " CPU "}"
+#define IN_POOL(NAME, GPU, CPU) "{name: " NAME ", pool: p, count: 1, " GPU \
+    "cpu: {type: " CPU ", sockets: 1}, memory: 1TB}"
 #define WHOLE "recipe: trace, duration: 100s, "
 #define LORA "recipe: lora, model: qwen2.5-1.5b, batch: 32, sequence: 1024, steps: 1, "
 #define ENCODE "recipe: batch-infer, model: bert-large, prompts: 64, prompt_tokens: 128, steps: 1, "
 
-static bool opens(struct world *world, const char *nodes, const char *cap, const char *entry)
+static bool opens(struct world *world, const char *nodes, const char *cap, const char *entry,
+                  const char *policy)
 {
     char text[2048];
 
@@ -37,7 +41,7 @@ static bool opens(struct world *world, const char *nodes, const char *cap, const
     snprintf(text, sizeof text,
              "experiment: t\ncluster:\n  nodes: [%s]\n  pue: 1\n  power_cap: %s\n"
              "workload:\n  arrival: {process: all_at_once}\n  jobs: 1\n"
-             "  mix:\n    - {%s}\npolicies: [fcfs]\n", nodes, cap, entry);
+             "  mix:\n    - {%s}\npolicies: [%s]\n", nodes, cap, entry, policy);
     return world_open(world, text);
 }
 
@@ -78,14 +82,14 @@ static void the_least_cap_lets_a_job_run(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
-        if (!opens(&world, row[i].nodes, row[i].cap, row[i].entry))
+        if (!opens(&world, row[i].nodes, row[i].cap, row[i].entry, "fcfs"))
             fail_msg("row %zu: %s | %s", i, world_error(&world), world.err.hint);
         if (strstr(row[i].entry, "elastic") == NULL && strstr(row[i].entry, "min:") == NULL &&
             strstr(row[i].entry, "choice") == NULL &&
             !world_run(&world, 0, NULL, NULL, &r))
             fail_msg("row %zu: %s", i, world_error(&world));
         world_close(&world);
-        if (opens(&world, row[i].nodes, row[i].less, row[i].entry))
+        if (opens(&world, row[i].nodes, row[i].less, row[i].entry, "fcfs"))
             fail_msg("row %zu is accepted under %s", i, row[i].less);
         if (strstr(world.err.text, "can never run") == NULL ||
             strstr(world.err.text, "power_cap") == NULL)
@@ -94,20 +98,53 @@ static void the_least_cap_lets_a_job_run(void **state)
     }
 }
 
+/* What the cap refuses on one group of nodes runs on another one of the same pool, which draws
+ * less: each rule looks there.  GPUs: on two T4, as above, with 1,248 W.  32 cores: an EPYC 7763
+ * draws 84 W and 280 W, so two nodes stand by with 128 + 144 W, and the cores add 98 W there and
+ * 78.5 W on the 7742. */
+static void another_group_of_the_pool_is_tried(void **state)
+{
+    static const struct { const char *nodes, *cap, *entry; } row[] = {
+        { IN_POOL("n", "gpus: {type: a100-80, count: 2}, ", "epyc-7742") ", "
+          IN_POOL("t", "gpus: {type: t4, count: 2}, ", "epyc-7742"), "1248W", WHOLE "gpus: 2" },
+        { IN_POOL("n", "gpus: {type: a100-80, count: 2}, ", "epyc-7742") ", "
+          IN_POOL("t", "gpus: {type: t4, count: 2}, ", "epyc-7742"), "1248W",
+          WHOLE "gpus: 2, role: {types: [a100-80, t4]}" },
+        { IN_POOL("m", "", "epyc-7763") ", " IN_POOL("c", "", "epyc-7742"), "351W",
+          ENCODE "infer: {types: [cpu], cpu: {cores: 32}}" },
+    };
+    char policies[256];
+    struct trial_result r;
+    struct world world;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        for (int p = 0; p < PLACE_RULE_COUNT; p++) {
+            const char *name = place_info((enum place_rule)p)->name;
+            snprintf(policies, sizeof policies, "{policy: fcfs, placement: %s}", name);
+            if (!opens(&world, row[i].nodes, row[i].cap, row[i].entry, policies) ||
+                !world_run(&world, 0, NULL, NULL, &r) ||
+                r.status_count[JOB_DONE] != 1)
+                fail_msg("row %zu, %s: %s", i, name, world_error(&world));
+            world_close(&world);
+        }
+}
+
 /* 2,084 + 4 x 356.625 - 2,084 = 1,426.5 W, of 1,000 W that are left. */
 static void the_message_says_what_it_would_draw(void **state)
 {
     struct world world;
 
     (void)state;
-    assert_false(opens(&world, A100("n", "1", "8"), "3084W", LORA "train: {gpus: 4, cores: 8}"));
+    assert_false(opens(&world, A100("n", "1", "8"), "3084W", LORA "train: {gpus: 4, cores: 8}",
+                       "fcfs"));
     if (strstr(world.err.text, "role train of lora can never run: power_cap of the cluster is "
                "3084 W, nodes that stand by draw 2084 W, and the role draws at least 1426 W "
                "more") == NULL ||
         strstr(world.err.hint, "at least 3511W") == NULL)
         fail_msg("%s | %s", world.err.text, world.err.hint);
     world_close(&world);
-    assert_false(opens(&world, A100("n", "1", "8"), "3084W", WHOLE "gpus: 3"));
+    assert_false(opens(&world, A100("n", "1", "8"), "3084W", WHOLE "gpus: 3", "fcfs"));
     if (strstr(world.err.text, "jobs of trace ask for up to 3 GPUs and can never run: power_cap "
                "allows at most 2 GPUs") == NULL)
         fail_msg("%s", world.err.text);
@@ -137,6 +174,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_cap_lets_a_job_run),
+        cmocka_unit_test(another_group_of_the_pool_is_tried),
         cmocka_unit_test(the_message_says_what_it_would_draw),
         cmocka_unit_test(rows_of_a_trace_are_judged),
     };
