@@ -79,17 +79,18 @@ $(LIB) $(B)/libaids.a: $(B)/sources.stamp
 	$(AR) qcs $@ $(filter %.o,$^)
 $(LIB): $(OBJ)
 $(B)/libaids.a: $(AIDS:=.o)
-
+GOLD   := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 $(foreach t,$(TEST),$(eval $(B)/tests/$(notdir $(t:.o=)): $(t)))
 $(TESTS): $(B)/libaids.a $(LIB)
 	echo '  LINK   $@'
-	$(CC) $(MODE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
+	$(CC) $(MODE) $(GOLD) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
 $(B)/tests/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(LIB)
 	echo '  LINK   $@'
 	$(CC) $(MODE) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
-# What reads no text need not tell a fuzzer of each of its comparisons.
+# What reads no text need not tell a fuzzer of its comparisons; a test needs no optimizer.
 MUTE    = $(and $(findstring fuzzer,$(SAN)),$(filter models/% policies/% tests/%,$(<D)/))
-COMPILE = echo '  CC     $@'; mkdir -p $(@D); $(CC) $(ALL) \
+QUICK   = $(if $(filter %_test.o,$@),-O0)
+COMPILE = echo '  CC     $@'; mkdir -p $(@D); $(CC) $(ALL) $(QUICK) \
           $(if $(MUTE),-fno-sanitize-coverage=trace-cmp) -MMD -MP -c -o $@ $<
 $(B)/%.o: %.c $(B)/flags.stamp; $(COMPILE)
 $(B)/%.o: $(B)/%.c $(B)/flags.stamp; $(COMPILE)
@@ -113,7 +114,6 @@ WITH_asan  := CC=clang SAN=address,undefined,fuzzer-no-link $(SLIM)
 WITH_tsan  := CC=clang SAN=thread $(SLIM)
 clang asan tsan:                ## the same in build/clang, asan or tsan
 	+$(MAKE) --no-print-directory B=build/$@ $(WITH_$@) $(GOAL)
-
 demo:                           ## install what is missing, build, run an experiment
 	+tests/bootstrap.sh demo && $(MAKE) --no-print-directory -j2 all
 	build/clustersim experiments/dpo_vs_static.yaml

@@ -4,9 +4,11 @@
 # python.sh - the Python package.  `python.sh BUILD`:
 #
 #   plain  its tests with the machine's python3 and nothing else, the module built in place
-#   wheel  a wheel, built without a network, and its tests where it is installed
-#   index  the same by pytest, with pandas, matplotlib and gymnasium, where a package index is
-#          reached; with stable-baselines3 and sb3-contrib, too, if CLUSTERSIM_PPO is set
+#   wheel  a wheel, built without a network; its tests where it is installed, unless `index`
+#          runs them
+#   index  the tests by pytest in a new environment with the wheel, pandas, matplotlib and
+#          gymnasium, where a package index is reached; with stable-baselines3 and sb3-contrib,
+#          too, if CLUSTERSIM_PPO is set
 #
 # A part that cannot run here says "skip: ..." and why.  The blocks of its chapters are
 # tests of their own (tests/test_readme.py there).
@@ -73,9 +75,14 @@ test_wheel() {
     "$python" -m zipfile -l "$scratch"/wheels/clustersim-*-linux_*.whl >"$scratch/files"
     if grep -q '^clustersim/bin/clustersim ' "$scratch/files"; then
         passed
+        echo "python wheel: it has the program"
     else
         failed "python wheel: no program in it"
     fi
+}
+
+# The tests with the wheel alone, of which test_index() would run more.
+test_installed() {
     "$python" -m pip install -q --no-index --no-deps --target "$scratch/installed" \
         "$scratch"/wheels/*.whl
     unset CLUSTERSIM            # the program of the wheel
@@ -90,20 +97,19 @@ test_index() {
         skip ppo 'CLUSTERSIM_PPO is not set: torch and what it needs take 5 GB'
     fi
     "$python" -m venv "$scratch/venv" >"$scratch/log" 2>&1 ||
-        { skip index 'python3 -m venv does not work'; return; }
+        { skip index 'python3 -m venv does not work'; return 1; }
     venv=$scratch/venv/bin/python
     timeout 300 "$venv" -m pip install -q --retries 0 pandas matplotlib pytest gymnasium \
         setuptools wheel $more >"$scratch/log" 2>&1 ||
-        { skip index 'no package index is reached'; return; }
+        { skip index 'no package index is reached'; return 1; }
     make_wheel "$venv" || return 0
-    "$venv" -m pip install -q --no-index --no-deps "$scratch"/wheels/*.whl
     unset CLUSTERSIM
-    if ! (cd "$scratch" && "$venv" -m pytest -q -p no:cacheprovider tests) >"$scratch/log" 2>&1
-    then
+    (cd "$scratch" && "$venv" -m pip install -q --no-index --no-deps wheels/*.whl &&
+        "$venv" -m pytest -q -p no:cacheprovider tests) >"$scratch/log" 2>&1 || {
         sed 's/^/    | /' "$scratch/log"
         failed 'python index: pytest'
-        return
-    fi
+        return 0
+    }
     count=$(sed -n '$s/^\([0-9]*\) passed.*/\1/p' "$scratch/log")
     if [ "${count:-0}" -lt $TESTS_MIN ]; then
         failed "python index: fewer than $TESTS_MIN tests"
@@ -123,12 +129,14 @@ mkdir "$scratch/tree"
 cp -r experiments models workloads policies "$scratch/tree"
 export CLUSTERSIM=$build/clustersim CLUSTERSIM_TREE="$scratch/tree"
 test_plain
+wheel=
 if "$python" -m pip --version >/dev/null 2>&1 &&
     "$python" -c 'import setuptools, wheel' 2>/dev/null; then
+    wheel=yes
     test_wheel
 else
     skip wheel 'pip, setuptools or wheel is missing'
 fi
-test_index
+test_index || [ -z "$wheel" ] || test_installed
 echo "python: $(count_sum)"
 count_sum >/dev/null
