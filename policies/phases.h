@@ -118,10 +118,11 @@ enum cs_verdict cs_release(struct cs_host *host, struct lease_id idle);
  * saved as by cs_release().  Needs CS_PREEMPTS. */
 enum cs_verdict cs_take_back(struct cs_host *host, struct lease_id lease,
                              int64_t delay_ns);
-/* Ends a standstill under a power cap.  Where tasks wait, no lease is at work and GPUs are free
- * that the cap does not let run: gives back the lease of GPUs that has been idle for longest; if
- * there is none, starts the first task that finds room as its owner asks.  True: it did, and the
- * policy should decide again. */
+/* Ends a standstill under a power cap.  Where no lease is at work, and GPUs are free that the cap
+ * does not let run or it alone keeps a task of a role from starting as its owner asks: gives back
+ * the lease that has been idle for longest, one of GPUs before one of cores; if there is none,
+ * starts the first task that finds room as its owner asks, or at a smaller size.  True: it did,
+ * and the policy should decide again. */
 bool cs_relieve_power(struct cs_host *host);
 /* Calls decide when the next lease will have been idle for so long. */
 void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns);

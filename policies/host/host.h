@@ -72,6 +72,9 @@ void host_resume(struct cs_host *host);
 /* Would cs_start(), or with a want cs_start_want(), start the task now?  Draws nothing
  * and changes nothing but counts of what was searched. */
 bool host_fits(struct cs_host *host, struct task_id task, const struct cs_want *want);
+/* Would the task of one role find room as its owner asks, if it were not for the power cap,
+ * which the cluster has?  False for a task of all roles, or one that holds a lease. */
+bool host_is_capped(struct cs_host *host, struct task_id task);
 /* Would cs_resize() change the lease now?  Draws and changes nothing, likewise. */
 bool host_could_resize(struct cs_host *host, struct lease_id lease, uint32_t gpus);
 

@@ -5,11 +5,14 @@
  */
 #include <assert.h>
 
+#include "models/cluster/cluster.h"
+#include "policies/host/host.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
+#include "policies/state/state.h"
 
 /* Are GPUs free that a power cap does not let run? */
-static bool lacks_power(const struct cs_host *host)
+static bool has_capped_gpus(const struct cs_host *host)
 {
     uint64_t free = 0;
 
@@ -19,8 +22,30 @@ static bool lacks_power(const struct cs_host *host)
     return cs_free_gpus(host, 0) < free;
 }
 
-/* False: a lease is at work.  Else sets the lease of GPUs that has been idle for longest; none:
- * there is none. */
+/* Does something wait for power? */
+static bool lacks_power(struct cs_host *host)
+{
+    assert(cs_pending_count(host) > 0);
+    if (host->spec->power_cap_w <= 0)
+        return false;
+    if (has_capped_gpus(host))
+        return true;
+    for (uint32_t k = 0; k < cs_pending_count(host); k++)
+        if (host_is_capped(host, cs_pending(host, k)))
+            return true;
+    return false;
+}
+
+/* Has a lease been idle for longer than another?  One of GPUs goes before one of cores. */
+static bool goes_before(const struct cs_lease *lease, const struct cs_lease *other)
+{
+    assert(lease->state == CS_LEASE_IDLE && other->state == CS_LEASE_IDLE);
+    if ((lease->gpus > 0) != (other->gpus > 0))
+        return lease->gpus > 0;
+    return lease->idle_since_ns < other->idle_since_ns;
+}
+
+/* False: a lease is at work.  Else sets the lease to give back first; none: there is none. */
 static bool find_idle(const struct cs_host *host, struct lease_id *first)
 {
     assert(first != NULL);
@@ -30,21 +55,29 @@ static bool find_idle(const struct cs_host *host, struct lease_id *first)
         const struct cs_lease *lease = cs_lease(host, id);
         if (lease->state != CS_LEASE_IDLE)
             return false;
-        if (lease->gpus > 0 &&
-            (first->i == ID_NONE ||
-             lease->idle_since_ns < cs_lease(host, *first)->idle_since_ns))
+        if (first->i == ID_NONE || goes_before(lease, cs_lease(host, *first)))
             *first = id;
     }
     return true;
 }
 
-/* Starts the first task that finds room as its owner asks, wherever the cap allows it. */
+/* Starts the first task that finds room as its owner asks, or at a smaller size that it may
+ * have, wherever the cap allows it. */
 static bool start_as_asked(struct cs_host *host)
 {
     assert(cs_pending_count(host) > 0);
-    for (uint32_t k = 0; k < cs_pending_count(host); k++)
-        if (cs_start(host, cs_pending(host, k)) == CS_DONE)
+    for (uint32_t k = 0; k < cs_pending_count(host); k++) {
+        struct task_id id = cs_pending(host, k);
+        if (cs_start(host, id) == CS_DONE)
             return true;
+        const struct cs_task *task = cs_task(host, id);
+        struct cs_want want = { .role = task->role, .gpus = task->gpus };
+        while (task->role != CS_ALL_ROLES && want.gpus > 1) {
+            want.gpus--;
+            if (cs_start_want(host, id, &want) == CS_DONE)
+                return true;
+        }
+    }
     return false;
 }
 

@@ -345,6 +345,20 @@ bool host_fits(struct cs_host *host, struct task_id id, const struct cs_want *wa
            host_look(host, job, role, want, place);
 }
 
+bool host_is_capped(struct cs_host *host, struct task_id id)
+{
+    const struct cs_task *task = cs_task(host, id);
+    const struct cs_want want = { .role = task->role };
+    struct placement place;
+    struct fit_want fit;
+
+    assert(host->spec->power_cap_w > 0);
+    if (task->role == CS_ALL_ROLES || task->held.i != ID_NONE || host_fits(host, id, NULL))
+        return false;
+    return host_fit_want(host, host_job_slot(host, task->job.i), task->role, &want, &fit) &&
+           placer_look(host->placer, &fit, host->life->scratch, host->spec->node_count, &place);
+}
+
 /* Takes what a job holds out of the cluster on trial, or puts it back.  On a node under
  * notice nothing comes free. */
 static void lift_job(struct cs_host *host, struct job_id id, bool back)

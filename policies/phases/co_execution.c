@@ -44,7 +44,9 @@ struct co_job {
     double busy_s[CO_SIDES];    /* of its phases there, in a step */
     double state_bytes[CO_SIDES];       /* per node */
     double alone_s;             /* of a step, with nobody beside it */
-    int64_t turn_ns;            /* its last one */
+    int64_t turn_ns;            /* its last one, before this decision */
+    bool had_turn;              /* in this decision */
+    uint32_t turned;            /* then: the job that had one before it; CO_NONE: none */
     bool paired;                /* it has roles in two pools */
 };
 
@@ -57,6 +59,7 @@ struct co {
     struct co_job *job;
     uint32_t job_room;
     bool *taken;                /* per node */
+    uint32_t turned;            /* the last job that had a turn in this decision; CO_NONE: none */
 };
 
 static const struct cs_param co_param[] = {
@@ -390,19 +393,43 @@ static bool co_start(struct co *co, struct cs_host *host, struct task_id task)
     return co_start_there(host, task, want);
 }
 
-/* Goes through the queue once.  A job without slots waits; a task that starts has
- * had its turn, and its job goes behind the others. */
-static void co_decide(void *self, struct cs_host *host)
+static void co_note_turn(struct co *co, uint32_t j)
 {
-    struct co *co = self;
+    if (co->job[j].had_turn)
+        return;
+    co->job[j].had_turn = true;
+    co->job[j].turned = co->turned;
+    co->turned = j;
+}
 
+/* Goes through the queue once.  A job without slots waits. */
+static void co_try_all(struct co *co, struct cs_host *host)
+{
     for (uint32_t i = 0; i < cs_pending_count(host);) {
         struct task_id task = cs_pending(host, i);
         struct job_id job = cs_task(host, task)->job;
         if (co_place(co, host, job) && co_start(co, host, task))
-            co->job[job.i].turn_ns = cs_now_ns(host);
+            co_note_turn(co, job.i);
         else
             i++;
+    }
+}
+
+/* A job with a task that started has had its turn, and goes behind the others: from the next
+ * decision on, as the order stands still within one. */
+static void co_decide(void *self, struct cs_host *host)
+{
+    struct co *co = self;
+
+    co->turned = CO_NONE;
+    do
+        co_try_all(co, host);
+    while (cs_relieve_power(host));
+    while (co->turned != CO_NONE) {
+        struct co_job *job = &co->job[co->turned];
+        job->turn_ns = cs_now_ns(host);
+        job->had_turn = false;
+        co->turned = job->turned;
     }
 }
 
@@ -411,7 +438,7 @@ const struct cs_policy co_execution_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "co-execution",
     .summary = "groups of jobs take turns on nodes of two pools, warm",
-    .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_CONFINES,
+    .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_CONFINES | CS_ORDER_MOVES,
     .self_bytes = sizeof(struct co),
     .param = co_param,
     .param_count = sizeof co_param / sizeof co_param[0],

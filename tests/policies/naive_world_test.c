@@ -324,7 +324,8 @@ static void dynamic_runs_the_same_on_a_naive_order(void **state)
 }
 
 /* With so little power jobs hold the GPUs of one role and wait for those of the next: the lease
- * that has been idle for longest is given back, and all jobs end. */
+ * that has been idle for longest is given back, and all jobs end.  Standing by, the nodes draw
+ * 12,780 W; 1,974 W more is the least for four GPUs that generate. */
 static void phases_end_under_a_power_cap(void **state)
 {
     static const char format[] =
@@ -336,8 +337,8 @@ static void phases_end_under_a_power_cap(void **state)
         "{type: ib-hdr}, price: 20USD/h}], power_cap: %s}\n"
         "workload: {arrival: {process: poisson, rate: 400/h}, jobs: 40, mix: ["
         DPO ", " GRPO "]}\n"
-        "policies: [hybrid, elastic-hybrid]\n" OUTPUT;
-    static const char *const cap[] = { "18kW", "20kW", "22kW", "24kW" };
+        "policies: [dynamic, hybrid, elastic-hybrid, co-execution]\n" OUTPUT;
+    static const char *const cap[] = { "14800W", "15500W", "17kW", "18kW", "20kW", "24kW", "1MW" };
     char text[4096];
 
     (void)state;
