@@ -197,7 +197,7 @@ static void sure_text(const struct pairing *r, uint32_t point, uint32_t policy,
     if (!both_whole(r, point, policy, metric))
         snprintf(out, bytes, "%.0f of %.0f and %.0f of %.0f: not compared",
                  s.done, s.all, t.done, t.all);
-    else if (isfinite(d->percent_low))
+    else if (!isnan(d->percent_low))
         snprintf(out, bytes, "[%+.3g%%, %+.3g%%] p=%.2g, corrected %.2g%s",
                  d->percent_low, d->percent_high, d->p_value,
                  r->p_holm[compare_row_at(r->left, point, policy, metric)],

@@ -50,7 +50,9 @@ const char *trust_pairs_text(struct arena *arena, double jobs, double skew,
  * Cases are the jobs with a deadline, or the requests, of all seeds (slo_count), where
  * slo_attained_fraction is 0 or 1 in all of them.  A difference of two such policies is of
  * pairs: both meet the same cases, so there are as many pairs as the policy with fewer has
- * cases.
+ * cases.  Where one side alone is equal in all seeds, the interval of the difference holds
+ * every mean that it may have, beside the interval of the other side, each with half the
+ * chance to err (Bonferroni).
  * Nothing is left open
  * - where nothing is drawn, or what the metric counts cannot happen (without.h);
  * - of what came, and of a count of what was done where all jobs are done;
@@ -60,10 +62,11 @@ const char *trust_pairs_text(struct arena *arena, double jobs, double skew,
 struct trust_open {
     uint32_t seeds;             /* equal ones that leave the interval open; 0: it is open for
                                    no such reason */
+    bool half;                  /* of a difference: they are equal on one side alone */
     bool cases;                 /* it is by cases, as if they were independent, and */
     double share;               /* ... of other seeds this share may differ; then the mean ... */
-    double below, above;        /* ... may be so much lower or higher */
-    double percent;             /* of the baseline's mean, of a difference of 1 */
+    double below, above;        /* ... may be so much lower or higher, and of a difference */
+    double percent_below, percent_above;    /* ... the percentage */
 };
 
 /* A policy at a point of a grid. */
