@@ -119,13 +119,10 @@ static void add_mean(struct sheet *sheet, struct stats_mean m,
 static void add_doubt(struct sheet *sheet, const struct plot_source *source,
                       uint32_t point, uint32_t policy, struct stats_mean m)
 {
-    const char *doubt = "";
+    const char *doubt = trust_text(source->arena, trust_jobs(source->grid, point, policy), &m);
 
-    if (m.high > m.low)
-        doubt = trust_text(source->arena, trust_jobs(source->grid, point, policy),
-                           m.skew, (double)m.count);
     if (*doubt != 0)
-        sheet_small(sheet, "", "not trusted: skewness over \u221an of %s", doubt);
+        sheet_small(sheet, "", "not trusted: %s", doubt);
 }
 
 /* The paired difference to the baseline, below a mean. */

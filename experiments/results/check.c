@@ -296,9 +296,7 @@ static void measure_mean(struct arena *arena, const struct grid *grid, const str
     item->equal = open.seeds > 0;
     item->each_seed = asks_for_end(at, item);
     item->doubt = item->equal ? doubt_equal(arena, item, &open)
-        : mean.low == mean.high ? ""
-        : trust_text(arena, trust_jobs(grid, at->point, at->policy), mean.skew,
-                     (double)mean.count);
+        : trust_text(arena, trust_jobs(grid, at->point, at->policy), &mean);
 }
 
 /* Sets the paired difference of the two sides and its interval, in percent if the limit
@@ -322,10 +320,11 @@ static void measure_delta(struct arena *arena, const struct grid *grid,
         open.above = open.percent_above;
     }
     item->doubt = doubt_equal(arena, item, &open);
-    if (*item->doubt == 0 && !item->equal && d.low != d.high)
+    d.cases = false;            /* only where the verdict turns on it */
+    if (*item->doubt == 0 && !item->equal)
         item->doubt = trust_pairs_text(arena, fmax(trust_jobs(grid, at->point, at->policy),
                                                    trust_jobs(grid, at->other_point, at->other)),
-                                       d.skew, (double)d.count);
+                                       &d);
 }
 
 /* Sets the value of an expectation and its interval, and what the mean is over. */

@@ -176,10 +176,8 @@ static bool doubted(const struct pairing *r, uint32_t point, uint32_t policy,
                     const struct stats_delta *d)
 {
     struct arena *arena = arena_new(1 << 10);
-    bool doubt = d->high > d->low && *trust_pairs_text(
-        arena, fmax(trust_jobs(r->left, point, policy),
-                    trust_jobs(r->pair, point, policy)),
-        d->skew, (double)d->count) != 0;
+    bool doubt = *trust_pairs_text(arena, fmax(trust_jobs(r->left, point, policy),
+                                               trust_jobs(r->pair, point, policy)), d) != 0;
 
     arena_free(arena);
     return doubt;

@@ -41,29 +41,36 @@ bool trust_seeds_few(double skew, double seeds)
     return seeds >= TRUST_SEEDS_LEAST && skew > TRUST_SEEDS_MOST;
 }
 
-const char *trust_text(struct arena *arena, double jobs, double skew,
-                       double seeds)
+/* "jobs 0.25; seeds 0.71; equal seeds", or what of it is so, or "". */
+static const char *doubt_text(struct arena *arena, double jobs, double skew, double seeds,
+                              bool cases)
 {
-    bool few = trust_seeds_few(skew, seeds);
+    const char *text = jobs > 0 ? text_format(arena, "jobs %.2f", jobs) : "";
 
-    if (seeds < 2 || (!(jobs > 0) && !few))
-        return "";
-    if (!few)
-        return text_format(arena, "jobs %.2f", jobs);
-    if (!(jobs > 0))
-        return text_format(arena, "seeds %.2f", skew);
-    return text_format(arena, "jobs %.2f; seeds %.2f", jobs, skew);
+    if (trust_seeds_few(skew, seeds))
+        text = text_format(arena, "%s%sseeds %.2f", text, *text == 0 ? "" : "; ", skew);
+    if (cases)
+        text = text_format(arena, "%s%sequal seeds", text, *text == 0 ? "" : "; ");
+    return text;
 }
 
-const char *trust_pairs_text(struct arena *arena, double jobs, double skew,
-                             double pairs)
+const char *trust_text(struct arena *arena, double jobs, const struct stats_mean *mean)
 {
-    const char *text = trust_text(arena, jobs, skew, pairs);
+    if (mean->count < 2 || !(mean->high > mean->low))
+        return "";
+    return doubt_text(arena, jobs, mean->skew, (double)mean->count, mean->cases);
+}
 
-    if (pairs < 2 || pairs >= TRUST_SEEDS_LEAST)
+const char *trust_pairs_text(struct arena *arena, double jobs, const struct stats_delta *delta)
+{
+    const char *text;
+
+    if (delta->count < 2 || !(delta->high > delta->low))
+        return "";
+    text = doubt_text(arena, jobs, delta->skew, (double)delta->count, delta->cases);
+    if (delta->count >= TRUST_SEEDS_LEAST)
         return text;
-    return text_format(arena, "%s%s%.0f pairs", text, *text == 0 ? "" : "; ",
-                       pairs);
+    return text_format(arena, "%s%s%zu pairs", text, *text == 0 ? "" : "; ", delta->count);
 }
 
 /* By how much a mean may differ from the value that all `n` seeds or cases have. */
@@ -216,6 +223,7 @@ struct stats_mean trust_mean(const struct grid *grid, uint32_t point, uint32_t p
     bound = find_bound(metric_info(grid->metrics, metric), mean.mean, false,
                        count_cases(&side, &side, metric), sure, open);
     mean.count = open->seeds;
+    mean.cases = open->cases;
     mean.low = mean.mean - bound.below;
     mean.high = mean.mean + bound.above;
     return mean;
@@ -412,6 +420,7 @@ struct stats_delta trust_delta(const struct trust_side *side, const struct trust
     else if (delta.count > 0)
         heed_equal(side, base, metric, sure, &pair, &delta, open);
     free(pair.x);
+    delta.cases = open->cases;
     /* What the rules of both folders for their seeds make of it. */
     delta.p_value = fmax(grid_p_value(side->grid, delta.p_value),
                          grid_p_value(base->grid, delta.p_value));

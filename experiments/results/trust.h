@@ -30,15 +30,13 @@ struct stats_mean;
 double trust_jobs(const struct grid *grid, uint32_t point, uint32_t policy);
 /* Does `skew`, of that many seeds, exceed the bound? */
 bool trust_seeds_few(double skew, double seeds);
-/* Returns "" for an interval that can be trusted, else "jobs 0.25", "seeds 0.71"
- * or both: skewness over the root of their number. */
-const char *trust_text(struct arena *arena, double jobs, double skew,
-                       double seeds);
-/* Returns trust_text() of a difference.  Below TRUST_SEEDS_LEAST pairs it adds
- * "5 pairs": of five pairs, 89 to 95% of the intervals hold the truth, and no sample
- * shows which. */
-const char *trust_pairs_text(struct arena *arena, double jobs, double skew,
-                             double pairs);
+/* Returns "" for an interval that can be trusted or has no width, else, apart by semicolons,
+ * - "jobs 0.25" and "seeds 0.71": skewness over the root of their number;
+ * - "equal seeds": it takes the cases of a seed as independent (struct trust_open). */
+const char *trust_text(struct arena *arena, double jobs, const struct stats_mean *mean);
+/* Returns the same of a difference.  Below TRUST_SEEDS_LEAST pairs it adds "5 pairs": of five
+ * pairs, 89 to 95% of the intervals hold the truth, and no sample shows which. */
+const char *trust_pairs_text(struct arena *arena, double jobs, const struct stats_delta *delta);
 
 /* What equal seeds leave open.  Their interval has no width, though what is rare may not
  * have come up.  With a probability of 1 - confidence or more, nothing is seen

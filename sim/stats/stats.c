@@ -133,7 +133,7 @@ static double skew_of(const struct sample *s)
  * reject. */
 static struct stats_mean interval_of(const struct sample *s, double confidence)
 {
-    struct stats_mean m = { (size_t)s->n, NAN, NAN, NAN, skew_of(s) };
+    struct stats_mean m = { (size_t)s->n, NAN, NAN, NAN, skew_of(s), false };
     double t;
 
     if (!(s->n > 0))

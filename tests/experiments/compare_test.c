@@ -295,6 +295,7 @@ static void a_difference_of_promises_kept_is_bounded_by_their_number(void **stat
         grid_set(grid, 0, i / 3, i % 3, METRIC_JCT_MEAN, i);
         grid_set(grid, 0, i / 3, i % 3, METRIC_SLO, 1);
         grid_set(grid, 0, i / 3, i % 3, METRIC_SLO_COUNT, 100);
+        grid_set(grid, 0, i / 3, i % 3, METRIC_RUN_TIME_CV, 0);
     }
     assert_rows_say(arena, grid, "base,b,slo_attained_fraction,3,1,0.990063918,1,a,0,"
                     "-0.993608194,0.993608194,1,");
@@ -307,7 +308,14 @@ static void a_difference_of_promises_kept_is_bounded_by_their_number(void **stat
         grid_set(grid, 0, 1, s, METRIC_SLO_COUNT, s == 0 ? 0 : 100);
     }
     assert_rows_say(arena, grid, "base,b,slo_attained_fraction,3,1,0.985132961,1,a,0,"
-                    "-1.48670392,1.48670392,1,");
+                    "-1.48670392,1.48670392,1,,,0,1,equal seeds,equal seeds; 3 pairs,");
+    /* Without their number the interval is by seeds, and takes nothing as independent. */
+    for (uint32_t s = 0; s < 3; s++)
+        grid_set(grid, 0, 1, s, METRIC_SLO_COUNT, NAN);
+    for (uint32_t s = 0; s < 3; s++)
+        grid_set(grid, 0, 1, s, METRIC_REQUESTS_DONE, NAN);
+    assert_rows_say(arena, grid, "base,b,slo_attained_fraction,3,1,0.36840315,1,a,0,"
+                    "-63.159685,63.159685,1,,,0,1,,3 pairs,");
     arena_free(arena);
 }
 
