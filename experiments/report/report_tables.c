@@ -129,14 +129,18 @@ static void add_doubt(struct sheet *sheet, const struct plot_source *source,
 static void add_delta(struct sheet *sheet, const struct plot_delta *d,
                       int better)
 {
-    bool sure = isfinite(d->low) && (d->low > 0 || d->high < 0);
+    bool sure = d->low > 0 || d->high < 0;      /* NAN: it has no such end */
     char interval[64] = "", p[64] = "";
 
     if (!isfinite(d->percent))
         return;
-    if (isfinite(d->low))
+    if (isfinite(d->low) && isfinite(d->high))
         snprintf(interval, sizeof interval, " [%+.1f, %+.1f] ", d->low,
                  d->high);
+    else if (isfinite(d->low))
+        snprintf(interval, sizeof interval, " [%+.1f, no end] ", d->low);
+    else if (isfinite(d->high))
+        snprintf(interval, sizeof interval, " [no end, %+.1f] ", d->high);
     else if (isfinite(d->p_value))
         strcpy(interval, ", with no end to its interval; ");
     if (isfinite(d->p_value) && d->p_value < 1e-6)

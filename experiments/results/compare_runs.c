@@ -200,6 +200,10 @@ static void sure_text(const struct pairing *r, uint32_t point, uint32_t policy,
                  d->percent_low, d->percent_high, d->p_value,
                  r->p_holm[compare_row_at(r->left, point, policy, metric)],
                  doubted(r, point, policy, d) ? " not trusted" : "");
+    else if (!isnan(d->p_value))        /* the left is 0, of which nothing is a percentage */
+        snprintf(out, bytes, "[%+.3g, %+.3g] p=%.2g, corrected %.2g%s", d->low, d->high,
+                 d->p_value, r->p_holm[compare_row_at(r->left, point, policy, metric)],
+                 doubted(r, point, policy, d) ? " not trusted" : "");
     else if (r->samples.count < r->left->seed_count)
         snprintf(out, bytes, "seeds are alike: no interval");
 }

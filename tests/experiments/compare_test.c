@@ -523,6 +523,28 @@ static void two_runs_are_compared_with_holms_correction(void **state)
     arena_free(arena);
 }
 
+/* 0 of the left is no base of a percentage, but 1, 2 and 3 differ from it by 2 -+ 2.484. */
+static void a_change_from_zero_has_its_interval_in_the_unit(void **state)
+{
+    struct arena *arena = arena_new(4096);
+    struct grid *left = make_grid(arena), *right = make_grid(arena);
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    (void)state;
+    for (uint32_t s = 0; s < 3; s++) {
+        grid_set(left, 0, 0, s, METRIC_COST, 0);
+        grid_set(right, 0, 0, s, METRIC_COST, s + 1);
+    }
+    assert_int_equal(compare_print(out, left, right), 1);
+    fclose(out);
+    if (strstr(text, " [-0.484, +4.48] p=0.074, corrected 0.15") == NULL)
+        fail_msg("%s", text);
+    free(text);
+    arena_free(arena);
+}
+
 /* What one line of metrics.def says, as every user of the list sees it. */
 static void a_metric_is_one_line_of_the_list(void **state)
 {
@@ -588,6 +610,7 @@ int main(void)
         cmocka_unit_test(
             one_trial_of_what_draws_nothing_pairs_with_every_seed),
         cmocka_unit_test(two_runs_are_compared_with_holms_correction),
+        cmocka_unit_test(a_change_from_zero_has_its_interval_in_the_unit),
         cmocka_unit_test(a_metric_is_one_line_of_the_list),
         cmocka_unit_test(types_and_units_of_metrics_agree),
     };
