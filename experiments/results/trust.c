@@ -233,9 +233,42 @@ struct stats_mean trust_mean(const struct grid *grid, uint32_t point, uint32_t p
 struct paired {
     double *x, *base;           /* NAN where either lacks a value; free() x alone */
     uint32_t n;
+    bool alike;                 /* all seeds that both have: they are one sample */
     struct stats_delta delta;
     struct stats_mean mean, base_mean;  /* of each side, over the pairs */
 };
+
+/* Is the trial of seed `a` the same as that of seed `b`, in every metric? */
+static bool are_same(const struct trust_side *side, uint32_t a, uint32_t b)
+{
+    const struct grid *grid = side->grid;
+
+    for (unsigned m = 0; m < metric_count(grid->metrics); m++) {
+        double x = grid_value(grid, side->point, side->policy, a, (enum metric)m);
+        double y = grid_value(grid, side->point, side->policy, b, (enum metric)m);
+
+        if (x != y && !(isnan(x) && isnan(y)))
+            return false;
+    }
+    return true;
+}
+
+/* Returns the first seed that both have, if there are several and all are alike, or
+ * UINT32_MAX. */
+static uint32_t find_alike(const struct trust_side *side, const struct trust_side *base)
+{
+    uint32_t first = UINT32_MAX, count = 0;
+
+    for (uint32_t s = 0; s < side->grid->seed_count; s++) {
+        if (!grid_present(side->grid, side->point, side->policy, s) ||
+            !grid_present(base->grid, base->point, base->policy, s))
+            continue;
+        first = count++ == 0 ? s : first;
+        if (!are_same(side, first, s) || !are_same(base, first, s))
+            return UINT32_MAX;
+    }
+    return count > 1 ? first : UINT32_MAX;
+}
 
 /* Pairs seed by seed.  Pairs are alike only where both sides are. */
 static struct paired pair_sides(const struct trust_side *side, const struct trust_side *base,
@@ -250,6 +283,14 @@ static struct paired pair_sides(const struct trust_side *side, const struct trus
     for (uint32_t s = 0; s < pair.n; s++)
         if (!isfinite(x[s]) || !isfinite(b[s]))
             x[s] = b[s] = NAN;
+    uint32_t first = pair.n > 1 ? find_alike(side, base) : UINT32_MAX;
+
+    pair.alike = pair.n == 1 || first != UINT32_MAX;
+    if (first != UINT32_MAX) {
+        x[0] = x[first];
+        b[0] = b[first];
+        pair.n = 1;
+    }
     pair.delta = stats_delta(x, b, pair.n, confidence);
     pair.mean = stats_mean(x, pair.n, confidence);
     pair.base_mean = stats_mean(b, pair.n, confidence);
@@ -385,8 +426,7 @@ static void heed_equal(const struct trust_side *side, const struct trust_side *b
                        struct stats_delta *delta, struct trust_open *open)
 {
     const struct metric_info *info = metric_info(side->grid->metrics, metric);
-    bool counts = delta->count > 1 || (grid_alike(side->grid, side->point, side->policy) &&
-                                       grid_alike(base->grid, base->point, base->policy));
+    bool counts = delta->count > 1 || pair->alike;
     double cases = fmin(count_cases(side, base, metric), count_cases(base, side, metric));
     double percent = 100 / fabs(pair->base_mean.mean);
     struct bound bound;

@@ -523,6 +523,35 @@ static void two_runs_are_compared_with_holms_correction(void **state)
     arena_free(arena);
 }
 
+/* Seeds 1 and 2 are there on both sides, and equal in every metric: they count as one, as all
+ * three would.  A failed job more in each of both leaves -ln(0.05) / 2 = 1.49787 open. */
+static void seeds_that_are_alike_count_as_one_where_one_is_gone(void **state)
+{
+    struct arena *arena = arena_new(4096);
+    struct grid *left = make_grid(arena), *right = make_grid(arena);
+    struct trust_side a = { left, 0, 0 }, b = { right, 0, 0 };
+    struct stats_delta d;
+
+    (void)state;
+    right->present[0] = false;
+    for (uint32_t s = 1; s < 3; s++) {
+        grid_set(right, 0, 0, s, METRIC_JCT_MEAN, 11);
+        grid_set(right, 0, 0, s, METRIC_JOBS_FAILED, 11);
+    }
+    d = trust_delta(&b, &a, METRIC_JCT_MEAN, 0.95, NULL);
+    assert_int_equal(d.count, 1);
+    NEAR(d.percent, 10);
+    assert_true(isnan(d.p_value) && isnan(d.low) && isnan(d.percent_low));
+    d = trust_delta(&b, &a, METRIC_JOBS_FAILED, 0.95, NULL);
+    assert_int_equal(d.count, 2);
+    NEAR(d.high, 1 + 1.4978661367769954);
+    grid_set(right, 0, 0, 2, METRIC_COST, 12);          /* alike no more */
+    d = trust_delta(&b, &a, METRIC_JCT_MEAN, 0.95, NULL);
+    assert_int_equal(d.count, 2);
+    NEAR(d.p_value, 0);
+    arena_free(arena);
+}
+
 /* 0 of the left is no base of a percentage, but 1, 2 and 3 differ from it by 2 -+ 2.484. */
 static void a_change_from_zero_has_its_interval_in_the_unit(void **state)
 {
@@ -610,6 +639,7 @@ int main(void)
         cmocka_unit_test(
             one_trial_of_what_draws_nothing_pairs_with_every_seed),
         cmocka_unit_test(two_runs_are_compared_with_holms_correction),
+        cmocka_unit_test(seeds_that_are_alike_count_as_one_where_one_is_gone),
         cmocka_unit_test(a_change_from_zero_has_its_interval_in_the_unit),
         cmocka_unit_test(a_metric_is_one_line_of_the_list),
         cmocka_unit_test(types_and_units_of_metrics_agree),
