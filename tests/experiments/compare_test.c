@@ -49,6 +49,20 @@ static void one_sample_has_no_interval(void **state)
     assert_true(isnan(m.low) && isnan(m.high));
 }
 
+/* Doubles near 1e15 are 0.125 apart, so the mean is off by a part of the spread.  The skewness
+ * stays what a sample of three can have: its root is at most 1. */
+static void values_that_differ_in_their_last_digit_have_a_skewness(void **state)
+{
+    const double x[] = { -0.0529236323, 0.423737878, 0.554759552 };
+    const double base[] = { 1e15, 1e15, 1e15 };
+    struct stats_delta d = stats_delta(x, base, 3, 0.95);
+
+    (void)state;
+    assert_int_equal(d.count, 3);
+    assert_true(d.skew >= 0 && d.skew <= 1 + 1e-9);
+    assert_true(fabs(d.mean + 1e15) <= 2 && d.low < d.mean && d.mean < d.high);
+}
+
 static void unknown_samples_do_not_count(void **state)
 {
     const double x[] = { NAN, 4, INFINITY, 6 }, none[] = { NAN };
@@ -617,6 +631,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mean_has_students_interval),
         cmocka_unit_test(one_sample_has_no_interval),
+        cmocka_unit_test(values_that_differ_in_their_last_digit_have_a_skewness),
         cmocka_unit_test(unknown_samples_do_not_count),
         cmocka_unit_test(paired_delta_is_relative_to_the_baselines_mean),
         cmocka_unit_test(relative_delta_of_proportional_pairs_is_certain),
