@@ -58,7 +58,7 @@ static const struct table_column compare_column[] = {
       "this metric: of each point and policy" },
     { "not_trusted", TABLE_TEXT, "`jobs 0.25`, `seeds 0.71`: so few decide the "
       "mean (skewness over the root of their number) that its interval cannot "
-      "be trusted" },
+      "be trusted; `equal seeds`: it takes deadlines or requests of a seed as independent" },
     { "delta_not_trusted", TABLE_TEXT, "the same of the difference, and `5 pairs`: "
       "of fewer than ten seeds" },
     { "queue_grows", TABLE_COUNT, "1: by `queue_growth` over three seeds or more, "

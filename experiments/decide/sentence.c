@@ -113,8 +113,7 @@ static const char *doubt_words(const struct words *w, const struct stats_delta *
     uint32_t point = (uint32_t)(w->at - w->decision->point);
     double jobs = fmax(trust_jobs(grid, point, w->at->option[i].policy),
                        trust_jobs(grid, point, w->at->option[0].policy));
-    const char *doubt = d->high > d->low
-        ? trust_pairs_text(w->arena, jobs, d->skew, (double)d->count) : "";
+    const char *doubt = trust_pairs_text(w->arena, jobs, d);
 
     return *doubt == '\0' ? "" : text_format(w->arena, ", not trusted: %s", doubt);
 }

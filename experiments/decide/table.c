@@ -82,7 +82,7 @@ struct stats_mean decide_mean(const struct decision *decision,
     uint32_t policy = decision->point[point].option[option].policy;
 
     if (policy == UINT32_MAX)
-        return (struct stats_mean){ 0, NAN, NAN, NAN, NAN };
+        return (struct stats_mean){ .mean = NAN, .low = NAN, .high = NAN, .skew = NAN };
     return trust_mean(decision->grid, point, policy, metric, CONFIDENCE, NULL);
 }
 
@@ -102,18 +102,6 @@ struct stats_delta decide_delta(const struct decision *decision,
 
 /* ---- cells ---- */
 
-/* Are there seeds and jobs enough to trust the interval of the mean? */
-static bool is_trusted(struct arena *arena, const struct decision *decision, uint32_t point,
-                       uint32_t policy, enum metric metric)
-{
-    const struct grid *grid = decision->grid;
-    double *x = arena_alloc(arena, grid->seed_count + 1, sizeof *x);
-    uint32_t n = grid_samples(grid, point, policy, metric, x);
-
-    return *trust_text(arena, trust_jobs(grid, point, policy),
-                       stats_mean(x, n, CONFIDENCE).skew, n) == 0;
-}
-
 /* One metric of one option: its mean, and below it the difference to the first. */
 static void add_mean(struct arena *arena, struct sheet *sheet,
                      const struct decision *decision, uint32_t point, uint32_t i,
@@ -128,7 +116,7 @@ static void add_mean(struct arena *arena, struct sheet *sheet,
 
     if (o->policy != UINT32_MAX) {
         mean_text(text, m, unit,
-                  is_trusted(arena, decision, point, o->policy, metric));
+                  *trust_text(arena, trust_jobs(decision->grid, point, o->policy), &m) == 0);
         survivors_text(survivors_of(decision->grid, point, o->policy, metric),
                        text + strlen(text));
     }

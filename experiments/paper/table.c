@@ -274,8 +274,9 @@ static const char *caption_of(const struct making *m)
         text = text_format(m->arena, "%s None differs from the baseline %s at p < 0.05, "
                            "paired by seed and corrected by Holm.", text, base);
     if (m->doubts)
-        text = text_format(m->arena, "%s ?: few jobs or seeds decide the mean, and its "
-                           "interval cannot be trusted.", text);
+        text = text_format(m->arena, "%s ?: few jobs or seeds decide the mean, or equal "
+                           "seeds do not show what is rare, and its interval cannot be "
+                           "trusted.", text);
     if (m->lost)
         text = text_format(m->arena, "%s (n of m): a mean over the jobs that were done.",
                            text);

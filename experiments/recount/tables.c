@@ -47,12 +47,13 @@ static double since_s(int64_t ns, int64_t from_ns)
     return ns == CLOCK_NEVER_NS || ns == 0 ? NAN : (double)(ns - from_ns) / 1e9;
 }
 
-static void judge_times(const struct cells *cells, const struct host_job *job, bool ended,
-                        struct judge *judge)
+static void judge_times(const struct cells *cells, const struct host_job *job,
+                        enum job_status status, struct judge *judge)
 {
     const struct job_request *request = &job->request;
     int64_t submit = request->submit_ns;
-    int64_t start = job->start_ns, end = ended ? job->end_ns : CLOCK_NEVER_NS;
+    int64_t start = job->start_ns;
+    int64_t end = status != JOB_UNFINISHED ? job->end_ns : CLOCK_NEVER_NS;
     bool started = start != CLOCK_NEVER_NS;
 
     cell_is(cells, JOB_SUBMIT, "submit_s of jobs.csv", (double)submit / 1e9, judge);
@@ -63,7 +64,7 @@ static void judge_times(const struct cells *cells, const struct host_job *job, b
     cell_is(cells, JOB_WAIT, "wait_s of jobs.csv",
             started ? (double)(start - submit) / 1e9 : NAN, judge);
     cell_is(cells, JOB_JCT, "jct_s of jobs.csv",
-            end == CLOCK_NEVER_NS ? NAN : (double)(end - submit) / 1e9, judge);
+            status == JOB_DONE ? (double)(end - submit) / 1e9 : NAN, judge);
     cell_is(cells, JOB_DUE, "deadline_s of jobs.csv", since_s(request->deadline_ns, 0), judge);
     cell_is(cells, JOB_LIMIT, "limit_s of jobs.csv", since_s(request->limit_ns, 0), judge);
 }
@@ -131,7 +132,7 @@ void tables_job(const struct table *table, size_t *since, const struct host_job 
                 cells.count == JOB_CELLS, "a job that ended has no row, or several");
     if (cells.count != JOB_CELLS)
         return;
-    judge_times(&cells, job, status != JOB_UNFINISHED, judge);
+    judge_times(&cells, job, status, judge);
     judge_sums(&cells, job, judge);
     judge_words(&cells, job, status, judge);
 }

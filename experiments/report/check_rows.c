@@ -85,6 +85,11 @@ bool check_row_is_lost(const struct check_row *row)
     return strncmp(row->reason, "not compared", 12) == 0;
 }
 
+bool check_row_has_interval(const struct check_row *row)
+{
+    return !check_row_is_lost(row) && !(isnan(row->low) && isnan(row->high));
+}
+
 /* Three digits tell most values apart; of fractions near 1 they would all look
  * alike, so these have five. */
 const char *check_row_number(const struct plot_source *source,

@@ -33,6 +33,8 @@ bool check_rows_read(const struct plot_source *source, struct check_rows *rows,
                      struct err *err);
 /* Was the row's value not compared, as either side lost some jobs? */
 bool check_row_is_lost(const struct check_row *row);
+/* Has it an interval?  One end may be NAN: there is no such end. */
+bool check_row_has_interval(const struct check_row *row);
 /* "12.3%" or "0.224" in three digits or five; "" for NAN. */
 const char *check_row_number(const struct plot_source *source,
                              const struct check_row *row, double value);

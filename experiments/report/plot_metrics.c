@@ -3,6 +3,7 @@
  * plot_metrics.c - charts of several metrics, and of the experiment's own with
  * them: the sweep, and differences to the baseline.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,11 +287,12 @@ static size_t each_delta(const struct plot_source *source, const struct charted 
     return rows;
 }
 
-/* Has its interval no end, since the mean of the baseline may be 0?  Where seeds are one
- * sample, there is no p-value either. */
-static bool has_no_end(const struct plot_delta *delta)
+/* Returns an end of the interval, or `none` where it has no such end, since the mean of the
+ * baseline may be 0.  Where seeds are one sample, there is no interval and no p-value: NAN. */
+static double find_end(const struct plot_delta *delta, double end, double none)
 {
-    return !isfinite(delta->low) && isfinite(delta->p_value);
+    assert(isinf(none));
+    return isfinite(end) ? end : isfinite(delta->p_value) ? none : NAN;
 }
 
 /* The axis holds all means, up to DELTA_MOST. */
@@ -316,16 +318,16 @@ static void widen_whiskers(void *self, uint32_t point, uint32_t policy,
                        DELTA_MOST);
 
     (void)point, (void)policy, (void)metric;
-    if (!isfinite(delta->low) && !has_no_end(delta))
+    if (isnan(find_end(delta, delta->low, -INFINITY)))
         return;
-    range[1].low = fmin(range[1].low, has_no_end(delta) ? low : fmax(delta->low, low));
-    range[1].high = fmax(range[1].high, has_no_end(delta) ? high : fmin(delta->high, high));
+    range[1].low = fmin(range[1].low, fmax(find_end(delta, delta->low, -INFINITY), low));
+    range[1].high = fmax(range[1].high, fmin(find_end(delta, delta->high, INFINITY), high));
 }
 
 /* Returns a value within the range of the axis; NAN stays. */
 static double clamp_value(const struct delta_range *range, double value)
 {
-    return isfinite(value) ? fmin(fmax(value, range->low), range->high) : NAN;
+    return isnan(value) ? NAN : fmin(fmax(value, range->low), range->high);
 }
 
 struct delta_rows {
@@ -334,25 +336,20 @@ struct delta_rows {
 };
 
 /* Writes a difference as it is, then as it is drawn: what lies beyond the axis, at
- * its end.  An interval without an end is from -Inf to Inf. */
+ * its end.  An interval without an end is from -Inf, or to Inf. */
 static void write_delta(void *self, uint32_t point, uint32_t policy,
                         size_t metric, const struct plot_delta *d)
 {
     const struct delta_rows *rows = self;
-    const double value[] = { d->percent, d->low, d->high };
+    const double value[] = { d->percent, find_end(d, d->low, -INFINITY),
+                             find_end(d, d->high, INFINITY) };
 
     out_printf(rows->out, "%u %u %zu", point + 1, policy + 1, metric + 1);
-    if (has_no_end(d)) {
-        plot_real(rows->out, d->percent);
-        out_text(rows->out, " -Inf Inf");
-        plot_real(rows->out, clamp_value(rows->range, d->percent));
-        plot_real(rows->out, rows->range->low);
-        plot_real(rows->out, rows->range->high);
-        out_text(rows->out, "\n");
-        return;
-    }
     for (size_t i = 0; i < 3; i++)
-        plot_real(rows->out, value[i]);
+        if (isinf(value[i]))
+            out_text(rows->out, value[i] < 0 ? " -Inf" : " Inf");
+        else
+            plot_real(rows->out, value[i]);
     for (size_t i = 0; i < 3; i++)
         plot_real(rows->out, clamp_value(rows->range, value[i]));
     out_text(rows->out, "\n");

@@ -150,7 +150,7 @@ static void write_reason(const struct report *r, const struct check_row *row)
 {
     if (strcmp(row->verdict, "undecided") != 0)
         return;
-    if (!check_row_is_lost(row) && !isnan(row->low))
+    if (check_row_has_interval(row))
         out_text(r->out, ": the interval lies on both sides of what is expected");
     else if (*row->reason) {
         out_text(r->out, ": ");
@@ -165,9 +165,10 @@ static void write_figure(const struct report *r, const struct check_row *row)
         out_text(r->out, "not compared");
     else
         write_link(r, find_point(r, row->point), signed_text(r, row, row->value));
-    if (!check_row_is_lost(row) && !isnan(row->low))
-        out_printf(r->out, " [%s, %s]", signed_text(r, row, row->low),
-                   signed_text(r, row, row->high));
+    if (check_row_has_interval(row))
+        out_printf(r->out, " [%s, %s]",
+                   isnan(row->low) ? "no end" : signed_text(r, row, row->low),
+                   isnan(row->high) ? "no end" : signed_text(r, row, row->high));
     if (r->source.grid->point_count > 1) {
         out_text(r->out, " at ");
         out_html_text(r->out, row->point);

@@ -26,12 +26,12 @@ static const char *found_text(const struct report *r,
     if (check_row_is_lost(row))
         return text_format(r->arena, "%.*s", (int)strcspn(row->reason, ";"),
                            row->reason);
-    if (isnan(row->high))
+    if (!check_row_has_interval(row))
         return check_row_number(source, row, row->value);
     return text_format(r->arena, "%s [%s, %s]",
                        check_row_number(source, row, row->value),
-                       check_row_number(source, row, row->low),
-                       check_row_number(source, row, row->high));
+                       isnan(row->low) ? "no end" : check_row_number(source, row, row->low),
+                       isnan(row->high) ? "no end" : check_row_number(source, row, row->high));
 }
 
 /* Returns the class that colours a verdict. */

@@ -119,27 +119,28 @@ static void add_mean(struct sheet *sheet, struct stats_mean m,
 static void add_doubt(struct sheet *sheet, const struct plot_source *source,
                       uint32_t point, uint32_t policy, struct stats_mean m)
 {
-    const char *doubt = "";
+    const char *doubt = trust_text(source->arena, trust_jobs(source->grid, point, policy), &m);
 
-    if (m.high > m.low)
-        doubt = trust_text(source->arena, trust_jobs(source->grid, point, policy),
-                           m.skew, (double)m.count);
     if (*doubt != 0)
-        sheet_small(sheet, "", "not trusted: skewness over \u221an of %s", doubt);
+        sheet_small(sheet, "", "not trusted: %s", doubt);
 }
 
 /* The paired difference to the baseline, below a mean. */
 static void add_delta(struct sheet *sheet, const struct plot_delta *d,
                       int better)
 {
-    bool sure = isfinite(d->low) && (d->low > 0 || d->high < 0);
+    bool sure = d->low > 0 || d->high < 0;      /* NAN: it has no such end */
     char interval[64] = "", p[64] = "";
 
     if (!isfinite(d->percent))
         return;
-    if (isfinite(d->low))
+    if (isfinite(d->low) && isfinite(d->high))
         snprintf(interval, sizeof interval, " [%+.1f, %+.1f] ", d->low,
                  d->high);
+    else if (isfinite(d->low))
+        snprintf(interval, sizeof interval, " [%+.1f, no end] ", d->low);
+    else if (isfinite(d->high))
+        snprintf(interval, sizeof interval, " [no end, %+.1f] ", d->high);
     else if (isfinite(d->p_value))
         strcpy(interval, ", with no end to its interval; ");
     if (isfinite(d->p_value) && d->p_value < 1e-6)

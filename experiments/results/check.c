@@ -272,12 +272,12 @@ static bool asks_for_end(const struct speaks *at, const struct check_item *item)
 static const char *doubt_equal(struct arena *arena, const struct check_item *item,
                                const struct trust_open *open)
 {
-    if (!open->cases || item->each_seed ||
+    if (!open->cases || item->each_seed || isnan(item->value) ||
         within(item->expect, item->value - open->below,
                item->value + open->above) != CHECK_UNDECIDED)
         return "";
-    return text_format(arena, "all %u seeds are equal, and %.2g%% of others may differ",
-                       open->seeds, 100 * open->share);
+    return text_format(arena, "all %u seeds %sare equal, and %.2g%% of others may differ",
+                       open->seeds, open->half ? "of one side " : "", 100 * open->share);
 }
 
 /* Sets the value of an expectation that compares nothing, and its interval. */
@@ -296,9 +296,7 @@ static void measure_mean(struct arena *arena, const struct grid *grid, const str
     item->equal = open.seeds > 0;
     item->each_seed = asks_for_end(at, item);
     item->doubt = item->equal ? doubt_equal(arena, item, &open)
-        : mean.low == mean.high ? ""
-        : trust_text(arena, trust_jobs(grid, at->point, at->policy), mean.skew,
-                     (double)mean.count);
+        : trust_text(arena, trust_jobs(grid, at->point, at->policy), &mean);
 }
 
 /* Sets the paired difference of the two sides and its interval, in percent if the limit
@@ -316,16 +314,17 @@ static void measure_delta(struct arena *arena, const struct grid *grid,
     item->low = e->percent ? d.percent_low : d.low;
     item->high = e->percent ? d.percent_high : d.high;
     item->seeds = (uint32_t)d.count;
-    item->equal = open.seeds > 0 && !isnan(item->value);
+    item->equal = open.seeds > 0 && !open.half && !isnan(item->value);
     if (e->percent) {
-        open.below *= open.percent;
-        open.above *= open.percent;
+        open.below = open.percent_below;
+        open.above = open.percent_above;
     }
-    item->doubt = item->equal ? doubt_equal(arena, item, &open)
-        : d.low == d.high ? ""
-        : trust_pairs_text(arena, fmax(trust_jobs(grid, at->point, at->policy),
-                                       trust_jobs(grid, at->other_point, at->other)),
-                           d.skew, (double)d.count);
+    item->doubt = doubt_equal(arena, item, &open);
+    d.cases = false;            /* only where the verdict turns on it */
+    if (*item->doubt == 0 && !item->equal)
+        item->doubt = trust_pairs_text(arena, fmax(trust_jobs(grid, at->point, at->policy),
+                                                   trust_jobs(grid, at->other_point, at->other)),
+                                       &d);
 }
 
 /* Sets the value of an expectation and its interval, and what the mean is over. */

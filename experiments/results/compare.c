@@ -117,11 +117,8 @@ static void compare_row(struct arena *arena, const struct grid *grid,
                            : none);
     table_count(table, grid_alike(grid, point, policy));
     table_real_or_empty(table, row->deltas->p_holm[at]);
-    table_text(table, mean.high > mean.low
-               ? trust_text(arena, row->jobs, mean.skew, (double)mean.count) : "");
-    table_text(table, delta.high > delta.low
-               ? trust_pairs_text(arena, fmax(row->jobs, row->jobs_base),
-                                  delta.skew, (double)delta.count) : "");
+    table_text(table, trust_text(arena, row->jobs, &mean));
+    table_text(table, trust_pairs_text(arena, fmax(row->jobs, row->jobs_base), &delta));
     if (row->known)
         table_count(table, row->grows);
     else

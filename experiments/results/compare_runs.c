@@ -176,10 +176,8 @@ static bool doubted(const struct pairing *r, uint32_t point, uint32_t policy,
                     const struct stats_delta *d)
 {
     struct arena *arena = arena_new(1 << 10);
-    bool doubt = d->high > d->low && *trust_pairs_text(
-        arena, fmax(trust_jobs(r->left, point, policy),
-                    trust_jobs(r->pair, point, policy)),
-        d->skew, (double)d->count) != 0;
+    bool doubt = *trust_pairs_text(arena, fmax(trust_jobs(r->left, point, policy),
+                                               trust_jobs(r->pair, point, policy)), d) != 0;
 
     arena_free(arena);
     return doubt;
@@ -197,10 +195,14 @@ static void sure_text(const struct pairing *r, uint32_t point, uint32_t policy,
     if (!both_whole(r, point, policy, metric))
         snprintf(out, bytes, "%.0f of %.0f and %.0f of %.0f: not compared",
                  s.done, s.all, t.done, t.all);
-    else if (isfinite(d->percent_low))
+    else if (!isnan(d->percent_low))
         snprintf(out, bytes, "[%+.3g%%, %+.3g%%] p=%.2g, corrected %.2g%s",
                  d->percent_low, d->percent_high, d->p_value,
                  r->p_holm[compare_row_at(r->left, point, policy, metric)],
+                 doubted(r, point, policy, d) ? " not trusted" : "");
+    else if (!isnan(d->p_value))        /* the left is 0, of which nothing is a percentage */
+        snprintf(out, bytes, "[%+.3g, %+.3g] p=%.2g, corrected %.2g%s", d->low, d->high,
+                 d->p_value, r->p_holm[compare_row_at(r->left, point, policy, metric)],
                  doubted(r, point, policy, d) ? " not trusted" : "");
     else if (r->samples.count < r->left->seed_count)
         snprintf(out, bytes, "seeds are alike: no interval");

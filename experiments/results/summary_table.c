@@ -179,9 +179,8 @@ void summary_fill(struct arena *arena, const struct grid *grid, uint32_t point,
     column->largest = 0;
     for (uint32_t p = 0; p < n; p++) {
         column->mean[p] = trust_mean(grid, point, p, metric, 0.95, NULL);
-        column->trusted[p] = *trust_text(
-            arena, trust_jobs(grid, point, p), column->mean[p].skew,
-            (double)column->mean[p].count) == 0;
+        column->trusted[p] = *trust_text(arena, trust_jobs(grid, point, p),
+                                         &column->mean[p]) == 0;
         if (column->mean[p].mean > column->largest)
             column->largest = column->mean[p].mean;
     }
@@ -329,9 +328,9 @@ static bool doubted(const struct grid *grid)
         for (uint32_t p = 0; p < grid->policy_count; p++) {
             any = any || trust_jobs(grid, t, p) > 0;
             for (size_t c = 0; c < columns && !any; c++) {
-                struct stats_mean m = grid_mean(grid, t, p, chosen[c].metric, 0.95);
+                struct stats_mean m = trust_mean(grid, t, p, chosen[c].metric, 0.95, NULL);
 
-                any = trust_seeds_few(m.skew, (double)m.count);
+                any = m.cases || trust_seeds_few(m.skew, (double)m.count);
             }
         }
     }
@@ -358,8 +357,8 @@ void summary_table_print(FILE *file, const struct grid *grid, const char *name,
     if (starred || intervals)
         fputs("\n", file);
     if (intervals && doubted(grid))
-        fputs("? few jobs or seeds decide the mean: its interval cannot be "
-              "trusted (not_trusted of compare.csv)\n", file);
+        fputs("? few jobs or seeds decide the mean, or equal seeds do not show what is rare: "
+              "its interval cannot be trusted (not_trusted of compare.csv)\n", file);
     print_notes(file, grid);
     print_lost(file, grid);
 }

@@ -4,6 +4,7 @@
  */
 #include "experiments/results/trust.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,29 +41,36 @@ bool trust_seeds_few(double skew, double seeds)
     return seeds >= TRUST_SEEDS_LEAST && skew > TRUST_SEEDS_MOST;
 }
 
-const char *trust_text(struct arena *arena, double jobs, double skew,
-                       double seeds)
+/* "jobs 0.25; seeds 0.71; equal seeds", or what of it is so, or "". */
+static const char *doubt_text(struct arena *arena, double jobs, double skew, double seeds,
+                              bool cases)
 {
-    bool few = trust_seeds_few(skew, seeds);
+    const char *text = jobs > 0 ? text_format(arena, "jobs %.2f", jobs) : "";
 
-    if (seeds < 2 || (!(jobs > 0) && !few))
-        return "";
-    if (!few)
-        return text_format(arena, "jobs %.2f", jobs);
-    if (!(jobs > 0))
-        return text_format(arena, "seeds %.2f", skew);
-    return text_format(arena, "jobs %.2f; seeds %.2f", jobs, skew);
+    if (trust_seeds_few(skew, seeds))
+        text = text_format(arena, "%s%sseeds %.2f", text, *text == 0 ? "" : "; ", skew);
+    if (cases)
+        text = text_format(arena, "%s%sequal seeds", text, *text == 0 ? "" : "; ");
+    return text;
 }
 
-const char *trust_pairs_text(struct arena *arena, double jobs, double skew,
-                             double pairs)
+const char *trust_text(struct arena *arena, double jobs, const struct stats_mean *mean)
 {
-    const char *text = trust_text(arena, jobs, skew, pairs);
+    if (mean->count < 2 || !(mean->high > mean->low))
+        return "";
+    return doubt_text(arena, jobs, mean->skew, (double)mean->count, mean->cases);
+}
 
-    if (pairs < 2 || pairs >= TRUST_SEEDS_LEAST)
+const char *trust_pairs_text(struct arena *arena, double jobs, const struct stats_delta *delta)
+{
+    const char *text;
+
+    if (delta->count < 2 || !(delta->high > delta->low))
+        return "";
+    text = doubt_text(arena, jobs, delta->skew, (double)delta->count, delta->cases);
+    if (delta->count >= TRUST_SEEDS_LEAST)
         return text;
-    return text_format(arena, "%s%s%.0f pairs", text, *text == 0 ? "" : "; ",
-                       pairs);
+    return text_format(arena, "%s%s%zu pairs", text, *text == 0 ? "" : "; ", delta->count);
 }
 
 /* By how much a mean may differ from the value that all `n` seeds or cases have. */
@@ -102,9 +110,10 @@ static double slo_count(const struct grid *grid, uint32_t point, uint32_t policy
     return isnan(count) ? grid_value(grid, point, policy, seed, METRIC_REQUESTS_DONE) : count;
 }
 
-/* Returns of how many cases in all seeds the fraction is all, or none; 0 of another metric,
- * of a fraction between, and where they were not counted. */
-static double count_cases(const struct trust_side *side, enum metric metric)
+/* Returns of how many cases, in all seeds that `other` has too, the fraction is all, or none;
+ * 0 of another metric, of a fraction between, and where they were not counted. */
+static double count_cases(const struct trust_side *side, const struct trust_side *other,
+                          enum metric metric)
 {
     const struct grid *grid = side->grid;
     double sum = 0, first = NAN;
@@ -114,7 +123,8 @@ static double count_cases(const struct trust_side *side, enum metric metric)
     for (uint32_t s = 0; s < grid->seed_count; s++) {
         double share, count;
 
-        if (!grid_present(grid, side->point, side->policy, s))
+        if (!grid_present(grid, side->point, side->policy, s) ||
+            !grid_present(other->grid, other->point, other->policy, s))
             continue;
         share = grid_value(grid, side->point, side->policy, s, METRIC_SLO);
         count = slo_count(grid, side->point, side->policy, s);
@@ -177,7 +187,7 @@ static uint32_t count_seeds(const struct trust_side *a, const struct trust_side 
     return count;
 }
 
-/* What `seeds` equal values of a mean, or of a difference, leave open. */
+/* What open->seeds equal values of a mean, or of a difference, leave open. */
 static struct bound find_bound(const struct metric_info *info, double value, bool difference,
                                double cases, double confidence, struct trust_open *open)
 {
@@ -211,8 +221,9 @@ struct stats_mean trust_mean(const struct grid *grid, uint32_t point, uint32_t p
         return mean;
     }
     bound = find_bound(metric_info(grid->metrics, metric), mean.mean, false,
-                       count_cases(&side, metric), sure, open);
+                       count_cases(&side, &side, metric), sure, open);
     mean.count = open->seeds;
+    mean.cases = open->cases;
     mean.low = mean.mean - bound.below;
     mean.high = mean.mean + bound.above;
     return mean;
@@ -220,9 +231,44 @@ struct stats_mean trust_mean(const struct grid *grid, uint32_t point, uint32_t p
 
 /* The samples of both sides, and what is made of them. */
 struct paired {
+    double *x, *base;           /* NAN where either lacks a value; free() x alone */
+    uint32_t n;
+    bool alike;                 /* all seeds that both have: they are one sample */
     struct stats_delta delta;
-    double mean, base_mean;     /* of each side, over the pairs */
+    struct stats_mean mean, base_mean;  /* of each side, over the pairs */
 };
+
+/* Is the trial of seed `a` the same as that of seed `b`, in every metric? */
+static bool are_same(const struct trust_side *side, uint32_t a, uint32_t b)
+{
+    const struct grid *grid = side->grid;
+
+    for (unsigned m = 0; m < metric_count(grid->metrics); m++) {
+        double x = grid_value(grid, side->point, side->policy, a, (enum metric)m);
+        double y = grid_value(grid, side->point, side->policy, b, (enum metric)m);
+
+        if (x != y && !(isnan(x) && isnan(y)))
+            return false;
+    }
+    return true;
+}
+
+/* Returns the first seed that both have, if there are several and all are alike, or
+ * UINT32_MAX. */
+static uint32_t find_alike(const struct trust_side *side, const struct trust_side *base)
+{
+    uint32_t first = UINT32_MAX, count = 0;
+
+    for (uint32_t s = 0; s < side->grid->seed_count; s++) {
+        if (!grid_present(side->grid, side->point, side->policy, s) ||
+            !grid_present(base->grid, base->point, base->policy, s))
+            continue;
+        first = count++ == 0 ? s : first;
+        if (!are_same(side, first, s) || !are_same(base, first, s))
+            return UINT32_MAX;
+    }
+    return count > 1 ? first : UINT32_MAX;
+}
 
 /* Pairs seed by seed.  Pairs are alike only where both sides are. */
 static struct paired pair_sides(const struct trust_side *side, const struct trust_side *base,
@@ -232,16 +278,22 @@ static struct paired pair_sides(const struct trust_side *side, const struct trus
     double *x = arena_resize_own(NULL, 2 * room, sizeof *x), *b = x + room;
     uint32_t n = grid_samples(side->grid, side->point, side->policy, metric, x);
     uint32_t m = grid_samples(base->grid, base->point, base->policy, metric, b);
-    struct paired pair;
+    struct paired pair = { .x = x, .base = b, .n = n > m ? n : m };
 
-    n = n > m ? n : m;
-    pair.delta = stats_delta(x, b, n, confidence);
-    for (uint32_t s = 0; s < n; s++)
+    for (uint32_t s = 0; s < pair.n; s++)
         if (!isfinite(x[s]) || !isfinite(b[s]))
             x[s] = b[s] = NAN;
-    pair.mean = stats_mean(x, n, confidence).mean;
-    pair.base_mean = stats_mean(b, n, confidence).mean;
-    free(x);
+    uint32_t first = pair.n > 1 ? find_alike(side, base) : UINT32_MAX;
+
+    pair.alike = pair.n == 1 || first != UINT32_MAX;
+    if (first != UINT32_MAX) {
+        x[0] = x[first];
+        b[0] = b[first];
+        pair.n = 1;
+    }
+    pair.delta = stats_delta(x, b, pair.n, confidence);
+    pair.mean = stats_mean(x, pair.n, confidence);
+    pair.base_mean = stats_mean(b, pair.n, confidence);
     return pair;
 }
 
@@ -258,41 +310,159 @@ static void widen(const struct metric_info *info, const struct bound *bound, dou
     delta->percent_high = delta->percent + percent * bound->above;
 }
 
-/* Sets the p-value to what the rules of both folders for their seeds make of it. */
-static struct stats_delta correct_p(const struct trust_side *side,
-                                    const struct trust_side *base, struct stats_delta delta)
+/* A difference of which one side has `value` in all pairs and is open, while the other side
+ * varies. */
+struct half {
+    const struct metric_info *info;
+    const struct paired *pair;
+    bool is_base;               /* the baseline is the constant side */
+    double value;
+    double n;                   /* seeds or cases that have it */
+};
+
+/* Sets low and high: all differences that are left by a mean of the constant side within its
+ * bound, and a mean of the other side within its interval.  Each of the two errs at most half
+ * as often as both may together (Bonferroni). */
+static struct bound bound_half(const struct half *half, double confidence,
+                               struct stats_delta *delta)
 {
-    delta.p_value = fmax(grid_p_value(side->grid, delta.p_value),
-                         grid_p_value(base->grid, delta.p_value));
-    return delta;
+    double *d = arena_resize_own(NULL, (size_t)half->pair->n + 1, sizeof *d);
+    double sure = (1 + confidence) / 2;
+    struct bound bound = bound_of(half->info, half->value, false, half->n, sure);
+    struct stats_mean mean;
+
+    for (uint32_t s = 0; s < half->pair->n; s++)
+        d[s] = half->pair->x[s] - half->pair->base[s];
+    mean = stats_mean(d, half->pair->n, sure);
+    delta->low = mean.low - (half->is_base ? bound.above : bound.below);
+    delta->high = mean.high + (half->is_base ? bound.below : bound.above);
+    free(d);
+    return bound;
+}
+
+/* Returns the p-value, at which that interval ends at 0.  What is below LEAST is LEAST. */
+static double p_of_half(const struct half *half)
+{
+    const double LEAST = 1e-14;
+    double least = LEAST, most = 1;
+
+    for (unsigned i = 0; i < 50; i++) {
+        double p = sqrt(least * most);
+        struct stats_delta delta;
+
+        (void)bound_half(half, 1 - p, &delta);
+        *(delta.low > 0 || delta.high < 0 ? &most : &least) = p;
+    }
+    assert(least >= LEAST && most <= 1);
+    return most;
+}
+
+/* Returns the difference if the mean of the constant side were `value`. */
+static struct stats_delta delta_if(const struct half *half, double value, double confidence)
+{
+    const struct paired *pair = half->pair;
+    double *constant = half->is_base ? pair->base : pair->x;
+
+    for (uint32_t s = 0; s < pair->n; s++)
+        if (!isnan(constant[s]))
+            constant[s] = value;
+    return stats_delta(pair->x, pair->base, pair->n, confidence);
+}
+
+/* Sets the interval, in percent too.  A ratio rises or falls with the mean of the constant
+ * side, so it is farthest at an end of the bound.  A baseline that may be 0 has no end. */
+static void widen_half(const struct half *half, double confidence, struct stats_delta *delta)
+{
+    struct bound bound = bound_half(half, confidence, delta);
+    double sure = (1 + confidence) / 2;
+    struct stats_delta less = delta_if(half, half->value - bound.below, sure);
+    struct stats_delta more = delta_if(half, half->value + bound.above, sure);
+
+    (void)delta_if(half, half->value, sure);    /* as it was */
+    if (isnan(delta->percent))
+        return;
+    delta->percent_low = fmin(less.percent_low, more.percent_low);
+    delta->percent_high = fmax(less.percent_high, more.percent_high);
+    if (!isnan(less.percent))
+        return;
+    delta->percent_high = INFINITY;
+    if (less.low < 0)
+        delta->percent_low = -INFINITY;
+}
+
+/* Is one side alone constant, and open?  Then its interval and p-value are set. */
+static void heed_half(const struct trust_side *side, const struct trust_side *base,
+                      enum metric metric, double confidence, const struct paired *pair,
+                      struct stats_delta *delta, struct trust_open *open)
+{
+    bool is_base = pair->base_mean.low == pair->base_mean.high;
+    const struct trust_side *same = is_base ? base : side;
+    struct half half = {
+        metric_info(side->grid->metrics, metric), pair, is_base,
+        is_base ? pair->base_mean.mean : pair->mean.mean, (double)delta->count
+    };
+    double cases = count_cases(same, is_base ? side : base, metric);
+
+    if ((!is_base && pair->mean.low != pair->mean.high) || !is_open(same, metric, half.value))
+        return;
+    widen_half(&half, confidence, delta);
+    *open = (struct trust_open){
+        .seeds = (uint32_t)delta->count, .half = true, .cases = cases > 0,
+        .share = bound_of(half.info, half.value, false, half.n, (1 + confidence) / 2).share,
+        .below = delta->mean - delta->low, .above = delta->high - delta->mean,
+        .percent_below = delta->percent - delta->percent_low,
+        .percent_above = delta->percent_high - delta->percent
+    };
+    if (cases > 0) {
+        half.n = cases;
+        widen_half(&half, confidence, delta);
+    }
+    delta->p_value = p_of_half(&half);
+}
+
+/* Sets the interval of a difference that all pairs have alike. */
+static void heed_equal(const struct trust_side *side, const struct trust_side *base,
+                       enum metric metric, double confidence, const struct paired *pair,
+                       struct stats_delta *delta, struct trust_open *open)
+{
+    const struct metric_info *info = metric_info(side->grid->metrics, metric);
+    bool counts = delta->count > 1 || pair->alike;
+    double cases = fmin(count_cases(side, base, metric), count_cases(base, side, metric));
+    double percent = 100 / fabs(pair->base_mean.mean);
+    struct bound bound;
+
+    open->seeds = counts ? count_seeds(side, base, metric) : 0;
+    if (open->seeds < 2 || !(is_open(side, metric, pair->mean.mean) ||
+                             is_open(base, metric, pair->base_mean.mean))) {
+        open->seeds = 0;
+        return;
+    }
+    bound = find_bound(info, delta->mean, true, cases, confidence, open);
+    open->percent_below = percent * open->below;
+    open->percent_above = percent * open->above;
+    widen(info, &bound, cases > 0 ? cases : open->seeds, percent, delta);
+    delta->count = open->seeds;
 }
 
 struct stats_delta trust_delta(const struct trust_side *side, const struct trust_side *base,
                                enum metric metric, double confidence, struct trust_open *open)
 {
-    const struct metric_info *info = metric_info(side->grid->metrics, metric);
     double sure = fmax(grid_confidence(side->grid, confidence),
                        grid_confidence(base->grid, confidence));
     struct paired pair = pair_sides(side, base, metric, sure);
-    struct stats_delta *delta = &pair.delta;
+    struct stats_delta delta = pair.delta;
     struct trust_open unused;
 
     open = open == NULL ? &unused : open;
     *open = (struct trust_open){ 0 };
-    if (delta->count == 0 || (delta->count > 1 && delta->low != delta->high) ||
-        !(is_open(side, metric, pair.mean) || is_open(base, metric, pair.base_mean)))
-        return correct_p(side, base, *delta);
-    open->seeds = delta->count > 1 || (grid_alike(side->grid, side->point, side->policy) &&
-                                       grid_alike(base->grid, base->point, base->policy))
-        ? count_seeds(side, base, metric) : 0;
-    if (open->seeds < 2) {
-        open->seeds = 0;
-        return correct_p(side, base, *delta);
-    }
-    double cases = fmin(count_cases(side, metric), count_cases(base, metric));
-    open->percent = 100 / fabs(pair.base_mean);
-    struct bound bound = find_bound(info, delta->mean, true, cases, sure, open);
-    widen(info, &bound, cases > 0 ? cases : open->seeds, open->percent, delta);
-    delta->count = open->seeds;
-    return correct_p(side, base, *delta);
+    if (delta.count > 1 && delta.low != delta.high)
+        heed_half(side, base, metric, sure, &pair, &delta, open);
+    else if (delta.count > 0)
+        heed_equal(side, base, metric, sure, &pair, &delta, open);
+    free(pair.x);
+    delta.cases = open->cases;
+    /* What the rules of both folders for their seeds make of it. */
+    delta.p_value = fmax(grid_p_value(side->grid, delta.p_value),
+                         grid_p_value(base->grid, delta.p_value));
+    return delta;
 }

@@ -30,15 +30,13 @@ struct stats_mean;
 double trust_jobs(const struct grid *grid, uint32_t point, uint32_t policy);
 /* Does `skew`, of that many seeds, exceed the bound? */
 bool trust_seeds_few(double skew, double seeds);
-/* Returns "" for an interval that can be trusted, else "jobs 0.25", "seeds 0.71"
- * or both: skewness over the root of their number. */
-const char *trust_text(struct arena *arena, double jobs, double skew,
-                       double seeds);
-/* Returns trust_text() of a difference.  Below TRUST_SEEDS_LEAST pairs it adds
- * "5 pairs": of five pairs, 89 to 95% of the intervals hold the truth, and no sample
- * shows which. */
-const char *trust_pairs_text(struct arena *arena, double jobs, double skew,
-                             double pairs);
+/* Returns "" for an interval that can be trusted or has no width, else, apart by semicolons,
+ * - "jobs 0.25" and "seeds 0.71": skewness over the root of their number;
+ * - "equal seeds": it takes the cases of a seed as independent (struct trust_open). */
+const char *trust_text(struct arena *arena, double jobs, const struct stats_mean *mean);
+/* Returns the same of a difference.  Below TRUST_SEEDS_LEAST pairs it adds "5 pairs": of five
+ * pairs, 89 to 95% of the intervals hold the truth, and no sample shows which. */
+const char *trust_pairs_text(struct arena *arena, double jobs, const struct stats_delta *delta);
 
 /* What equal seeds leave open.  Their interval has no width, though what is rare may not
  * have come up.  With a probability of 1 - confidence or more, nothing is seen
@@ -50,7 +48,9 @@ const char *trust_pairs_text(struct arena *arena, double jobs, double skew,
  * Cases are the jobs with a deadline, or the requests, of all seeds (slo_count), where
  * slo_attained_fraction is 0 or 1 in all of them.  A difference of two such policies is of
  * pairs: both meet the same cases, so there are as many pairs as the policy with fewer has
- * cases.
+ * cases.  Where one side alone is equal in all seeds, the interval of the difference holds
+ * every mean that it may have, beside the interval of the other side, each with half the
+ * chance to err (Bonferroni).
  * Nothing is left open
  * - where nothing is drawn, or what the metric counts cannot happen (without.h);
  * - of what came, and of a count of what was done where all jobs are done;
@@ -60,10 +60,11 @@ const char *trust_pairs_text(struct arena *arena, double jobs, double skew,
 struct trust_open {
     uint32_t seeds;             /* equal ones that leave the interval open; 0: it is open for
                                    no such reason */
+    bool half;                  /* of a difference: they are equal on one side alone */
     bool cases;                 /* it is by cases, as if they were independent, and */
     double share;               /* ... of other seeds this share may differ; then the mean ... */
-    double below, above;        /* ... may be so much lower or higher */
-    double percent;             /* of the baseline's mean, of a difference of 1 */
+    double below, above;        /* ... may be so much lower or higher, and of a difference */
+    double percent_below, percent_above;    /* ... the percentage */
 };
 
 /* A policy at a point of a grid. */

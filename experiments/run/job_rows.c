@@ -157,8 +157,8 @@ void job_rows_job(struct job_rows *rows, const struct host_job *job,
     time_or_empty(table, ended ? job->end_ns : CLOCK_NEVER_NS);
     time_or_empty(table, started ? job->start_ns - request->submit_ns
                                  : CLOCK_NEVER_NS);
-    time_or_empty(table, ended ? job->end_ns - request->submit_ns
-                               : CLOCK_NEVER_NS);
+    time_or_empty(table, status == JOB_DONE ? job->end_ns - request->submit_ns
+                                            : CLOCK_NEVER_NS);
     table_milli(table, milli_asked(request));
     table_text(table, job->gpu_type ? job->gpu_type : "");
     table_reals(table, sums, sizeof sums / sizeof sums[0]);
@@ -213,9 +213,8 @@ static double time_cell(const struct job_view *view, enum job_cell column)
     switch (column) {
     case JOB_CELL_SUBMIT_S: ns = request->submit_ns; break;
     case JOB_CELL_START_S: case JOB_CELL_WAIT_S: ns = job->start_ns; break;
-    case JOB_CELL_END_S: case JOB_CELL_JCT_S:
-        ns = ended ? job->end_ns : CLOCK_NEVER_NS;
-        break;
+    case JOB_CELL_END_S: ns = ended ? job->end_ns : CLOCK_NEVER_NS; break;
+    case JOB_CELL_JCT_S: ns = view->status == JOB_DONE ? job->end_ns : CLOCK_NEVER_NS; break;
     case JOB_CELL_DEADLINE_S: ns = has_deadline(request) ? request->deadline_ns : ns; break;
     case JOB_CELL_LIMIT_S: ns = request->limit_ns > 0 ? request->limit_ns : ns; break;
     default: assert(false); break;

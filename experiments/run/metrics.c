@@ -446,7 +446,7 @@ static double host_memory(const struct cluster_spec *spec)
 }
 
 /* Divides each cause by all GPU-seconds.  A bubble is what leases waited, and what
- * phases waited for links. */
+ * phases waited for links, but for what their sums leave by rounding. */
 static void gpu_time(struct metrics *m, double *value)
 {
     const struct idle *idle = m->idle;
@@ -463,7 +463,7 @@ static void gpu_time(struct metrics *m, double *value)
     value[METRIC_GPU_BUSY] = m->busy_s / all;
     value[METRIC_GPU_TAIL] = m->tail_s / all;
     value[METRIC_GPU_SWITCH] = loads / all;
-    value[METRIC_GPU_BUBBLE] = fmax(0, bubble) / all;
+    value[METRIC_GPU_BUBBLE] = bubble > 1e-12 * (waits + m->phase_s) ? bubble / all : 0;
     value[METRIC_GPU_LOST] = useful_lost_s(m->useful) / all;
     value[METRIC_GPU_BURSTS] = m->bursts_s / all;
     idle_result(idle, value);

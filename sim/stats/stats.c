@@ -88,6 +88,10 @@ static struct sample sample_of(const double *x, const double *base,
     }
     assert(isfinite(cubes) && s.n <= (double)count);
     s.skewness = cubes * s.n / ((s.n - 1) * (s.n - 2));
+    /* No sample has more, but where values differ in their last digit the mean is rounded. */
+    double most = s.n * sqrt(s.n - 1) / (s.n - 2);
+
+    s.skewness = fmax(-most, fmin(s.skewness, most));
     return s;
 }
 
@@ -133,7 +137,7 @@ static double skew_of(const struct sample *s)
  * reject. */
 static struct stats_mean interval_of(const struct sample *s, double confidence)
 {
-    struct stats_mean m = { (size_t)s->n, NAN, NAN, NAN, skew_of(s) };
+    struct stats_mean m = { (size_t)s->n, NAN, NAN, NAN, skew_of(s), false };
     double t;
 
     if (!(s->n > 0))

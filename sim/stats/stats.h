@@ -8,6 +8,7 @@
 #ifndef SIM_STATS_STATS_H
 #define SIM_STATS_STATS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena;
@@ -17,6 +18,8 @@ struct stats_mean {
     double mean, low, high;     /* what neither Student's nor Hall's test rejects */
     double skew;                /* how much few samples decide: |skewness| / sqrt(samples),
                                    from 0 to 1; NAN below three samples */
+    bool cases;                 /* never here: a caller's interval takes what came in one sample
+                                   as independent */
 };
 
 /* Differences of pairs, in the unit of the samples and in percent of the
@@ -27,6 +30,7 @@ struct stats_delta {
     double percent, percent_low, percent_high;
     double p_value;             /* two-sided: the larger of the two tests */
     double skew;                /* of the differences, as of a mean */
+    bool cases;                 /* as of a mean */
 };
 
 /* Samples that are not finite are left out. */

@@ -215,6 +215,40 @@ static void equal_fractions_of_drawn_seeds_have_an_interval_too(void **state)
     assert_null(strstr(list.item[0].reason, "not trusted"));
 }
 
+/* b keeps 4 x 1000 promises and a 0.9 of them, -+ 0.01 and 0.02: mean -0.1, sd 0.0182574.
+ * Student's t of 3 degrees of freedom at 98.75% is 4.176535: -0.1 -+ 0.0381264, and
+ * 1 - 0.025^(1/4000) = 0.00092180 more on the upper side.  By whole seeds, of which 1 -
+ * 0.025^(1/4) = 60% may be otherwise, the difference may be above 0. */
+static void a_difference_to_a_side_that_is_equal_says_what_it_turns_on(void **state)
+{
+    const double share[] = { 0.88, 0.89, 0.91, 0.92 };
+    struct scratch *w = *state;
+    struct grid *grid = make_grid(w->arena, 4);
+    struct experiment_expect e = expect_of(METRIC_SLO, "b", -INFINITY, -0.0609);
+    struct check_list list;
+
+    set_all(grid, METRIC_SLO, 1);
+    set_all(grid, METRIC_SLO_COUNT, 1000);
+    for (uint32_t s = 0; s < 4; s++)
+        grid_set(grid, 0, 0, s, METRIC_SLO, share[s]);
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_int_equal(list.held, 1);
+    assert_string_equal(list.item[0].reason, "-0.1, 95% interval [-0.13813, -0.060952], 4 seeds; "
+                        "not trusted: all 4 seeds of one side are equal, and 60% of others may "
+                        "differ");
+    e.high = -0.061;
+    assert_int_equal(judge(w, grid, e), CHECK_UNDECIDED);
+    /* a fails 88 to 92 jobs, b none, or up to -ln(0.025) / 4 = 0.92222 in a seed. */
+    set_all(grid, METRIC_JOBS_FAILED, 0);
+    for (uint32_t s = 0; s < 4; s++)
+        grid_set(grid, 0, 0, s, METRIC_JOBS_FAILED, 100 * share[s]);
+    e = expect_of(METRIC_JOBS_FAILED, "b", 85.265, INFINITY);
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_int_equal(list.held, 1);
+    assert_string_equal(list.item[0].reason, "90, 95% interval [85.265, 93.813], 4 seeds; not "
+                        "trusted: 4 pairs");
+}
+
 /* No interval says that a mean is 0, or a fraction 1: "none" is asked of these seeds.  Of
  * 0, 0, 0, 1 the mean is above 0 though Student's interval, 0.25 +- 0.80, is not. */
 static void none_and_all_are_judged_by_the_seeds_that_were_run(void **state)
@@ -536,6 +570,7 @@ int main(void)
         TEST(one_seed_of_many_decides_nothing),
         TEST(equal_counts_of_drawn_seeds_have_the_interval_that_they_leave_open),
         TEST(equal_fractions_of_drawn_seeds_have_an_interval_too),
+        TEST(a_difference_to_a_side_that_is_equal_says_what_it_turns_on),
         TEST(none_and_all_are_judged_by_the_seeds_that_were_run),
         TEST(alike_seeds_leave_failures_open),
         TEST(measured_and_impossible_figures_are_known),

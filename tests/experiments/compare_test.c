@@ -19,6 +19,7 @@
 #include "experiments/columns/columns.h"
 #include "experiments/results/compare.h"
 #include "experiments/results/grid.h"
+#include "experiments/results/trust.h"
 #include "experiments/results/without.h"
 #include "sim/base/arena.h"
 #include "sim/stats/stats.h"
@@ -46,6 +47,20 @@ static void one_sample_has_no_interval(void **state)
     (void)state;
     NEAR(m.mean, 5);
     assert_true(isnan(m.low) && isnan(m.high));
+}
+
+/* Doubles near 1e15 are 0.125 apart, so the mean is off by a part of the spread.  The skewness
+ * stays what a sample of three can have: its root is at most 1. */
+static void values_that_differ_in_their_last_digit_have_a_skewness(void **state)
+{
+    const double x[] = { -0.0529236323, 0.423737878, 0.554759552 };
+    const double base[] = { 1e15, 1e15, 1e15 };
+    struct stats_delta d = stats_delta(x, base, 3, 0.95);
+
+    (void)state;
+    assert_int_equal(d.count, 3);
+    assert_true(d.skew >= 0 && d.skew <= 1 + 1e-9);
+    assert_true(fabs(d.mean + 1e15) <= 2 && d.low < d.mean && d.mean < d.high);
 }
 
 static void unknown_samples_do_not_count(void **state)
@@ -294,6 +309,7 @@ static void a_difference_of_promises_kept_is_bounded_by_their_number(void **stat
         grid_set(grid, 0, i / 3, i % 3, METRIC_JCT_MEAN, i);
         grid_set(grid, 0, i / 3, i % 3, METRIC_SLO, 1);
         grid_set(grid, 0, i / 3, i % 3, METRIC_SLO_COUNT, 100);
+        grid_set(grid, 0, i / 3, i % 3, METRIC_RUN_TIME_CV, 0);
     }
     assert_rows_say(arena, grid, "base,b,slo_attained_fraction,3,1,0.990063918,1,a,0,"
                     "-0.993608194,0.993608194,1,");
@@ -306,7 +322,118 @@ static void a_difference_of_promises_kept_is_bounded_by_their_number(void **stat
         grid_set(grid, 0, 1, s, METRIC_SLO_COUNT, s == 0 ? 0 : 100);
     }
     assert_rows_say(arena, grid, "base,b,slo_attained_fraction,3,1,0.985132961,1,a,0,"
-                    "-1.48670392,1.48670392,1,");
+                    "-1.48670392,1.48670392,1,,,0,1,equal seeds,equal seeds; 3 pairs,");
+    /* Without their number the interval is by seeds, and takes nothing as independent. */
+    for (uint32_t s = 0; s < 3; s++)
+        grid_set(grid, 0, 1, s, METRIC_SLO_COUNT, NAN);
+    for (uint32_t s = 0; s < 3; s++)
+        grid_set(grid, 0, 1, s, METRIC_REQUESTS_DONE, NAN);
+    assert_rows_say(arena, grid, "base,b,slo_attained_fraction,3,1,0.36840315,1,a,0,"
+                    "-63.159685,63.159685,1,,,0,1,,3 pairs,");
+    arena_free(arena);
+}
+
+/* Sets a metric of the policies a and b, three seeds of each. */
+static void set_six(struct grid *grid, enum metric metric, const double value[6])
+{
+    for (unsigned i = 0; i < 6; i++)
+        grid_set(grid, 0, i / 3, i % 3, metric, value[i]);
+}
+
+static struct stats_delta delta_of(const struct grid *grid, enum metric metric,
+                                   struct trust_open *open)
+{
+    struct trust_side a = { grid, 0, 0 }, b = { grid, 0, 1 };
+
+    return trust_delta(&b, &a, metric, 0.95, open);
+}
+
+/* a never stopped a job in three seeds, b stopped 4, 5 and 6.  Each side may err in 2.5%:
+ * a mean of a of up to -ln(0.025) / 3 = 1.22963, and of b 5 -+ 6.205347 / sqrt(3) = 3.58266
+ * (Student's t of 2 degrees of freedom at 98.75%).  So the difference is 0.18771 to 8.58266.
+ * At p = 0.0459670 it ends at 0: t at 1 - p/4 is 6.47609, and 5 = 3.73897 + 1.26103. */
+static void a_difference_heeds_what_its_equal_side_leaves_open(void **state)
+{
+    const double none[] = { 0, 0, 0, 4, 5, 6 }, turned[] = { 4, 5, 6, 0, 0, 0 };
+    struct arena *arena = arena_new(4096);
+    struct grid *grid = make_grid(arena);
+    struct trust_open open;
+    struct stats_delta d;
+
+    (void)state;
+    set_six(grid, METRIC_PREEMPTIONS, none);
+    d = delta_of(grid, METRIC_PREEMPTIONS, &open);
+    NEAR(d.mean, 5);
+    NEAR(d.low, 0.18771486033327);
+    NEAR(d.high, 8.58265865496208);
+    NEAR(d.p_value, 0.04596695599884);
+    assert_true(isnan(d.percent) && isnan(d.percent_low) && isnan(d.percent_high));
+    assert_true(open.half && !open.cases);
+    assert_int_equal(open.seeds, 3);
+    /* b in percent of a: 0 to 1.22963 by 1.41734 to 8.58266. */
+    set_six(grid, METRIC_PREEMPTIONS, turned);
+    d = delta_of(grid, METRIC_PREEMPTIONS, NULL);
+    NEAR(d.high, -0.18771486033327);
+    NEAR(d.percent, -100);
+    NEAR(d.percent_low, -100);
+    assert_true(fabs(d.percent_high + 13.244153286747) < 1e-6);
+    /* What cannot happen is known: Student's interval alone. */
+    grid->without[1] = without_read("preemption");
+    d = delta_of(grid, METRIC_PREEMPTIONS, &open);
+    NEAR(d.high, -5 + T_2 / sqrt(3));
+    assert_int_equal(open.seeds, 0);
+    arena_free(arena);
+}
+
+/* a fails 5 jobs in each seed, 5 -+ 1.22963, and b 10, 12 and 14: 12 -+ 7.16532.  So b is
+ * 4.83468 / 6.22963 to 19.16532 / 3.77037 of it.  Of 1, 1, 1 and 12, 14, 16 it is 6.83468 /
+ * 2.22963 or more: the baseline may be 0, so it has no upper end. */
+static void a_percentage_heeds_what_its_equal_baseline_leaves_open(void **state)
+{
+    const double five[] = { 5, 5, 5, 10, 12, 14 }, one[] = { 1, 1, 1, 12, 14, 16 };
+    struct arena *arena = arena_new(4096);
+    struct grid *grid = make_grid(arena);
+    struct stats_delta d;
+
+    (void)state;
+    set_six(grid, METRIC_JOBS_FAILED, five);
+    d = delta_of(grid, METRIC_JOBS_FAILED, NULL);
+    NEAR(d.percent, 140);
+    assert_true(fabs(d.percent_low + 22.392093619959) < 1e-6);
+    assert_true(fabs(d.percent_high - 408.313492872147) < 1e-6);
+    NEAR(d.low, -1.39494379462881);
+    NEAR(d.p_value, 0.07259272951173);
+    set_six(grid, METRIC_JOBS_FAILED, one);
+    d = delta_of(grid, METRIC_JOBS_FAILED, NULL);
+    assert_true(fabs(d.percent_low - 206.539357016169) < 1e-6);
+    assert_true(isinf(d.percent_high) && d.percent_high > 0);
+    assert_rows_say(arena, grid, "base,b,jobs_failed,3,14,9.03172458,18.9682754,a,1300,"
+                    "206.539357,,");
+    arena_free(arena);
+}
+
+/* a keeps 3 x 100 promises, b 80, 85 and 90%.  A share of 1 - 0.025^(1/300) = 0.0122210 of
+ * a's may be broken: -0.15 -+ 0.179133, and so much higher.  By whole seeds it is 0.707598,
+ * and the difference may be as high as 0.736731: 1.029133 of 0.292402. */
+static void a_difference_heeds_promises_that_one_side_kept(void **state)
+{
+    const double kept[] = { 1, 1, 1, 0.8, 0.85, 0.9 };
+    const double count[] = { 100, 100, 100, 100, 100, 100 };
+    struct arena *arena = arena_new(4096);
+    struct grid *grid = make_grid(arena);
+    struct trust_open open;
+    struct stats_delta d;
+
+    (void)state;
+    set_six(grid, METRIC_SLO, kept);
+    set_six(grid, METRIC_SLO_COUNT, count);
+    d = delta_of(grid, METRIC_SLO, &open);
+    NEAR(d.low, -0.3291329327481);
+    NEAR(d.high, 0.0413539074424);
+    assert_true(open.half && open.cases);
+    NEAR(open.share, 0.7075982261787);
+    NEAR(d.mean + open.above, 0.7367311589269);
+    assert_true(fabs(d.percent + open.percent_above - 251.958512186421) < 1e-6);
     arena_free(arena);
 }
 
@@ -410,6 +537,57 @@ static void two_runs_are_compared_with_holms_correction(void **state)
     arena_free(arena);
 }
 
+/* Seeds 1 and 2 are there on both sides, and equal in every metric: they count as one, as all
+ * three would.  A failed job more in each of both leaves -ln(0.05) / 2 = 1.49787 open. */
+static void seeds_that_are_alike_count_as_one_where_one_is_gone(void **state)
+{
+    struct arena *arena = arena_new(4096);
+    struct grid *left = make_grid(arena), *right = make_grid(arena);
+    struct trust_side a = { left, 0, 0 }, b = { right, 0, 0 };
+    struct stats_delta d;
+
+    (void)state;
+    right->present[0] = false;
+    for (uint32_t s = 1; s < 3; s++) {
+        grid_set(right, 0, 0, s, METRIC_JCT_MEAN, 11);
+        grid_set(right, 0, 0, s, METRIC_JOBS_FAILED, 11);
+    }
+    d = trust_delta(&b, &a, METRIC_JCT_MEAN, 0.95, NULL);
+    assert_int_equal(d.count, 1);
+    NEAR(d.percent, 10);
+    assert_true(isnan(d.p_value) && isnan(d.low) && isnan(d.percent_low));
+    d = trust_delta(&b, &a, METRIC_JOBS_FAILED, 0.95, NULL);
+    assert_int_equal(d.count, 2);
+    NEAR(d.high, 1 + 1.4978661367769954);
+    grid_set(right, 0, 0, 2, METRIC_COST, 12);          /* alike no more */
+    d = trust_delta(&b, &a, METRIC_JCT_MEAN, 0.95, NULL);
+    assert_int_equal(d.count, 2);
+    NEAR(d.p_value, 0);
+    arena_free(arena);
+}
+
+/* 0 of the left is no base of a percentage, but 1, 2 and 3 differ from it by 2 -+ 2.484. */
+static void a_change_from_zero_has_its_interval_in_the_unit(void **state)
+{
+    struct arena *arena = arena_new(4096);
+    struct grid *left = make_grid(arena), *right = make_grid(arena);
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    (void)state;
+    for (uint32_t s = 0; s < 3; s++) {
+        grid_set(left, 0, 0, s, METRIC_COST, 0);
+        grid_set(right, 0, 0, s, METRIC_COST, s + 1);
+    }
+    assert_int_equal(compare_print(out, left, right), 1);
+    fclose(out);
+    if (strstr(text, " [-0.484, +4.48] p=0.074, corrected 0.15") == NULL)
+        fail_msg("%s", text);
+    free(text);
+    arena_free(arena);
+}
+
 /* What one line of metrics.def says, as every user of the list sees it. */
 static void a_metric_is_one_line_of_the_list(void **state)
 {
@@ -453,6 +631,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mean_has_students_interval),
         cmocka_unit_test(one_sample_has_no_interval),
+        cmocka_unit_test(values_that_differ_in_their_last_digit_have_a_skewness),
         cmocka_unit_test(unknown_samples_do_not_count),
         cmocka_unit_test(paired_delta_is_relative_to_the_baselines_mean),
         cmocka_unit_test(relative_delta_of_proportional_pairs_is_certain),
@@ -467,11 +646,16 @@ int main(void)
         cmocka_unit_test(equal_seeds_have_the_interval_that_check_judges),
         cmocka_unit_test(what_cannot_happen_has_no_width),
         cmocka_unit_test(a_difference_of_promises_kept_is_bounded_by_their_number),
+        cmocka_unit_test(a_difference_heeds_what_its_equal_side_leaves_open),
+        cmocka_unit_test(a_percentage_heeds_what_its_equal_baseline_leaves_open),
+        cmocka_unit_test(a_difference_heeds_promises_that_one_side_kept),
         cmocka_unit_test(alike_seeds_leave_counts_and_shares_open),
         cmocka_unit_test(aligned_grid_is_absent_where_the_other_lacks_trials),
         cmocka_unit_test(
             one_trial_of_what_draws_nothing_pairs_with_every_seed),
         cmocka_unit_test(two_runs_are_compared_with_holms_correction),
+        cmocka_unit_test(seeds_that_are_alike_count_as_one_where_one_is_gone),
+        cmocka_unit_test(a_change_from_zero_has_its_interval_in_the_unit),
         cmocka_unit_test(a_metric_is_one_line_of_the_list),
         cmocka_unit_test(types_and_units_of_metrics_agree),
     };

@@ -194,13 +194,13 @@ static void try_group(struct arena *arena, const struct world *w, uint32_t n,
         count_group(tried, d.percent_low <= 100 * truth &&
                            100 * truth <= d.percent_high,
                     student_holds(x, base, n, 1 + truth, 0),
-                    trust_pairs_text(arena, shape_few(&all), d.skew, n));
+                    trust_pairs_text(arena, shape_few(&all), &d));
     } else {
         struct stats_mean m = stats_mean(x, n, 0.95);
 
         count_group(tried, m.low <= truth && truth <= m.high,
                     student_holds(x, base, n, 0, truth),
-                    trust_text(arena, shape_few(&all), m.skew, n));
+                    trust_text(arena, shape_few(&all), &m));
     }
 }
 
@@ -345,8 +345,8 @@ static void try_table(struct arena *arena, const struct grid *grid,
                 count_group(tried, holds,
                             student_holds(x, base, n, paired ? 1 + truth : 0,
                                           paired ? 0 : truth),
-                            paired ? trust_pairs_text(arena, jobs, d.skew, n)
-                                   : trust_text(arena, jobs, m.skew, n));
+                            paired ? trust_pairs_text(arena, jobs, &d)
+                                   : trust_text(arena, jobs, &m));
             }
         }
 }

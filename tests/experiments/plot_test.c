@@ -418,6 +418,29 @@ static void an_interval_without_an_end_goes_over_the_axis(void **state)
     results_remove(dir);
 }
 
+/* A baseline that may be 0 leaves one end open: the whisker goes to that side of the axis, which
+ * may take as much again as the means of 20 and -40 do. */
+static void an_interval_with_one_end_goes_over_one_side(void **state)
+{
+    char dir[64];
+
+    (void)state;
+    results_make(dir, &results_plain);
+    results_write_text(dir, "compare.csv",
+        "point,policy,metric,seeds,mean,ci95_low,ci95_high,baseline,"
+        "delta_percent,delta_ci95_low_percent,delta_ci95_high_percent,"
+        "p_value\n"
+        "x=1/h,second,cost_usd,2,1,,,first,20,15,,0.01\n"
+        "x=2/h,second,cost_usd,2,1,,,first,-40,,-5,0.01\n");
+    draw(dir, "png");
+    check_text(dir, "plots/delta.dat",
+               "# point policy metric delta_percent ci95_low ci95_high, then "
+               "the same within the axis\n"
+               "1 2 2 20 15 Inf 20 15 40\n"
+               "2 2 2 -40 -Inf -5 -40 -80 -5\n");
+    results_remove(dir);
+}
+
 /* All less, by up to 30%: nothing of the page is kept for more. */
 static void the_axis_of_differences_is_as_wide_as_they_are(void **state)
 {
@@ -880,6 +903,7 @@ int main(void)
         cmocka_unit_test(what_lies_beyond_the_axis_stands_at_its_end),
         cmocka_unit_test(the_axis_of_differences_is_as_wide_as_they_are),
         cmocka_unit_test(an_interval_without_an_end_goes_over_the_axis),
+        cmocka_unit_test(an_interval_with_one_end_goes_over_one_side),
         cmocka_unit_test(legends_name_causes_that_occur),
         cmocka_unit_test(axes_have_words_and_units),
         cmocka_unit_test(keys_are_told_in_words),

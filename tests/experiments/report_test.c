@@ -279,6 +279,16 @@ static void what_is_compared_with_what_is_said_truly(void **state)
     page = report(dir);
     check_has(page, "-48.0%, with no end to its interval; p = 0.3 (Holm 0.3)</small>");
     free(page);
+    /* with one end it excludes 0 all the same: less cost is better, and more is worse */
+    results_write_text(dir, "compare.csv",
+        "point,policy,metric,seeds,mean,ci95_low,ci95_high,baseline,delta_percent,"
+        "delta_ci95_low_percent,delta_ci95_high_percent,p_value\n"
+        "x=1/h,second,cost_usd,2,11,,,first,-48,,-5,0.03\n"
+        "x=2/h,second,cost_usd,2,11,,,first,50,7,,0.02\n");
+    page = report(dir);
+    check_has(page, "better\">-48.0% [no end, -5.0] p = 0.03");
+    check_has(page, "worse\">+50.0% [+7.0, no end] p = 0.02");
+    free(page);
     results_delete(dir, "compare.csv");
     page = report(dir);
     check_has(page, "Nothing is compared with a baseline: there is no compare.csv");
@@ -304,6 +314,18 @@ static void checks_without_a_verdict_are_told_apart(void **state)
     page = report(dir);
     check_has(page, "<p class=\"answer\">B is not decided: 0 of 3 checks hold; 1 is "
                     "undecided; 2 could not be judged.</p>");
+    check_has(page, "[-15.0%, -6.00%]");
+    free(page);
+    /* an interval with one end is not told as none */
+    results_write_text(dir, "checks.csv",
+        "claim,point,metric,policy,vs,percent,at_least,at_most,confidence,seeds,"
+        "value,ci_low,ci_high,verdict,reason\n"
+        "B,x=1/h,cost_usd,second,first,1,,-10,0.95,2,-8,,-6,undecided,x\n"
+        "B,x=2/h,cost_usd,second,first,1,9,,0.95,2,80,70,,holds,x\n");
+    page = report(dir);
+    check_has(page, "[no end, -6.00%] at x=1/h (undecided: the interval lies on both sides");
+    check_has(page, "[+70.0%, no end]");
+    check_has(page, "-8.00% [no end, -6.00%]</td>");
     free(page);
     results_remove(dir);
 }

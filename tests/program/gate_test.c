@@ -307,6 +307,13 @@ static void jobs_of_two_policies_are_paired_over_days(void **state)
           "e --jobs", 0, "110 pairs of 120: 10 jobs did not end on both sides (10 on the "
           "left alone, 0 on the right alone, 0 on neither), and nothing is said of them\n"
           "    of the pairs: mean completion time" },
+        /* a policy that drops what finds no room does the first job of each day, as late as
+           fcfs does, and no other: a dropped job ends at once, and has no completion time */
+        { "sed '/^expect/,$d; s/^policies:.*/policies: [fcfs, {policy: fcfs, name: drops, "
+          "blocking: drop}]/; /noise: 3/d' d.yaml >g.yaml && clustersim g.yaml -q -o g && "
+          "clustersim compare g --jobs", 0, "40 pairs of 120: 80 jobs did not end on both sides "
+          "(80 on the left alone, 0 on the right alone, 0 on neither)" },
+        { "clustersim compare g --jobs", 0, "faster 0.0%, slower 0.0%, equal 100.0%" },
         /* of 40 days with three jobs each, ten are the warm-up */
         { "clustersim d.yaml -q -o w --set warmup=10d && clustersim compare w --jobs", 0,
           "base, fcfs -> sjf\n    90 pairs; 30 jobs of the warm-up are left out; mean" },

@@ -75,10 +75,43 @@ static void any_number_of_threads_writes_the_same(void **state)
     free(first[1]);
 }
 
+/* Jobs of known length work for as long as they hold GPUs, also where failures cut them off:
+ * no time is a bubble.  Sums of such times differ in their last digit. */
+static const char failing[] =
+    "experiment: b\nseeds: 6\n"
+    "cluster:\n  nodes: [{name: n, count: 4, gpus: {type: generic, count: 8}}]\n"
+    "  failures: {node_mtbf: 200h, repair: 2h}\n"
+    "workload:\n  arrival: {process: poisson, rate: 12/h}\n  jobs: 60\n"
+    "  mix: [{recipe: trace, gpus: {choice: {1: 1, 4: 1, 8: 1}}, "
+    "duration: {exponential: {mean: 1h}}}]\n"
+    "policies: [fcfs, srtf]\noutput: {plots: [], tables: [summary]}\n";
+
+static void what_sums_leave_by_rounding_is_no_bubble(void **state)
+{
+    const struct program *program = *state;
+    const char *file = program_write(program, "b.yaml", failing);
+
+    assert_int_equal(program_experiment(program, file, "b", NULL), 0);
+    char *summary = program_result(program, "b", "summary.csv");
+    size_t column = csv_column(summary, "gpu_bubble_fraction");
+    unsigned rows = 0;
+    char cell[64];
+
+    for (const char *row = strchr(summary, '\n') + 1; *row != '\0';
+         row = strchr(row, '\n') + 1, rows++) {
+        csv_field(row, column, cell, sizeof cell);
+        assert_string_equal(cell, "0");
+    }
+    assert_int_equal(rows, 12);
+    free(summary);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(any_number_of_threads_writes_the_same,
+                                        program_setup, program_teardown),
+        cmocka_unit_test_setup_teardown(what_sums_leave_by_rounding_is_no_bubble,
                                         program_setup, program_teardown),
     };
 
