@@ -576,6 +576,37 @@ static void synergy_brings_back_nobody_for_gpus_in_pieces(void **state)
     assert_true(r.value[METRIC_DECISIONS] == 4);
 }
 
+/* The same where a gang may be on several nodes: it starts at once on the two free GPUs of each
+ * node, with its part, three cores a GPU, when all three jobs are brought back from four to
+ * three: three moves and four starts. */
+static void synergy_brings_back_all_whose_nodes_have_a_piece(void **state)
+{
+    struct world_job job[4];
+    struct trial_result r;
+
+    (void)state;
+    run_loaders_on(LOADER_NODES("n", "3"), SMALL_PICTURES("6", "768"), "synergy", 4, job, &r);
+    assert_true(job[2].start_s == 20 && job[3].start_s == 30);
+    assert_true(r.value[METRIC_DECISIONS] == 7);
+}
+
+/* A node of 1 TB has four free GPUs, and not the 600 GB of a second job: it waits, and the first
+ * keeps all of its cores, so both take as long. */
+static void synergy_brings_back_nobody_where_memory_is_short(void **state)
+{
+    static const char pictures[] =
+        "{recipe: net, model: resnet-50, micro_batch: 256, batch: 1024, steps: 5000, "
+        "checkpoint_every: 0, train: {gpus: 4, cores: 3, memory: 150GB}, loader: {kind: image, "
+        "size: 200000}}";
+    struct world_job job[2];
+    struct trial_result r;
+
+    (void)state;
+    run_loaders(pictures, "synergy", 2, job, &r);
+    assert_true(job[1].start_s == job[0].end_s && r.value[METRIC_DECISIONS] == 2);
+    assert_true(about(job[1].end_s, 2 * job[0].end_s, 1e-6));
+}
+
 /* A job that finds no room for its demand on the nodes of one pool may find it on those of
  * the other, and one that is brought back may go there. */
 static void synergy_takes_pools_of_equal_nodes_as_one(void **state)
@@ -794,6 +825,8 @@ int main(void)
         cmocka_unit_test(synergy_waits_where_free_gpus_are_in_pieces),
         cmocka_unit_test(synergy_brings_back_nobody_on_a_node_without_room),
         cmocka_unit_test(synergy_brings_back_nobody_for_gpus_in_pieces),
+        cmocka_unit_test(synergy_brings_back_all_whose_nodes_have_a_piece),
+        cmocka_unit_test(synergy_brings_back_nobody_where_memory_is_short),
         cmocka_unit_test(synergy_takes_pools_of_equal_nodes_as_one),
         cmocka_unit_test(synergy_tries_pools_of_other_nodes_in_their_order),
         cmocka_unit_test(every_policy_ends_all_jobs_of_a_mixed_cluster),
