@@ -405,6 +405,44 @@ static void gavel_lets_no_job_without_room_spoil_the_shares(void **state)
     assert_true(about(job[2].end_s, 4500, 360) && about(job[1].end_s, 5400, 1));
 }
 
+/* a and b have rate 1 on a pool each, and half of the cluster is worth 0.55 to both.  At 3000 s c
+ * comes, of rate 0.6 on either, and a third is worth 0.36667 and 0.4.  By then a third and a half
+ * would have taken a 3000 / 0.55 = 5454.5 s, and its other 7000 s would take 19090.9 s: all is
+ * 24545.5 s, of which a and b take a share of r, and so does c of its own time.  Of each pool a
+ * part of 7000 / (24545.5 r - 3000) is for a or b, and 0.33333 / r, twice the half of it, for c:
+ * together 1, so r = 0.68091, and a and b end at 16713 s.  By shares of twice that time they
+ * would end at 17000 s. */
+static void gavel_finish_time_counts_what_went_before(void **state)
+{
+    static const char rates[] =
+        "{\"p\": {\"('a', 1)\": {\"null\": 1}, \"('b', 1)\": {\"null\": 0.1}, \"('c', 1)\": "
+        "{\"null\": 0.6}}, \"q\": {\"('a', 1)\": {\"null\": 0.1}, \"('b', 1)\": {\"null\": 1}, "
+        "\"('c', 1)\": {\"null\": 0.6}}}";
+    struct world world = { 0 };
+    struct world_job job[3];
+    char path[128];
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "rates.json", rates);
+    world_write(&world, "jobs.csv", "a\tc\t-n\t1\t10000\t0.0\t1\nb\tc\t-n\t1\t10000\t0.0\t1\n"
+                                    "c\tc\t-n\t1\t12000\t3000.0\t1\n");
+    if (!world_open(&world,
+            "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: p, count: 1, "
+            "gpus: {type: generic, count: 1}}, {name: q, count: 1, gpus: {type: generic, count: "
+            "1}}]}\nworkload: {trace: {file: jobs.csv, format: gavel, lengths: rates.json, "
+            "gpu_type: p, rates: lengths}}\npolicies: [{policy: gavel, objective: finish-time, "
+            "round: 10s}]\n") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(about(job[0].end_s, 16713, 40));
+    assert_true(about(job[1].end_s, 16713, 40));
+    snprintf(path, sizeof path, "%s/rates.json", world.folder);
+    unlink(path);
+    world_close(&world);
+}
+
 /* On the slow GPU a takes 1667 s, less than behind b; with 2500 s it is better
  * off waiting for the fast one, though the slow one is idle. */
 static void allox_waits_where_waiting_is_shorter(void **state)
@@ -648,6 +686,28 @@ static void synergy_tries_pools_of_other_nodes_in_their_order(void **state)
     }
 }
 
+/* ---- types ------------------------------------------------------------------ */
+
+/* dynamic takes the type on which the job is over sooner, wherever it stands in the list, and
+ * both nodes are free: it is over when it would be if it named that type alone. */
+static void the_soonest_type_is_taken_wherever_it_stands(void **state)
+{
+#define NET(TYPES) "{recipe: net, model: resnet-50, micro_batch: 128, batch: 1024, steps: 500, " \
+    "checkpoint_every: 0, train: {gpus: 4, types: [" TYPES "]}}"
+    static const char nodes[] = SHAPED("a", "l40s", "8", "2") ", " SHAPED("b", "h100", "8", "2");
+    static const char *const both[] = { NET("l40s, h100"), NET("h100, l40s") };
+    struct world_job slow[1], fast[1], job[1];
+
+    (void)state;
+    run_loaders_on(nodes, NET("l40s"), "dynamic", 1, slow, NULL);
+    run_loaders_on(nodes, NET("h100"), "dynamic", 1, fast, NULL);
+    assert_true(fast[0].end_s < 0.9 * slow[0].end_s);
+    for (int i = 0; i < 2; i++) {
+        run_loaders_on(nodes, both[i], "dynamic", 1, job, NULL);
+        assert_true(job[0].end_s == fast[0].end_s);
+    }
+}
+
 /* ---- all of them ------------------------------------------------------------ */
 
 static void every_policy_ends_all_jobs_of_a_mixed_cluster(void **state)
@@ -813,6 +873,7 @@ int main(void)
         cmocka_unit_test(gavel_max_min_evens_out_what_jobs_gain),
         cmocka_unit_test(gavel_makespan_ends_both_at_once),
         cmocka_unit_test(gavel_finish_time_treats_both_alike),
+        cmocka_unit_test(gavel_finish_time_counts_what_went_before),
         cmocka_unit_test(
             gavel_cost_sends_each_job_where_it_is_worth_its_price),
         cmocka_unit_test(gavel_deals_rounds_between_two_solutions),
@@ -829,6 +890,7 @@ int main(void)
         cmocka_unit_test(synergy_brings_back_nobody_where_memory_is_short),
         cmocka_unit_test(synergy_takes_pools_of_equal_nodes_as_one),
         cmocka_unit_test(synergy_tries_pools_of_other_nodes_in_their_order),
+        cmocka_unit_test(the_soonest_type_is_taken_wherever_it_stands),
         cmocka_unit_test(every_policy_ends_all_jobs_of_a_mixed_cluster),
         cmocka_unit_test(a_pool_without_the_type_of_a_job_is_none_for_it),
         cmocka_unit_test(sia_starts_a_gang_of_any_number_of_whole_nodes),
