@@ -63,6 +63,10 @@ bool cs_can_move(struct cs_host *host, struct job_id job);
 uint32_t cs_gpus_on(const struct cs_host *host, struct job_id job,
                     uint32_t node);
 
+/* Would cs_start_want() find GPUs and host memory for the task, if cores were no matter?
+ * Without a `spot`; draws nothing. */
+bool cs_has_gpus_for(struct cs_host *host, struct task_id task, const struct cs_want *want);
+
 /* ---- speedups ---- */
 
 /* The speed of a job of one role on so many GPUs of a pool, over its speed on

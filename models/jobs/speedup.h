@@ -67,8 +67,8 @@ struct job_packing {
 };
 
 /* How much a job slows down when it shares its GPUs (Hu et al., Lucid, ASPLOS
- * 2023): the class follows from its mean speed beside all jobs with which it
- * can share, over its speed alone.  The limits are those of Lucid's published
+ * 2023): the class follows from its mean speed beside all jobs for which one is
+ * stated, over its speed alone.  The limits are those of Lucid's published
  * code, simulation/analyzer/analyzer.py; the names and the scores 0, 1, 2 are
  * those of the paper. */
 enum share_class { SHARE_TINY, SHARE_MEDIUM, SHARE_JUMBO, SHARE_NEVER };

@@ -407,6 +407,21 @@ bool cs_forecast(struct cs_host *host, struct task_id id,
     return true;
 }
 
+bool cs_has_gpus_for(struct cs_host *host, struct task_id id, const struct cs_want *want)
+{
+    if (!host_task_live(host, id) || want->spot_count > 0 ||
+        (want->take_idle && !host_per_phase(host)))
+        return false;
+    const struct cs_task *task = &host->tasks->slot[id.i].pub;
+    const struct host_job_slot *job = host_job_slot(host, task->job.i);
+    uint32_t role = host_want_role(task, want);
+
+    assert(job->pub.end_ns == CLOCK_NEVER_NS);
+    return role < host_form_of(job)->role_count && host_want_ok(host, job, role, want) &&
+           host_room_at_all(host, want, host_want_gpus(host, job, role, want)) &&
+           host_look_for_gpus(host, job, role, want);
+}
+
 uint32_t cs_home_pools(const struct cs_host *host, struct task_id id,
                        uint32_t role)
 {

@@ -71,30 +71,39 @@ static bool find_spots(struct cs_host *host, const struct cs_want *want,
     return true;
 }
 
-/* Finds a place for one role of a job by one want: within its nodes, with the GPUs
- * of idle leases if it takes them, and within the limit of power.  `look`: the
+/* What a want asks for a role: within its nodes, with the GPUs of idle leases if it takes
+ * them.  False: it can be nowhere. */
+static bool make_fit(struct cs_host *host, const struct host_job_slot *job, uint32_t role,
+                     const struct cs_want *want, struct fit_want *fit)
+{
+    assert(role < host_form_of(job)->role_count);
+    if (!host_fit_want(host, job, role, want, fit))
+        return false;
+    if (want->node_count > 0 && fit->gpus > 0) {
+        fit->node_first = want->first_node;
+        fit->node_end = want->first_node + want->node_count;
+    }
+    if (want->take_idle) {
+        fit->spare = host_idle_spare(host, want->idle_ns);
+        fit->extra = fit->spare->extra;
+    }
+    fit->looks = &host->counts.nodes_seen;
+    return true;
+}
+
+/* Finds a place for one role of a job by one want, within the limit of power.  `look`: the
  * answer alone is wanted, and no random number is drawn for it.  The place lies in
  * life->scratch until the next search. */
 static bool search_one(struct cs_host *host, const struct host_job_slot *job,
                    uint32_t role, const struct cs_want *want, bool look,
                    struct placement *out)
 {
+    struct power_draw draw = { 0 };
     struct fit_want fit;
 
-    assert(role < host_form_of(job)->role_count);
-    if (!host_fit_want(host, job, role, want, &fit))
+    assert(want->spot_count == 0 || want->spot != NULL);
+    if (!make_fit(host, job, role, want, &fit))
         return false;
-    if (want->node_count > 0 && fit.gpus > 0) {
-        fit.node_first = want->first_node;
-        fit.node_end = want->first_node + want->node_count;
-    }
-    if (want->take_idle) {
-        fit.spare = host_idle_spare(host, want->idle_ns);
-        fit.extra = fit.spare->extra;
-    }
-    struct power_draw draw = { 0 };
-
-    fit.looks = &host->counts.nodes_seen;
     if (want->spot_count > 0)
         return find_spots(host, want, &fit, out) &&
                host_power_allows(host->nodes, host->cluster, out, &draw.more_mw);
@@ -135,6 +144,23 @@ bool host_look(struct cs_host *host, const struct host_job_slot *job,
 {
     assert(job->pub.end_ns == CLOCK_NEVER_NS);
     return search(host, job, role, want, true, out);
+}
+
+bool host_look_for_gpus(struct cs_host *host, const struct host_job_slot *job, uint32_t role,
+                        const struct cs_want *want)
+{
+    struct power_draw draw = { 0 };
+    struct placement place;
+    struct fit_want fit;
+
+    assert(want->spot_count == 0);
+    if (!make_fit(host, job, role, want, &fit) || fit.gpus == 0)
+        return false;
+    fit.cores = 0;
+    fit.core_milli = 0;
+    assert(fit.node_first <= fit.node_end);
+    return host_power_find(host->nodes, host->cluster, host->placer, &fit, true,
+                           host->life->scratch, host->spec->node_count, &draw, &place);
 }
 
 void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease)

@@ -26,6 +26,9 @@ bool host_find(struct cs_host *host, const struct host_job_slot *job,
 bool host_look(struct cs_host *host, const struct host_job_slot *job,
                uint32_t role, const struct cs_want *want,
                struct placement *out);
+/* Would look() find a place if cores were no matter?  No place of cores alone. */
+bool host_look_for_gpus(struct cs_host *host, const struct host_job_slot *job, uint32_t role,
+                        const struct cs_want *want);
 /* Does a placement touch a node under notice?  What is given back there cannot
  * be leased again. */
 bool host_on_leaving_node(const struct host_nodes *nodes,

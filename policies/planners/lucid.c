@@ -157,7 +157,6 @@ static void lucid_leave_profiler(struct lucid *l, struct cs_host *host)
             i++;
             continue;
         }
-        l->job[lease->job.i].stage = STAGE_PROFILED;
         if (end_ns <= cs_now_ns(host)) {
             cs_stop(host, lease->job);
             continue;           /* it left the list: i is the next */

@@ -9,8 +9,8 @@
  * any (within `loss`), which they profile and the laws tell here.  In order of
  * arrival a job is given GPUs with its demand; where that finds no room, with
  * its part of the node, cores over GPUs; and where others hold more than their
- * part on a node with enough free GPUs, these are brought back to it.  Nobody is
- * slower than on its part.
+ * part on a node with enough free GPUs, or on several that have enough together,
+ * these are brought back to it.  Nobody is slower than on its part.
  *
  * Host memory is left as asked: what it would gain, the page cache, is no part
  * of the laws' pace on a new lease.  A job keeps its cores until it ends or is
@@ -20,7 +20,6 @@
 #include <math.h>
 
 #include "policies/params.h"
-#include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/resize.h"
 
@@ -129,39 +128,19 @@ static struct job_id synergy_richest(const struct cs_host *host,
     return best;
 }
 
-/* Are there GPUs for a job in that place, whatever cores are free?  On all nodes: it is wider
- * than each node, or finds room with a core for each GPU. */
-static bool synergy_has_gpus(struct cs_host *host, struct task_id id, struct cs_want want,
-                             const struct synergy_place *place)
-{
-    struct cs_forecast unused;
-    uint32_t widest = 0;
-
-    if (place->node_count > 0) {
-        struct cs_node node = cs_node(host, place->first_node);
-        return (want.pool_mask >> node.pool & 1) != 0 && node.free_gpus >= want.gpus;
-    }
-    for (uint32_t n = 0; n < cs_node_count(host); n++)
-        if ((want.pool_mask >> cs_node(host, n).pool & 1) != 0 &&
-            cs_node(host, n).gpus > widest)
-            widest = cs_node(host, n).gpus;
-    want.cores = 1;
-    return want.gpus > widest || cs_forecast(host, id, &want, &unused);
-}
-
 /* Starts a job after the richest jobs there are brought back to their parts, one by one.
- * Nobody is, where too few GPUs are free.  It ends, because each move leaves one rich job
- * less. */
+ * Nobody is, where there would be no room for it even without them.  It ends, because each
+ * move leaves one rich job less. */
 static bool synergy_start_at(struct cs_host *host, struct task_id id, struct cs_want want,
                              const struct synergy_pools *pools, struct synergy_place place)
 {
     struct cs_want back = { .pool_mask = pools->mask, .cores = pools->part };
     struct job_id rich;
 
-    if (!synergy_has_gpus(host, id, want, &place))
-        return false;
     want.first_node = place.first_node;
     want.node_count = place.node_count;
+    if (!cs_has_gpus_for(host, id, &want))
+        return false;
     do {
         rich = synergy_richest(host, pools, &place);
         if (rich.i == ID_NONE ||

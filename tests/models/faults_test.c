@@ -228,6 +228,19 @@ static void youngs_interval_grows_with_the_root_of_the_time_between(
     assert_true(interval_steps(TRACE, ", checkpoint: young") > 0);
 }
 
+/* Two nodes below two leaf switches are interrupted twice as often as below one: the interval is
+ * shorter by the root of 2. */
+static void youngs_interval_counts_the_leaf_switches_of_the_gang(void **state)
+{
+    double one = interval_steps("network: {leaf: 2 nodes}, failures: {switch_mtbf: 800h}",
+                                ", checkpoint: young");
+    double two = interval_steps("network: {leaf: 1 nodes}, failures: {switch_mtbf: 800h}",
+                                ", checkpoint: young");
+
+    (void)state;
+    assert_true(two >= 20 && fabs(one / two - sqrt(2)) < 0.05);
+}
+
 /* Young's time is the same whatever is read.  Where decoding is what a step waits for by far, four
  * times the images take four times as long, and a quarter of the steps fit into it. */
 static void youngs_interval_counts_what_a_step_waits_for(void **state)
@@ -301,6 +314,7 @@ int main(void)
         cmocka_unit_test(traces_that_cannot_be_are_refused),
         cmocka_unit_test(
             youngs_interval_grows_with_the_root_of_the_time_between),
+        cmocka_unit_test(youngs_interval_counts_the_leaf_switches_of_the_gang),
         cmocka_unit_test(youngs_interval_counts_what_a_step_waits_for),
         cmocka_unit_test(youngs_interval_is_known_on_cores),
         cmocka_unit_test(an_interval_needs_something_that_fails),

@@ -405,6 +405,44 @@ static void gavel_lets_no_job_without_room_spoil_the_shares(void **state)
     assert_true(about(job[2].end_s, 4500, 360) && about(job[1].end_s, 5400, 1));
 }
 
+/* a and b have rate 1 on a pool each, and half of the cluster is worth 0.55 to both.  At 3000 s c
+ * comes, of rate 0.6 on either, and a third is worth 0.36667 and 0.4.  By then a third and a half
+ * would have taken a 3000 / 0.55 = 5454.5 s, and its other 7000 s would take 19090.9 s: all is
+ * 24545.5 s, of which a and b take a share of r, and so does c of its own time.  Of each pool a
+ * part of 7000 / (24545.5 r - 3000) is for a or b, and 0.33333 / r, twice the half of it, for c:
+ * together 1, so r = 0.68091, and a and b end at 16713 s.  By shares of twice that time they
+ * would end at 17000 s. */
+static void gavel_finish_time_counts_what_went_before(void **state)
+{
+    static const char rates[] =
+        "{\"p\": {\"('a', 1)\": {\"null\": 1}, \"('b', 1)\": {\"null\": 0.1}, \"('c', 1)\": "
+        "{\"null\": 0.6}}, \"q\": {\"('a', 1)\": {\"null\": 0.1}, \"('b', 1)\": {\"null\": 1}, "
+        "\"('c', 1)\": {\"null\": 0.6}}}";
+    struct world world = { 0 };
+    struct world_job job[3];
+    char path[128];
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "rates.json", rates);
+    world_write(&world, "jobs.csv", "a\tc\t-n\t1\t10000\t0.0\t1\nb\tc\t-n\t1\t10000\t0.0\t1\n"
+                                    "c\tc\t-n\t1\t12000\t3000.0\t1\n");
+    if (!world_open(&world,
+            "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: p, count: 1, "
+            "gpus: {type: generic, count: 1}}, {name: q, count: 1, gpus: {type: generic, count: "
+            "1}}]}\nworkload: {trace: {file: jobs.csv, format: gavel, lengths: rates.json, "
+            "gpu_type: p, rates: lengths}}\npolicies: [{policy: gavel, objective: finish-time, "
+            "round: 10s}]\n") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(about(job[0].end_s, 16713, 40));
+    assert_true(about(job[1].end_s, 16713, 40));
+    snprintf(path, sizeof path, "%s/rates.json", world.folder);
+    unlink(path);
+    world_close(&world);
+}
+
 /* On the slow GPU a takes 1667 s, less than behind b; with 2500 s it is better
  * off waiting for the fast one, though the slow one is idle. */
 static void allox_waits_where_waiting_is_shorter(void **state)
@@ -576,6 +614,37 @@ static void synergy_brings_back_nobody_for_gpus_in_pieces(void **state)
     assert_true(r.value[METRIC_DECISIONS] == 4);
 }
 
+/* The same where a gang may be on several nodes: it starts at once on the two free GPUs of each
+ * node, with its part, three cores a GPU, when all three jobs are brought back from four to
+ * three: three moves and four starts. */
+static void synergy_brings_back_all_whose_nodes_have_a_piece(void **state)
+{
+    struct world_job job[4];
+    struct trial_result r;
+
+    (void)state;
+    run_loaders_on(LOADER_NODES("n", "3"), SMALL_PICTURES("6", "768"), "synergy", 4, job, &r);
+    assert_true(job[2].start_s == 20 && job[3].start_s == 30);
+    assert_true(r.value[METRIC_DECISIONS] == 7);
+}
+
+/* A node of 1 TB has four free GPUs, and not the 600 GB of a second job: it waits, and the first
+ * keeps all of its cores, so both take as long. */
+static void synergy_brings_back_nobody_where_memory_is_short(void **state)
+{
+    static const char pictures[] =
+        "{recipe: net, model: resnet-50, micro_batch: 256, batch: 1024, steps: 5000, "
+        "checkpoint_every: 0, train: {gpus: 4, cores: 3, memory: 150GB}, loader: {kind: image, "
+        "size: 200000}}";
+    struct world_job job[2];
+    struct trial_result r;
+
+    (void)state;
+    run_loaders(pictures, "synergy", 2, job, &r);
+    assert_true(job[1].start_s == job[0].end_s && r.value[METRIC_DECISIONS] == 2);
+    assert_true(about(job[1].end_s, 2 * job[0].end_s, 1e-6));
+}
+
 /* A job that finds no room for its demand on the nodes of one pool may find it on those of
  * the other, and one that is brought back may go there. */
 static void synergy_takes_pools_of_equal_nodes_as_one(void **state)
@@ -614,6 +683,28 @@ static void synergy_tries_pools_of_other_nodes_in_their_order(void **state)
         run_loaders_on(cases[c][1], cases[c][0], "synergy", 2, one, NULL);
         run_loaders_on(cases[c][2], cases[c][0], "synergy", 2, two, NULL);
         assert_true(one[0].end_s == two[0].end_s && one[1].end_s == two[1].end_s);
+    }
+}
+
+/* ---- types ------------------------------------------------------------------ */
+
+/* dynamic takes the type on which the job is over sooner, wherever it stands in the list, and
+ * both nodes are free: it is over when it would be if it named that type alone. */
+static void the_soonest_type_is_taken_wherever_it_stands(void **state)
+{
+#define NET(TYPES) "{recipe: net, model: resnet-50, micro_batch: 128, batch: 1024, steps: 500, " \
+    "checkpoint_every: 0, train: {gpus: 4, types: [" TYPES "]}}"
+    static const char nodes[] = SHAPED("a", "l40s", "8", "2") ", " SHAPED("b", "h100", "8", "2");
+    static const char *const both[] = { NET("l40s, h100"), NET("h100, l40s") };
+    struct world_job slow[1], fast[1], job[1];
+
+    (void)state;
+    run_loaders_on(nodes, NET("l40s"), "dynamic", 1, slow, NULL);
+    run_loaders_on(nodes, NET("h100"), "dynamic", 1, fast, NULL);
+    assert_true(fast[0].end_s < 0.9 * slow[0].end_s);
+    for (int i = 0; i < 2; i++) {
+        run_loaders_on(nodes, both[i], "dynamic", 1, job, NULL);
+        assert_true(job[0].end_s == fast[0].end_s);
     }
 }
 
@@ -782,6 +873,7 @@ int main(void)
         cmocka_unit_test(gavel_max_min_evens_out_what_jobs_gain),
         cmocka_unit_test(gavel_makespan_ends_both_at_once),
         cmocka_unit_test(gavel_finish_time_treats_both_alike),
+        cmocka_unit_test(gavel_finish_time_counts_what_went_before),
         cmocka_unit_test(
             gavel_cost_sends_each_job_where_it_is_worth_its_price),
         cmocka_unit_test(gavel_deals_rounds_between_two_solutions),
@@ -794,8 +886,11 @@ int main(void)
         cmocka_unit_test(synergy_waits_where_free_gpus_are_in_pieces),
         cmocka_unit_test(synergy_brings_back_nobody_on_a_node_without_room),
         cmocka_unit_test(synergy_brings_back_nobody_for_gpus_in_pieces),
+        cmocka_unit_test(synergy_brings_back_all_whose_nodes_have_a_piece),
+        cmocka_unit_test(synergy_brings_back_nobody_where_memory_is_short),
         cmocka_unit_test(synergy_takes_pools_of_equal_nodes_as_one),
         cmocka_unit_test(synergy_tries_pools_of_other_nodes_in_their_order),
+        cmocka_unit_test(the_soonest_type_is_taken_wherever_it_stands),
         cmocka_unit_test(every_policy_ends_all_jobs_of_a_mixed_cluster),
         cmocka_unit_test(a_pool_without_the_type_of_a_job_is_none_for_it),
         cmocka_unit_test(sia_starts_a_gang_of_any_number_of_whole_nodes),

@@ -9,11 +9,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
+
 #include "tests/aid/family_aid.h"
+#include "tests/oracles/plain_lucid.h"
 
 extern const struct cs_policy plain_pollux_policy, plain_afs_policy,
     plain_themis_policy, plain_shockwave_policy, plain_elasticflow_policy, plain_sia_policy,
-    plain_allox_policy;
+    plain_allox_policy, plain_synergy_policy;
 
 #define FEW "population: 7, generations: 4"
 #define GENERIC "nodes: [{name: n, count: 4, gpus: {type: generic, count: 4}}]"
@@ -55,6 +58,7 @@ static const struct cs_policy *linear_of(const char *name)
     static const struct cs_policy *const policy[] = {
         &plain_pollux_policy, &plain_afs_policy, &plain_themis_policy,
         &plain_elasticflow_policy, &plain_sia_policy, &plain_allox_policy,
+        &plain_synergy_policy,
     };
 
     for (size_t i = 0; i < sizeof policy / sizeof *policy; i++)
@@ -227,6 +231,197 @@ static void allox_matches_jobs_as_the_best_of_all_ways(void **state)
         same_as_their_oracles(cluster[c], workload, policies);
 }
 
+/* Jobs that decode pictures need more cores than their part of a node, by far or by little, and
+ * those that read text need one.  Nodes have 3, 6 or 24 cores a GPU, and pools are alike for some
+ * jobs.  Some jobs are wider than a node. */
+static void synergy_tunes_cores_as_its_description_says(void **state)
+{
+#define LOADER_NODES(NAME, COUNT, GPU, GPUS, SOCKETS) \
+    "{name: " NAME ", count: " COUNT ", gpus: {type: " GPU ", count: " GPUS "}, cpu: {type: " \
+    "xeon-silver-4310, sockets: " SOCKETS "}, memory: 1TB}"
+#define PICTURES(NAME, GPUS, BYTES) \
+    "{recipe: net, name: " NAME ", model: resnet-50, micro_batch: 128, batch: 1536, steps: " \
+    "{uniform: [50, 1500]}, checkpoint_every: 0, train: {gpus: " GPUS ", cores: 3}, loader: " \
+    "{kind: image, size: " BYTES "}}"
+#define TEXTS(NAME, GPUS, TYPES) \
+    "{recipe: sft, name: " NAME ", model: qwen2.5-0.5b, batch: 64, sequence: 512, steps: " \
+    "{uniform: [50, 1500]}, checkpoint_every: 0, train: {gpus: " GPUS ", cores: 3" TYPES "}}"
+    static const char *const cluster[] = {
+        LOADER_NODES("a", "3", "a100-80", "8", "2"),
+        LOADER_NODES("a1", "1", "a100-80", "8", "2") ", "
+        LOADER_NODES("a2", "2", "a100-80", "8", "2") ", "
+        LOADER_NODES("a3", "1", "a100-80", "4", "2"),
+        LOADER_NODES("a1", "3", "a100-80", "4", "1") ", "
+        LOADER_NODES("h", "1", "h100", "8", "2") ", "
+        LOADER_NODES("a3", "1", "a100-80", "1", "2"),
+    };
+    static const char *const more[] = {
+        "", ", failures: {job_mtbf: 30min, restart: 7s}",
+        ", failures: {node_mtbf: 2h, repair: 10min, restart: 20s}",
+    };
+    static const char workload[] =
+        "arrival: {process: poisson, rate: 90/h}, jobs: 40, mix: ["
+        PICTURES("p1", "1", "300000") ", " PICTURES("p2", "2", "160000") ", "
+        PICTURES("p4", "4", "200000") ", " PICTURES("p6", "6", "160000") ", "
+        PICTURES("p12", "12", "130000") ", " TEXTS("t4", "4", "") ", "
+        TEXTS("t2", "2", ", types: [a100-80, h100]") "]";
+    static const char policies[] =
+        "synergy, {policy: synergy, name: b, blocking: skip, loss: 10%}, {policy: synergy, "
+        "name: c, loss: 0%, preemption: {cost: 20s}}, {policy: synergy, name: d, blocking: "
+        "skip, loss: 35%}";
+    char text[1200];
+
+    (void)state;
+    for (size_t c = 0; c < sizeof cluster / sizeof *cluster; c++)
+        for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
+            snprintf(text, sizeof text, "nodes: [%s], storage: {bandwidth: 100GB/s}%s",
+                     cluster[c], more[m]);
+            same_as_their_oracles(text, workload, policies);
+        }
+}
+
+/* ---- lucid, simulated by itself ------------------------------------------------ */
+
+/* Kinds are tiny, medium or jumbo beside most others, and some share with nobody.  With a
+ * profiler some may run on one side alone, or run at another speed there. */
+static void draw_kind(struct rng *rng, const struct plain_lucid *lucid, uint32_t k,
+                      struct plain_kind *kind)
+{
+    static const double level[] = { 0.97, 0.97, 0.88, 0.86, 0.55 };
+    static const double there[] = { 1, 1, 0, 0.5, 1.25 };
+    static const uint32_t gpus[] = { 1, 1, 1, 2, 2, 4, 6 };
+    double base = level[rng_below(rng, 5)];
+    uint64_t side = rng_below(rng, 6);
+
+    kind->run_s = (double)(20 + rng_below(rng, 40) * rng_below(rng, 40)) + 0.37 * k;
+    kind->gpus = gpus[rng_below(rng, 7)];
+    kind->rate[PLAIN_MAIN] = 1;
+    if (lucid->profile_s > 0 && kind->gpus <= lucid->gpus[PLAIN_TRY]) {
+        kind->rate[PLAIN_TRY] = side < 5 ? there[side] : 1;
+        kind->rate[PLAIN_MAIN] = side < 5;
+    }
+    for (uint32_t other = 0; side > 0 && other < LUCID_KINDS; other++)
+        if (rng_below(rng, 5) > 0)
+            kind->beside[other] = base + 0.01 * (double)rng_below(rng, 6);
+}
+
+static struct plain_lucid draw_lucid(struct rng *rng, bool profiles)
+{
+    struct plain_lucid lucid = {
+        .packs = (enum plain_packs)rng_below(rng, 3), .score_max = (uint32_t)rng_below(rng, 5),
+        .gpus_max = 1u << rng_below(rng, 4), .jobs = LUCID_JOBS, .kinds = LUCID_KINDS,
+    };
+    double now = 0;
+
+    lucid.gpus[PLAIN_MAIN] = 6 + (uint32_t)rng_below(rng, 4);
+    if (profiles) {
+        lucid.profile_s = 30 + 15 * (double)rng_below(rng, 20);
+        lucid.restart_s = (double)(rng_below(rng, 2) * rng_below(rng, 90));
+        lucid.gpus[PLAIN_TRY] = 1 + (uint32_t)rng_below(rng, 7);
+    }
+    for (uint32_t k = 0; k < lucid.kinds; k++)
+        draw_kind(rng, &lucid, k, &lucid.kind[k]);
+    for (uint32_t j = 0; j < lucid.jobs; j++) {
+        now += (double)(rng_below(rng, 3) * rng_below(rng, 90));
+        lucid.job[j].submit_s = now;
+    }
+    return lucid;
+}
+
+static size_t write_kind(const struct plain_lucid *lucid, uint32_t k, char *text, size_t room)
+{
+    const struct plain_kind *kind = &lucid->kind[k];
+    const char *before = ", packing: {", *after = "";
+    size_t n = 0;
+
+#define ADD(...) (n += (size_t)snprintf(text + n, room - n, __VA_ARGS__))
+    ADD("%s{recipe: trace, name: k%u, gpus: %u, duration: %.2fs", k > 0 ? ", " : "", k,
+        kind->gpus, kind->run_s);
+    for (uint32_t other = 0; other < lucid->kinds; other++)
+        if (kind->beside[other] > 0) {
+            ADD("%sk%u: %.2f", before, other, kind->beside[other]);
+            before = ", ";
+            after = "}";
+        }
+    ADD("%s", after);
+    if (lucid->profile_s > 0) {
+        ADD(", rates: {");
+        if (kind->rate[PLAIN_TRY] > 0)
+            ADD("try: %.2f, ", kind->rate[PLAIN_TRY]);
+        if (kind->rate[PLAIN_MAIN] > 0)
+            ADD("main: %.2f", kind->rate[PLAIN_MAIN]);
+        ADD("}");
+    }
+    ADD("}");
+    return n;
+}
+
+static void open_lucid(struct world *world, const struct plain_lucid *lucid)
+{
+    static const char *const packs[] = { "loaded", "always", "never" };
+    char text[8192];
+    size_t n = 0, room = sizeof text;
+
+    ADD("experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [");
+    if (lucid->profile_s > 0)
+        ADD("{name: try, count: %u, gpus: {type: generic, count: 1}}, ", lucid->gpus[PLAIN_TRY]);
+    ADD("{name: main, count: %u, gpus: {type: generic, count: 1}}]}\nworkload: {jobs: %u, "
+        "arrival: {process: fixed, times: [", lucid->gpus[PLAIN_MAIN], lucid->jobs);
+    for (uint32_t j = 0; j < lucid->jobs; j++)
+        ADD("%s%.0fs", j > 0 ? ", " : "", lucid->job[j].submit_s);
+    ADD("]}, mix: [");
+    for (uint32_t k = 0; k < lucid->kinds; k++)
+        n += write_kind(lucid, k, text + n, room - n);
+    ADD("]}\npolicies: [{policy: lucid, placement: count, packs: %s", packs[lucid->packs]);
+    if (lucid->packs != PLAIN_NEVER)
+        ADD(", score_max: %u, gpus_max: %u", lucid->score_max, lucid->gpus_max);
+    if (lucid->profile_s > 0)
+        ADD(", profiler: try, profile: %.0fs, preemption: {cost: %.0fs}", lucid->profile_s,
+            lucid->restart_s);
+    ADD("}]\n");
+#undef ADD
+    assert_true(n < room);
+    if (!world_open(world, text))
+        fail_msg("%s", world_error(world));
+}
+
+/* Each job of the product begins and ends when the one of the oracle does. */
+static void lucid_does_as_its_oracle(void **state)
+{
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 3, "lucid", 0);
+    for (int i = 0; i < 200; i++) {
+        struct plain_lucid lucid = draw_lucid(&rng, i % 2 == 1);
+        struct world world = { 0 };
+        struct family_run run;
+
+        open_lucid(&world, &lucid);
+        if (!family_run(&world, 0, &run))
+            fail_msg("case %d: %s", i, world_error(&world));
+        struct rows rows = rows_of(run.jobs);
+        while (rows_next(&rows)) {
+            char kind[256];
+            rows_text(&rows, "kind", kind);
+            lucid.job[(int)rows_number(&rows, "job")].kind = (uint32_t)atoi(kind + 1);
+        }
+        plain_lucid_run(&lucid);
+        rows = rows_of(run.jobs);
+        while (rows_next(&rows)) {
+            uint32_t j = (uint32_t)rows_number(&rows, "job");
+            if (!(fabs(rows_number(&rows, "start_s") - lucid.job[j].start_s) < 1e-3) ||
+                !(fabs(rows_number(&rows, "end_s") - lucid.job[j].end_s) < 1e-3))
+                fail_msg("case %d: job %u, of k%u: %g to %g, not %g to %g", i, j,
+                         lucid.job[j].kind, rows_number(&rows, "start_s"),
+                         rows_number(&rows, "end_s"), lucid.job[j].start_s,
+                         lucid.job[j].end_s);
+        }
+        family_drop(&run);
+        world_close(&world);
+    }
+}
+
 /* ---- the program of shockwave ------------------------------------------------ */
 
 /* With a rho_max of 100 nobody is late; with less, fairness bounds the plan, or jobs
@@ -320,6 +515,8 @@ int main(void)
         cmocka_unit_test(plans_for_mixed_gpus_are_those_of_a_look_at_everything),
         cmocka_unit_test(sia_deals_what_is_best_of_all_combinations),
         cmocka_unit_test(allox_matches_jobs_as_the_best_of_all_ways),
+        cmocka_unit_test(synergy_tunes_cores_as_its_description_says),
+        cmocka_unit_test(lucid_does_as_its_oracle),
         cmocka_unit_test(a_window_is_planned_as_by_the_simplex_method),
         cmocka_unit_test(sia_begins_with_the_oldest_of_equal_jobs),
         cmocka_unit_test(sia_deals_many_equal_jobs),

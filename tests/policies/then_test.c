@@ -45,6 +45,62 @@ static void a_rule_changes_at_its_instant(void **state)
     assert_time(job[2].start_s, 39600);
 }
 
+/* optimus would decide at 7800 s, its interval, and hrrn not before the last job comes: its rule
+ * puts the third job before the second from 7440 s on, where (t - 600) / 3600 is as much as
+ * (t - 7250) / 100. */
+static void nobody_is_asked_at_the_times_of_the_policy_that_went(void **state)
+{
+    struct world_job job[] = { { 0, 36000, 6, 0, 0 }, { 600, 3600, 8, 0, 0 },
+                               { 7250, 100, 2, 0, 0 }, { 9000, 3600, 8, 0, 0 } };
+
+    (void)state;
+    run("[{policy: optimus, interval: 600s, then: {at: 7300s, policy: hrrn}}]", job,
+        COUNT(job));
+    assert_time(job[0].start_s, 0);
+    assert_time(job[2].start_s, 9000);
+    assert_time(job[1].start_s, 36000);
+}
+
+/* Of the second job, which was chosen, nothing changes: the third may pass it from 7200 s on,
+ * since it ends before 36000 s. */
+static void backfill_may_begin_later(void **state)
+{
+    struct world_job job[] = { { 0, 36000, 6, 0, 0 }, { 600, 3600, 8, 0, 0 },
+                               { 1200, 3600, 2, 0, 0 } };
+
+    (void)state;
+    run("[{policy: fcfs, blocking: commit, then: {at: 2h, backfill: true}}]", job, COUNT(job));
+    assert_time(job[2].start_s, 7200);
+    assert_time(job[1].start_s, 36000);
+}
+
+/* The last job has a decision at the round of 7260 s, the first in the third hour.  Its
+ * successor decides at the first round that it has, and not an hour later. */
+static void what_comes_has_not_solved_yet(void **state)
+{
+    struct world_job job[] = { { 0, 36000, 6, 0, 0 }, { 600, 3600, 8, 0, 0 },
+                               { 1200, 3600, 2, 0, 0 }, { 7210, 3600, 8, 0, 0 } };
+
+    (void)state;
+    run("[{policy: fcfs, rounds: {length: 60s, resolve_at_most_every: 1h}, then: {at: 7300s, "
+        "blocking: skip}}]", job, COUNT(job));
+    assert_time(job[2].start_s, 7320);
+}
+
+/* las stops the first job for the second at 7300 s, when it begins, and turns back at its quantum
+ * after 14600 s, when both have had as much: the second is not over at 17300 s.  Its own times
+ * count, though optimus wanted to be asked at 7800 s. */
+static void the_policy_that_comes_is_asked_at_its_times(void **state)
+{
+    struct world_job job[] = { { 0, 36000, 8, 0, 0 }, { 6500, 10000, 8, 0, 0 } };
+
+    (void)state;
+    run("[{policy: optimus, interval: 600s, then: {at: 7300s, policy: las, quantum: 700s}}]", job,
+        COUNT(job));
+    assert_time(job[1].start_s, 7300);
+    assert_true(job[1].end_s > 17600);
+}
+
 /* Another policy keeps what all policies have: here the third may pass the second. */
 static void keys_of_all_policies_go_on(void **state)
 {
@@ -89,6 +145,10 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rule_changes_at_its_instant),
+        cmocka_unit_test(nobody_is_asked_at_the_times_of_the_policy_that_went),
+        cmocka_unit_test(the_policy_that_comes_is_asked_at_its_times),
+        cmocka_unit_test(backfill_may_begin_later),
+        cmocka_unit_test(what_comes_has_not_solved_yet),
         cmocka_unit_test(keys_of_all_policies_go_on),
         cmocka_unit_test(the_cost_of_a_stop_goes_on),
         cmocka_unit_test(one_that_takes_over_is_told_of_all_jobs),

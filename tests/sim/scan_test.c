@@ -17,6 +17,7 @@
 
 #include "sim/text/foreign.h"
 #include "sim/text/scan.h"
+#include "sim/text/scan_look.h"
 
 struct place {
     char folder[64];
@@ -132,6 +133,33 @@ static int lines_of(const char *path)
     assert_int_equal(step, SCAN_END);
     scan_close(scan);
     return count;
+}
+
+/* Five lines: two end with CR LF, one is blank, the last has no end.  JSON needs none where its
+ * brackets are closed. */
+static void a_second_look_counts_lines_however_packed(void **state)
+{
+    struct place *place = *state;
+    static const char text[] = "\xEF\xBB\xBFone\ntwo\r\n \n\xC3\xA9\r\r\nlast";
+    struct scan_look look;
+    struct err err = { 0 };
+
+    for (int packed = 0; packed < 3; packed++) {
+        (packed == 0 ? write_bytes : packed == 1 ? write_gzip : write_zstd)(
+            place->path, text, sizeof text - 1);
+        assert_true(scan_look(place->path, &look, &err));
+        assert_true(look.lines == 5 && look.returns == 2 && look.blank == 1);
+        assert_true(look.mark && look.open_end);
+        (packed == 0 ? write_bytes : packed == 1 ? write_gzip : write_zstd)(
+            place->path, "{\n}", 3);
+        assert_true(scan_look(place->path, &look, &err));
+        assert_true(look.lines == 2 && look.returns == 0 && look.blank == 0);
+        assert_true(!look.mark && !look.open_end);
+    }
+    write_zstd(place->path, text, sizeof text - 1);
+    assert_int_equal(truncate(place->path, 20), 0);
+    assert_false(scan_look(place->path, &look, &err));
+    assert_string_equal(err.text, "cannot read the file again");
 }
 
 static void lines_end_with_lf_crlf_or_the_file(void **state)
@@ -648,6 +676,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(lines_end_with_lf_crlf_or_the_file),
+        IN_FOLDER(a_second_look_counts_lines_however_packed),
         IN_FOLDER(empty_file_has_no_line),
         IN_FOLDER(a_file_that_grows_while_it_is_read_says_so),
         IN_FOLDER(lines_across_blocks_stay_whole),

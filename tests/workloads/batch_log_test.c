@@ -665,6 +665,26 @@ static void kube_tells_which_queues_borrow(void **state)
     }
 }
 
+/* A list of quotas that has no more than 159 characters is said. */
+static void kube_says_where_queues_are_too_many_to_list(void **state)
+{
+    const char *const says[] = { "=3\", borrow: false}", "and are too many to list them here" };
+    static const char *const none[] = { NULL };
+    char in[160], name[159] = "", text[4096], *said;
+
+    for (int more = 0; more < 2; more++) {
+        memset(name, 'q', 157 + (size_t)more);
+        snprintf(text, sizeof text, "items:\n"
+                 "- {apiVersion: kueue.x-k8s.io/v1beta1, kind: ClusterQueue, metadata: {name: %s}, "
+                 "spec: {resourceGroups: [{flavors: [{name: f, resources: [{name: nvidia.com/gpu, "
+                 "nominalQuota: 3}]}]}]}}\n" JOB, name);
+        write_file(in_folder(the_program(state), "in", in), text);
+        assert_int_equal(import(the_program(state), "kube", in, none, &said), 0);
+        has(said, says[more]);
+        free(said);
+    }
+}
+
 /* The lists of nodes become clusters on which the jobs run: the type that a log
  * calls a100 is the a100-80 of the cluster. */
 static void jobs_run_on_the_nodes_of_the_same_system(void **state)
@@ -761,6 +781,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(kube_follows_owners_to_the_last),
         cmocka_unit_test(kube_jobs_of_a_cron_job_are_jobs_of_their_own),
         cmocka_unit_test(kube_tells_which_queues_borrow),
+        cmocka_unit_test(kube_says_where_queues_are_too_many_to_list),
         cmocka_unit_test(sacct_knows_older_columns),
         cmocka_unit_test(sacct_counts_gpus_among_other_resources),
         cmocka_unit_test(slurm_conf_has_defaults),

@@ -8,14 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
+#include "sim/base/spool.h"
 #include "workloads/replay/job_store.h"
 
 #define ROWS 20000u
@@ -204,6 +207,46 @@ static void an_empty_job_store_has_no_rows(void **state)
     arena_free(arena);
 }
 
+/* Cuts all files of this process that have no name any more. */
+static void cut_nameless_files(void)
+{
+    for (int fd = 3; fd < 64; fd++) {
+        char path[40], name[300];
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        ssize_t bytes = readlink(path, name, sizeof name - 1);
+        name[bytes > 0 ? bytes : 0] = '\0';
+        if (strstr(name, " (deleted)") != NULL)
+            assert_int_equal(ftruncate(fd, 0), 0);
+    }
+}
+
+/* A file that is shorter than what was written is a fault of the disk. */
+static void a_file_that_was_cut_is_a_fault(void **state)
+{
+    struct arena *arena = arena_new(1 << 16);
+    struct spool *spool = spool_new(arena, 1000);
+
+    (void)state;
+    for (int i = 0; i < 5000; i++) {
+        memset(spool_reserve(spool, 8), i & 127, 8);
+        spool_put(spool, 8, 8);
+    }
+    if (spool_memory_bytes(spool) > 20000) {
+        print_message("skip: there is no room for a temporary file\n");
+        arena_free(arena);
+        skip();
+    }
+    cut_nameless_files();
+    errno = 0;
+    struct spool_reader *reader = spool_read(spool, arena);
+    const char *bytes;
+    do
+        bytes = spool_take(reader, 8);
+    while (bytes != NULL);
+    assert_int_equal(errno, EIO);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +255,7 @@ int main(void)
         cmocka_unit_test(memory_does_not_grow_with_the_rows),
         cmocka_unit_test(what_no_file_takes_stays_in_memory),
         cmocka_unit_test(without_a_file_all_stays_in_memory),
+        cmocka_unit_test(a_file_that_was_cut_is_a_fault),
         cmocka_unit_test(an_empty_job_store_has_no_rows),
     };
 

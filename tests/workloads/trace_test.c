@@ -292,6 +292,21 @@ static void sorting_is_done_only_when_asked_for_and_is_stable(void **state)
     aid_close(&aid);
 }
 
+/* Good rows before it do not help a bad one. */
+static void a_bad_row_is_refused_though_rows_are_sorted(void **state)
+{
+    struct aid aid;
+    const char *path;
+
+    (void)state;
+    aid_open_generic(&aid, 8);
+    path = make_file(&aid, "t.csv", "id,at,run,n\na,30,1,1\nb,10,1,1\nc,20,x,1\n");
+    assert_null(read_trace(&aid, path, "unsorted: sort, " CSV_KEYS "}"));
+    assert_int_equal(aid.err.pos.line, 4);
+    remove_file(path);
+    aid_close(&aid);
+}
+
 /* ---- faults ----------------------------------------------------------- */
 
 static const struct {
@@ -730,6 +745,7 @@ int main(void)
         cmocka_unit_test(gzip_gives_the_same_jobs_as_plain),
         cmocka_unit_test(slices_count_what_they_leave_out),
         cmocka_unit_test(sorting_is_done_only_when_asked_for_and_is_stable),
+        cmocka_unit_test(a_bad_row_is_refused_though_rows_are_sorted),
         cmocka_unit_test(faulty_files_are_refused_at_their_line),
         cmocka_unit_test(faulty_keys_are_refused_in_the_workload_file),
         cmocka_unit_test(a_file_that_is_not_there_is_an_io_error),
