@@ -110,7 +110,7 @@ static bool tell_kinds(const struct meeting *meeting, const char *name, struct e
                     name, request->form->name, pool[group->pool]);
         else if ((group = find_unlike(meeting->cluster, request, &first)) != NULL)
             err_set(err, ERR_RANGE, err->pos, "policy %.60s plans all GPUs as one kind, and "
-                    "%.60s is not as fast on %.60s as on %.60s: jobs may end at other times "
+                    "%.60s has another speed on %.60s than on %.60s: jobs may end at other times "
                     "than planned", name, request->form->name, group->name, first->name);
         else
             continue;

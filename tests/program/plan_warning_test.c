@@ -80,7 +80,7 @@ static void who_plans_one_kind_is_told_of_unlike_speeds(void **state)
 {
     static const char nodes[] = CARD("a", "t4") CARD("b", "l4");
     static const char alike[] = CARD("a", "l4") CARD("b", "l4");
-    static const char slow[] = "j is not as fast on b as on a";
+    static const char slow[] = "j has another speed on b than on a";
     static const char law[] =
         "workload: {arrival: {process: all_at_once}, jobs: 2, mix: [{recipe: net, name: j, model: "
         "resnet-50, batch: 256, micro_batch: 64, steps: 10, train: {gpus: 1, cores: 4}}]}\n";
@@ -104,10 +104,10 @@ static void run_and_report_say_it(void **state)
     assert_int_equal(program_say(&program, argv, &said), 0);
     page = program_result(&program, "out", "report.html");
     assert_non_null(page);
-    assert_int_equal(count_words(said, "j is not as fast on b as on a"), 5);
-    assert_int_equal(count_words(page, "<p>policy afs plans all GPUs as one kind, and j is not as "
-                                       "fast on b as on a: jobs may end at other times than "
-                                       "planned</p>"), 1);
+    assert_int_equal(count_words(said, "j has another speed on b than on a"), 5);
+    assert_int_equal(count_words(page, "<p>policy afs plans all GPUs as one kind, and j has "
+                                       "another speed on b than on a: jobs may end at other times "
+                                       "than planned</p>"), 1);
     free(said);
     free(page);
 }
