@@ -125,23 +125,31 @@ static const char *const *list_tenants(struct arena *arena,
     return tenant;
 }
 
+/* Returns a tenant of none of the list that a policy names at some point, and the key that
+ * names it; NULL: there is none. */
+static const char *find_absent(struct arena *arena, const struct experiment *experiment,
+                               uint32_t p, const char *const *tenants, const char **key)
+{
+    const char *absent = NULL;
+
+    assert(p < experiment->policy_count);
+    for (uint32_t i = 0; i < experiment->point_count && absent == NULL; i++)
+        for (const struct host_policy *policy = experiment->point[i].policy[p];
+             policy != NULL && absent == NULL; policy = policy->then)
+            absent = host_tenants_absent(arena, policy, tenants, key);
+    return absent;
+}
+
 /* Tenants without jobs may be in a slice of a trace; their share is nobody's. */
 static void warn_of_tenants(const struct experiment *experiment, uint32_t p,
                             void (*tell)(void *self, const struct err *err), void *self)
 {
-    const struct host_policy *policy = experiment->point[0].policy[p];
     struct err_pos pos = { experiment->path, 0, 0 };
-    const char *const *tenants;
-    const char *key, *absent;
+    struct arena *arena = arena_new(0);
+    const char *key, *absent = find_absent(arena, experiment, p,
+                                           list_tenants(arena, experiment), &key);
     struct err err = { 0 };
-    struct arena *arena;
 
-    assert(p < experiment->policy_count);
-    arena = arena_new(0);
-    tenants = list_tenants(arena, experiment);
-    absent = host_tenants_absent(arena, policy, tenants, &key);
-    if (absent == NULL && policy->then != NULL)
-        absent = host_tenants_absent(arena, policy->then, tenants, &key);
     if (absent != NULL) {
         err_set(&err, ERR_REFERENCE, pos, "'%s' of policy %.60s names '%.60s', and no "
                 "job or service is of that tenant", key, experiment->policy_name[p], absent);
@@ -151,24 +159,33 @@ static void warn_of_tenants(const struct experiment *experiment, uint32_t p,
     arena_free(arena);
 }
 
-/* The first point stands for all: a sweep changes values, and rarely the kinds of
- * hardware. */
+/* Returns the first form, of any point, with a role that may compute on cores or on GPUs, of
+ * which a policy uses the GPUs alone, and that role's name; NULL: there is none. */
+static const struct job_form *find_one_sided(const struct experiment *experiment, uint32_t p,
+                                             const char **role)
+{
+    const struct job_form *form = NULL;
+
+    assert(p < experiment->policy_count);
+    for (uint32_t i = 0; i < experiment->point_count && form == NULL; i++)
+        if (experiment->point[i].policy[p]->policy->flags & HOST_DEALERS)
+            form = find_choice(experiment->point[i].met[p], role);
+    return form;
+}
+
 void abilities_warn(const struct experiment *experiment,
                     void (*tell)(void *self, const struct err *err), void *self)
 {
     for (uint32_t p = 0; p < experiment->policy_count; p++) {
-        const struct experiment_point *point = experiment->point[0].met[p];
-        const struct cs_policy *policy = experiment->point[0].policy[p]->policy;
         struct err_pos pos = { experiment->path, 0, 0 };
         char names[NAMES_BYTES];
-        const struct job_form *form;
         struct err err = { 0 }, plan = { 0 };
         const char *role;
+        const struct job_form *form = find_one_sided(experiment, p, &role);
 
         if (plans_warn(experiment, p, &plan))
             tell(self, &plan);
         warn_of_tenants(experiment, p, tell, self);
-        form = policy->flags & HOST_DEALERS ? find_choice(point, &role) : NULL;
         if (form == NULL)
             continue;
         list_without(HOST_DEALERS, names, sizeof names);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * plan_warning_test.c - who plans GPUs as alike that are not alike for its jobs is told so, by
- * validate, by run and in the report, and nobody else is.
+ * validate, by run and in the report, and nobody else is; at any point of a sweep.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -92,6 +92,26 @@ static void who_plans_one_kind_is_told_of_unlike_speeds(void **state)
     assert_int_equal(warned(alike, law, ONE_KIND, slow), 0);
 }
 
+/* The second point of a sweep has what the first one has not. */
+static void what_a_sweep_brings_is_told(void **state)
+{
+    static const char nodes[] = CARD("a", "t4") CARD("b", "l4");
+    static const char quota[] = "[{policy: quota, quotas: \"ann=1\"}]\n"
+        "sweep: {policies.0.quotas: [\"ann=1\", \"zed=1\"]}";
+    static const char types[] = "[optimus]\nsweep: {workload.mix.j.role.types: [[t4, l4], [l4]]}";
+    static const char policy[] = "[{policy: fcfs, name: n}]\n"
+        "sweep: {policies.0.policy: [fcfs, srtf]}";
+    static const char choice[] =
+        "workload: {arrival: {process: all_at_once}, jobs: 1, mix: [{recipe: batch-infer, name: b, "
+        "model: bert-large, prompts: 64, prompt_tokens: 128, steps: 1, infer: {gpus: 1, cpu: "
+        "{cores: 28}}}]}\n";
+
+    (void)state;
+    assert_int_equal(warned(nodes, JOBS(", tenant: ann"), quota, "names 'zed', and no job"), 1);
+    assert_int_equal(warned(nodes, JOBS(", role: {types: [t4]}"), types, "may not use those"), 1);
+    assert_int_equal(warned(nodes, choice, policy, "uses the GPUs alone of role infer of b"), 1);
+}
+
 /* A run says it, and its report says it, too. */
 static void run_and_report_say_it(void **state)
 {
@@ -155,6 +175,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_plans_one_kind_is_told_of_jobs_for_some_gpus),
         cmocka_unit_test(who_plans_one_kind_is_told_of_unlike_speeds),
+        cmocka_unit_test(what_a_sweep_brings_is_told),
         cmocka_unit_test(run_and_report_say_it),
         cmocka_unit_test(who_promises_is_told_of_more_than_64_groups),
         cmocka_unit_test(who_promises_is_told_of_more_than_8_types),
