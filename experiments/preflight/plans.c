@@ -24,6 +24,7 @@
 #include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "workloads/source.h"
 
 #define GROUPS_MAX 64u          /* that a promise tells apart */
 
@@ -155,6 +156,37 @@ static bool tell_promises(const struct meeting *meeting, const char *name, struc
     return false;
 }
 
+/* Are there pools, or types of GPU, that jobs can tell apart? */
+static bool is_mixed(const struct cluster_spec *cluster)
+{
+    const struct gpu_type *gpu = NULL;
+
+    assert(cluster->group_count > 0);
+    for (uint32_t g = 0; g < cluster->group_count; g++) {
+        const struct node_group *group = &cluster->group[g];
+        if (group->pool != cluster->group[0].pool ||
+            (gpu != NULL && group->gpu != NULL && group->gpu != gpu))
+            return true;
+        gpu = group->gpu != NULL ? group->gpu : gpu;
+    }
+    return false;
+}
+
+/* May a promise count together what its jobs tell apart?  Rows of a trace name no more types
+ * than its form. */
+static bool may_merge(const struct experiment_point *point)
+{
+    if (point->cluster->group_count > GROUPS_MAX)
+        return true;
+    for (size_t i = 0; i < workload_form_count(point->workload); i++) {
+        const struct job_form *form = workload_form(point->workload, i);
+        for (uint32_t r = 0; r < form->role_count; r++)
+            if (form->role[r].gpu_type_count > CS_REACH_MAX)
+                return true;
+    }
+    return false;
+}
+
 /* Do both points give a policy the same world? */
 static bool is_same(const struct experiment_point *a, const struct experiment_point *b)
 {
@@ -171,8 +203,8 @@ bool plans_warn(const struct experiment *experiment, uint32_t p, struct err *err
         const struct experiment_point *met = experiment->point[i].met[p];
         const struct host_policy *policy = experiment->point[i].policy[p];
         uint32_t flags = host_policy_flags(policy);
-        bool promises = flags & CS_RESERVES && !policy->guest;
-        if (met->cluster->group_count < 2 || !(promises || flags & CS_ONE_KIND) ||
+        bool promises = flags & CS_RESERVES && !policy->guest && may_merge(met);
+        if (!is_mixed(met->cluster) || !(promises || flags & CS_ONE_KIND) ||
             (i > 0 && experiment->point[i].policy_hash[p] ==
                           experiment->point[i - 1].policy_hash[p] &&
              is_same(met, experiment->point[i - 1].met[p])))
