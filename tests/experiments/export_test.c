@@ -105,10 +105,10 @@ static char *export_entry(const struct program *program, const char *keys)
                             in_folder(program, "x.csv", csv), NULL };
 
     write_file(cluster, "nodes:\n"
-               "  - {name: a, count: 1, gpus: {type: t4, count: 8}, cpu: {type: epyc-7763, sockets: "
-               "1}, memory: 256GB}\n"
-               "  - {name: b, count: 1, gpus: {type: l4, count: 8}, cpu: {type: epyc-7763, sockets: "
-               "1}, memory: 256GB}\n");
+               "  - {name: a, count: 1, gpus: {type: t4, count: 8}, cpu: {type: epyc-7763, "
+               "sockets: 1}, memory: 256GB}\n"
+               "  - {name: b, count: 1, gpus: {type: l4, count: 8}, cpu: {type: epyc-7763, "
+               "sockets: 1}, memory: 256GB}\n");
     snprintf(text, sizeof text, "arrival: {process: all_at_once}\njobs: 4\nmix: [{recipe: trace, "
              "name: j, gpus: 1, duration: 1h%s}]\nservices:\n  - {name: s, model: llama-3.1-8b, "
              "gpu: {types: [l4], cores: 4}, requests: {arrival: {process: poisson, rate: 1/s}, "

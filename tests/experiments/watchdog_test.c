@@ -253,7 +253,7 @@ static void tell(void *self, const struct err *err)
 
 /* PUE 1.  The node stands by with 8 x (63 + 181.5) + 2 x (68 + 60) = 2,212 W.  Two roles of four
  * GPUs draw 8 x 337 W more, their 6 cores a GPU and the 8 cores of the data 56 x 157 / 64 W:
- * 5,045.4 W together, while the larger role alone draws 3,619 W.  Who leases for a phase runs it. */
+ * 5,045.4 W together, and one alone 3,618.9 W.  A policy that leases for a phase runs the job. */
 static void roles_that_exceed_a_cap_together_are_refused(void **state)
 {
     static const struct { const char *cap, *policy; uint32_t told; } row[] = {
