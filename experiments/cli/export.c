@@ -39,6 +39,11 @@ static const char *const shape_name[SHAPES + 1] = {
     "csv", "swf", "batsim", "opendc", NULL
 };
 
+/* Numbers of jobs with something that no format holds. */
+struct unwritten {
+    uint64_t elastic, rates, packing, batches, places, types;
+};
+
 /* One run of the command: the workload, what it was read against, and its jobs. */
 struct exporting {
     struct cli *cli;
@@ -47,6 +52,7 @@ struct exporting {
     const struct cluster_spec *cluster;
     struct import_job *job;
     size_t count, room;
+    struct unwritten lost;
     uint32_t seed;
     enum shape shape;
 };
@@ -157,6 +163,34 @@ static const char *type_names(const struct exporting *e,
     return text;
 }
 
+/* Is there a type of GPU in the cluster that a job does not take? */
+static bool is_typed(const struct exporting *e, const struct job_form *form)
+{
+    for (uint32_t g = 0; g < e->cluster->group_count; g++) {
+        const struct gpu_type *gpu = e->cluster->group[g].gpu;
+        if (gpu != NULL && !job_role_takes_type(&form->role[0], gpu->index))
+            return true;
+    }
+    return false;
+}
+
+/* Counts what a job has beside the columns of its row. */
+static void count_unwritten(struct exporting *e, const struct job_request *request,
+                            const char *types)
+{
+    const struct role_spec *role = &request->form->role[0];
+    struct unwritten *lost = &e->lost;
+
+    lost->elastic += request->form->scaling != NULL;
+    lost->rates += request->rates != NULL;
+    lost->packing += request->form->packing != NULL;
+    lost->batches += request->goodput != NULL || request->modes != NULL;
+    lost->places += role->pool != NULL || role->on_cores.cores > 0 ||
+                    (!role->pod && (role->cores > 0 || role->memory_bytes > 0));
+    lost->types += types == NULL && role->pool == NULL && job_role_gpus(request, 0) > 0 &&
+                   is_typed(e, request->form);
+}
+
 /* Copies what outlives the stream of jobs. */
 static void keep_job(struct exporting *e, const struct job_birth *birth)
 {
@@ -177,6 +211,7 @@ static void keep_job(struct exporting *e, const struct job_birth *birth)
         .types = type_names(e, request->form) };
     if (request->form->role[0].pod)
         e->job[e->count].memory_bytes = request->form->role[0].memory_bytes;
+    count_unwritten(e, request, e->job[e->count].types);
     e->count++;
 }
 
@@ -241,6 +276,21 @@ static void print_lost(FILE *file, uint64_t count, const char *what)
 {
     if (count > 0)
         fprintf(file, "  %" PRIu64 " jobs: %s\n", count, what);
+}
+
+/* What no format holds: a file that is read back is of other jobs then. */
+static void print_unwritten(FILE *file, const struct exporting *e)
+{
+    const struct unwritten *lost = &e->lost;
+
+    print_lost(file, lost->elastic, "are elastic: written with the GPUs that they ask for alone");
+    print_lost(file, lost->rates, "have rates by pool or type of GPU: not written");
+    print_lost(file, lost->packing, "may share GPUs by `packing`: not written");
+    print_lost(file, lost->batches, "have batch sizes that change, or a goodput: not written");
+    print_lost(file, lost->places, "name a pool, cores or memory of their role: not written");
+    print_lost(file, lost->types, "name types of GPU, as all of their entry do: not written");
+    if (workload_service_count(e->spec) > 0)
+        fprintf(file, "  services are no jobs: not written\n");
 }
 
 /* What neither BatSim nor OpenDC has a field for. */
@@ -349,6 +399,7 @@ static bool write_simulator(const struct exporting *e, struct err *err)
     fprintf(e->cli->out, "%s: %zu jobs\n", path,
             e->count - (size_t)lost.no_gpus);
     print_simulators_lost(e->cli->out, &lost);
+    print_unwritten(e->cli->out, e);
     return e->shape == SHAPE_BATSIM || write_beside(e, err);
 }
 
@@ -388,6 +439,7 @@ static bool write_jobs(const struct exporting *e, struct err *err)
                                    "which SWF has no field");
     print_lost(file, lost.priorities, "have a priority, for which SWF has no "
                                       "field");
+    print_unwritten(file, e);
     return true;
 }
 
@@ -409,8 +461,8 @@ const struct command command_export = {
     "Writes a trace, or jobs drawn by recipe `trace`, with exact decimal\n"
     "seconds; `clustersim import csv` or `import swf` reads them back.  Jobs\n"
     "with phases are refused: how long one takes depends on where and when\n"
-    "it runs.  What SWF has no field for is counted.  The workload is read\n"
-    "against --cluster, or against GPUs that only count.\n"
+    "it runs.  What the file has no field for is counted.  The workload is\n"
+    "read against --cluster, or against GPUs that only count.\n"
     "batsim is a workload of BatSim, a JSON, for as many resources as the\n"
     "cluster has GPUs.  opendc are the tables of a trace of OpenDC, FILE and\n"
     "NAME.fragments.csv, which OpenDC takes as Parquet, and, with --cluster,\n"

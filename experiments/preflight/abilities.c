@@ -2,10 +2,10 @@
 /*
  * abilities.c - jobs that a policy is not able to run, by flags.
  *
- * A policy's table says in flags what it needs (CS_ONE_ROLE, CS_NEEDS_GPUS, CS_WHOLE_GPUS),
- * what it does (HOST_DEALERS: it deals GPUs, or stops, resizes or packs jobs) and what it leaves
- * out (CS_ONE_KIND).  Such jobs are found before any trial, where they would wait until the run
- * counts as stalled, or end it.  So are tenants that a policy names and that have no jobs.
+ * A policy's table says in flags what it needs (CS_ONE_ROLE, CS_NEEDS_GPUS, CS_WHOLE_GPUS)
+ * and what it does (HOST_DEALERS: it deals GPUs, or stops, resizes or packs jobs).  Such jobs
+ * are found before any trial, where they would wait until the run counts as stalled, or end
+ * it.  So are tenants that a policy names and that have no jobs.  What plans leave out: plans.h.
  */
 #include "experiments/preflight/abilities.h"
 
@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "experiments/preflight/plans.h"
 #include "experiments/spec/experiment.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
@@ -104,57 +105,6 @@ static const struct job_form *find_choice(const struct experiment_point *point,
     return NULL;
 }
 
-/* May the role use the GPUs of a group of nodes? */
-static bool may_use(const struct cluster_spec *cluster, const struct role_spec *role,
-                    const struct node_group *group)
-{
-    uint32_t type = group->gpu != NULL ? group->gpu->index : ID_NONE;
-
-    assert(group->gpus > 0);
-    return job_role_takes_type(role, type) &&
-           (role->pool == NULL || cluster_pool(cluster, role->pool) == group->pool);
-}
-
-/* Returns the first form of one role that may not use all GPUs, and a group of nodes
- * whose GPUs it may not; NULL: there is none. */
-static const struct job_form *find_barred(const struct experiment_point *point,
-                                          const struct node_group **group)
-{
-    for (size_t i = 0; i < workload_form_count(point->workload); i++) {
-        const struct job_form *form = workload_form(point->workload, i);
-
-        for (uint32_t g = 0; g < point->cluster->group_count; g++) {
-            *group = &point->cluster->group[g];
-            if (form->role_count == 1 && form->role[0].gpus > 0 && (*group)->gpus > 0 &&
-                !may_use(point->cluster, &form->role[0], *group))
-                return form;
-        }
-    }
-    return NULL;
-}
-
-/* The plan counts GPUs that a job can not have. */
-static void warn_of_kinds(const struct experiment *experiment, uint32_t p,
-                          void (*tell)(void *self, const struct err *err), void *self)
-{
-    const struct experiment_point *point = experiment->point[0].met[p];
-    struct err_pos pos = { experiment->path, 0, 0 };
-    const struct node_group *group;
-    const struct job_form *form = NULL;
-    struct err err = { 0 };
-
-    assert(p < experiment->policy_count);
-    if (experiment->point[0].policy[p]->policy->flags & CS_ONE_KIND)
-        form = find_barred(point, &group);
-    if (form == NULL)
-        return;
-    err_set(&err, ERR_RANGE, pos, "policy %.60s plans all GPUs as one kind, and %.60s may not "
-            "use those of pool %.60s: jobs may wait beside idle GPUs",
-            experiment->policy_name[p], form->name, point->cluster->pool_name[group->pool]);
-    err_hint(&err, "Policies that plan by pool: allox, gavel, sia.");
-    tell(self, &err);
-}
-
 /* Returns the tenants of jobs and services at any point, some more than once; NULL ends the
  * list. */
 static const char *const *list_tenants(struct arena *arena,
@@ -175,23 +125,31 @@ static const char *const *list_tenants(struct arena *arena,
     return tenant;
 }
 
+/* Returns a tenant of none of the list that a policy names at some point, and the key that
+ * names it; NULL: there is none. */
+static const char *find_absent(struct arena *arena, const struct experiment *experiment,
+                               uint32_t p, const char *const *tenants, const char **key)
+{
+    const char *absent = NULL;
+
+    assert(p < experiment->policy_count);
+    for (uint32_t i = 0; i < experiment->point_count && absent == NULL; i++)
+        for (const struct host_policy *policy = experiment->point[i].policy[p];
+             policy != NULL && absent == NULL; policy = policy->then)
+            absent = host_tenants_absent(arena, policy, tenants, key);
+    return absent;
+}
+
 /* Tenants without jobs may be in a slice of a trace; their share is nobody's. */
 static void warn_of_tenants(const struct experiment *experiment, uint32_t p,
                             void (*tell)(void *self, const struct err *err), void *self)
 {
-    const struct host_policy *policy = experiment->point[0].policy[p];
     struct err_pos pos = { experiment->path, 0, 0 };
-    const char *const *tenants;
-    const char *key, *absent;
+    struct arena *arena = arena_new(0);
+    const char *key, *absent = find_absent(arena, experiment, p,
+                                           list_tenants(arena, experiment), &key);
     struct err err = { 0 };
-    struct arena *arena;
 
-    assert(p < experiment->policy_count);
-    arena = arena_new(0);
-    tenants = list_tenants(arena, experiment);
-    absent = host_tenants_absent(arena, policy, tenants, &key);
-    if (absent == NULL && policy->then != NULL)
-        absent = host_tenants_absent(arena, policy->then, tenants, &key);
     if (absent != NULL) {
         err_set(&err, ERR_REFERENCE, pos, "'%s' of policy %.60s names '%.60s', and no "
                 "job or service is of that tenant", key, experiment->policy_name[p], absent);
@@ -201,23 +159,33 @@ static void warn_of_tenants(const struct experiment *experiment, uint32_t p,
     arena_free(arena);
 }
 
-/* The first point stands for all: a sweep changes values, and rarely the kinds of
- * hardware. */
+/* Returns the first form, of any point, with a role that may compute on cores or on GPUs, of
+ * which a policy uses the GPUs alone, and that role's name; NULL: there is none. */
+static const struct job_form *find_one_sided(const struct experiment *experiment, uint32_t p,
+                                             const char **role)
+{
+    const struct job_form *form = NULL;
+
+    assert(p < experiment->policy_count);
+    for (uint32_t i = 0; i < experiment->point_count && form == NULL; i++)
+        if (experiment->point[i].policy[p]->policy->flags & HOST_DEALERS)
+            form = find_choice(experiment->point[i].met[p], role);
+    return form;
+}
+
 void abilities_warn(const struct experiment *experiment,
                     void (*tell)(void *self, const struct err *err), void *self)
 {
     for (uint32_t p = 0; p < experiment->policy_count; p++) {
-        const struct experiment_point *point = experiment->point[0].met[p];
-        const struct cs_policy *policy = experiment->point[0].policy[p]->policy;
         struct err_pos pos = { experiment->path, 0, 0 };
         char names[NAMES_BYTES];
-        const struct job_form *form;
-        struct err err = { 0 };
+        struct err err = { 0 }, plan = { 0 };
         const char *role;
+        const struct job_form *form = find_one_sided(experiment, p, &role);
 
-        warn_of_kinds(experiment, p, tell, self);
+        if (plans_warn(experiment, p, &plan))
+            tell(self, &plan);
         warn_of_tenants(experiment, p, tell, self);
-        form = policy->flags & HOST_DEALERS ? find_choice(point, &role) : NULL;
         if (form == NULL)
             continue;
         list_without(HOST_DEALERS, names, sizeof names);

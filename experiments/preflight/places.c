@@ -15,6 +15,7 @@
  */
 #include "experiments/preflight/places.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@
 #include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "workloads/jobs/draw.h"
 #include "workloads/source.h"
 
 /* ---- where it may go ---------------------------------------------------- */
@@ -190,6 +192,42 @@ static uint32_t find_homeless(const struct trying *t,
         if (place[k].share_count > 0)
             cluster_release(t->cluster, &place[k]);
     return r < form->role_count ? r : FORM_ROLES_MAX;
+}
+
+/* Returns the least that the cluster draws while all roles of a job run, milliwatts.  0: they
+ * need not run together, or rented nodes, which roles may share, stand by for them. */
+static double least_mw(const struct trying *t, const struct job_request *request)
+{
+    const struct cluster_spec *spec = t->point->cluster;
+    const struct job_form *form = request->form;
+    double standby_mw = draw_standby_mw(spec), mw = standby_mw;
+
+    if (form->role_count == 1 || host_policy_flags(t->policy) & CS_PER_PHASE)
+        return 0;
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        if (spec->group[g].rent != NULL)
+            return 0;
+    for (uint32_t r = 0; r < form->role_count; r++)
+        mw += draw_least_mw(spec, &form->role[r],
+                            (uint64_t)least_gpus(t, request, r) * job_role_milli(request, r)) -
+              standby_mw;
+    return mw;
+}
+
+/* False, or err: the roles of a job, which start together, draw more than the power cap. */
+static bool is_over_cap(const struct trying *t, const char *name,
+                        const struct job_request *request, struct err *err)
+{
+    double mw = least_mw(t, request), cap_w = t->point->cluster->power_cap_w;
+
+    if (cap_w <= 0 || mw <= 1000 * cap_w)
+        return false;
+    err_set(err, ERR_RANGE, request->form->role[0].pos,
+            "%.60s can never start under policy %.60s: its roles start together, the cluster then "
+            "draws at least %.0f W, and power_cap is %.0f W", request->form->name, name,
+            ceil(mw / 1000), cap_w);
+    err_hint(err, "Raise the cap, ask for less, or take a policy that leases for a phase.");
+    return true;
 }
 
 /* Returns the number of GPUs of those pools and of the role's types. */
@@ -406,6 +444,7 @@ static void check_policy(struct arena *arena, const struct experiment *experimen
                                                 : find_homeless(&t, &request[i]);
         struct err err = { 0 };
         if (r == FORM_ROLES_MAX &&
+            !is_over_cap(&t, experiment->policy_name[p], &request[i], &err) &&
             !is_barred(&t, experiment->policy_name[p], &request[i], &err))
             continue;
         if (r != FORM_ROLES_MAX)

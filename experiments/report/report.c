@@ -82,7 +82,8 @@ static const struct {
     { "provenance", report_provenance, 1 },
 };
 
-/* Writes where a limit of a policy's own has a say in what is shown. */
+/* Writes what the plan of a policy does not tell apart, and where a limit of its own has a say
+ * in what is shown. */
 static void write_limits(const struct report *r)
 {
     const struct conf_node *list = report_list(r->made_from, "policies");
@@ -93,8 +94,11 @@ static void write_limits(const struct report *r)
         for (size_t i = 0; i < conf_count(list); i++) {
             const struct conf_node *item = conf_item(list, i);
 
-            if (strcmp(report_word(item, "name"), grid->policy[p]) != 0 ||
-                !notes_limits(grid, p, conf_get(item, "limits") != NULL
+            if (strcmp(report_word(item, "name"), grid->policy[p]) != 0)
+                continue;
+            if (conf_get(item, "warning") != NULL)
+                html_element(r->out, "p", report_word(item, "warning"));
+            if (!notes_limits(grid, p, conf_get(item, "limits") != NULL
                               ? report_word(item, "limits") : NULL, text, sizeof text))
                 continue;
             html_element(r->out, "p", text);

@@ -11,6 +11,7 @@
 
 #include "experiments/preflight/defaults.h"
 #include "experiments/preflight/load_print.h"
+#include "experiments/preflight/plans.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/works/works.h"
 #include "models/catalogue/catalogue.h"
@@ -19,6 +20,7 @@
 #include "policies/policy.h"
 #include "policies/state/terms.h"
 #include "sim/base/clock.h"
+#include "sim/base/err.h"
 #include "sim/text/folder.h"
 #include "sim/text/out.h"
 #include "sim/text/sheet.h"
@@ -83,12 +85,13 @@ static void put_sweep(struct out *out, const struct experiment *experiment)
 }
 
 /* What each entry of `policies` ran at the first point: its policy, semantics, limits
- * of its process, and whether it knows true run times. */
+ * of its process, whether it knows true run times, and what its plan leaves out. */
 static void put_policies(struct out *out, const struct experiment *experiment)
 {
     out_text(out, "  \"policies\": [\n");
     for (uint32_t i = 0; i < experiment->policy_count; i++) {
         const struct host_policy *p = experiment->point[0].policy[i];
+        struct err plan = { 0 };
 
         out_text(out, "    {\"name\": ");
         out_json_text(out, experiment->policy_name[i]);
@@ -97,6 +100,10 @@ static void put_policies(struct out *out, const struct experiment *experiment)
         if (p->limits != NULL) {
             out_text(out, ", \"limits\": ");
             out_json_text(out, p->limits);
+        }
+        if (plans_warn(experiment, i, &plan)) {
+            out_text(out, ", \"warning\": ");
+            out_json_text(out, plan.text);
         }
         out_text(out, ", \"semantics\": ");
         out_json_text(out, p->semantics == NULL ? "" : p->semantics);

@@ -62,7 +62,7 @@ static const struct conf_field nodes_fields[] = {
     CONF_KEY("memory", CONF_BYTES, nodes_conf, memory_bytes, CONF_ABSENT,
              "host memory per node", .min = 1e6, .max = 1e15),
     CONF_KEY("nvme", CONF_NODE, nodes_conf, nvme, CONF_ABSENT,
-             "local drives, as 4x3.84TB"),
+             "local drives, as 4x3.84TB, which loaders with `from: nvme` read"),
     CONF_KEY("nvme_type", CONF_TEXT, nodes_conf, nvme_type, CONF_ABSENT,
              "link type of one drive; without it the first disk known"),
     CONF_KEY("nics", CONF_NODE, nodes_conf, nics, CONF_ABSENT,

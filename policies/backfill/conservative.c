@@ -39,7 +39,7 @@
 extern const struct cs_policy conservative_policy;
 
 #define NEVER INT64_MAX
-#define LOTS_MAX 32u
+#define LOTS_MAX 64u            /* each has a bit of its own, see plan.h */
 
 /* Groups of nodes that each job may use wholly or not at all, and how much of their GPUs is
  * free over time. */
@@ -54,7 +54,7 @@ struct con_job {
     int64_t run_ns;             /* what it asks for: so long, */
     uint32_t milli;             /* so many thousandths of GPUs, */
     uint32_t takes;             /* of which its place in the plan takes these */
-    uint32_t lots[FORM_ROLES_MAX];      /* by role: a mask; of one lot it is not set */
+    uint64_t lots[FORM_ROLES_MAX];      /* by role: a mask; of one lot it is not set */
     bool waits, runs;           /* it has a reservation; it has started */
 };
 
@@ -137,7 +137,7 @@ static void con_cut(struct con *con, struct cs_host *host, uint64_t groups)
 {
     for (uint32_t l = con->lots; l-- > 0;) {
         uint64_t in = con->lot[l].groups & groups, out = con->lot[l].groups & ~groups;
-        if (in == 0 || out == 0 || con->lots == LOTS_MAX)
+        if (in == 0 || out == 0)
             continue;
         con->lot[l].groups = in;
         con->lot[con->lots++] = (struct con_lot) { cs_plan_new(host), out, 0 };
@@ -147,11 +147,11 @@ static void con_cut(struct con *con, struct cs_host *host, uint64_t groups)
 
 /* Takes so much for a role from these lots: of the first one what it has, of the next one the
  * rest. */
-static void con_spread(const struct con *con, uint32_t lots, uint32_t milli,
+static void con_spread(const struct con *con, uint64_t lots, uint32_t milli,
                        uint32_t *amount)
 {
     for (; lots != 0 && milli > 0; lots &= lots - 1) {
-        uint32_t l = (uint32_t)__builtin_ctz(lots), all = GPU_MILLI * con->lot[l].gpus;
+        uint32_t l = (uint32_t)__builtin_ctzll(lots), all = GPU_MILLI * con->lot[l].gpus;
         uint32_t part = milli < all || (lots & (lots - 1)) == 0 ? milli : all;
         amount[l] += part;
         milli -= part;
@@ -306,35 +306,35 @@ static int64_t con_first_start_ns(struct con *con)
 /* ---- reservations ---- */
 
 /* Returns the lots that a role may use for an option of its reach, as a mask. */
-static uint32_t con_option(const struct con *con, const struct cs_reach *reach, uint32_t i)
+static uint64_t con_option(const struct con *con, const struct cs_reach *reach, uint32_t i)
 {
-    uint32_t lots = 0;
+    uint64_t lots = 0;
 
     for (uint32_t l = 0; l < con->lots; l++)
         if ((con->lot[l].groups & reach->option[i].groups) != 0)
-            lots |= 1u << l;
+            lots |= UINT64_C(1) << l;
     return lots;
 }
 
 /* Returns the lot in which a role alone is first, as a mask; of one that is larger than each
  * lot, the lots of its first option that is large enough.  *start_ns: when, of one lot. */
-static uint32_t con_choose(const struct con *con, const struct cs_reach *reach,
+static uint64_t con_choose(const struct con *con, const struct cs_reach *reach,
                            int64_t run_ns, int64_t *start_ns)
 {
-    uint32_t milli = reach->gpus * reach->gpu_milli, best = 0, wide = 0;
+    uint32_t milli = reach->gpus * reach->gpu_milli;
+    uint64_t best = 0, wide = 0;
 
     *start_ns = NEVER;
     for (uint32_t i = 0; i < reach->count; i++) {
-        uint32_t option = con_option(con, reach, i);
-        uint64_t all = 0;
-        for (uint32_t lots = option; lots != 0; lots &= lots - 1) {
-            uint32_t l = (uint32_t)__builtin_ctz(lots);
+        uint64_t option = con_option(con, reach, i), all = 0;
+        for (uint64_t lots = option; lots != 0; lots &= lots - 1) {
+            uint32_t l = (uint32_t)__builtin_ctzll(lots);
             all += (uint64_t)GPU_MILLI * con->lot[l].gpus;
             if (milli > GPU_MILLI * con->lot[l].gpus)
                 continue;
             int64_t at_ns = cs_plan_find(con->lot[l].plan, milli, run_ns, *start_ns);
             if (best == 0 || at_ns < *start_ns) {
-                best = 1u << l;
+                best = UINT64_C(1) << l;
                 *start_ns = at_ns;
             }
         }
@@ -495,7 +495,7 @@ static void con_locate(struct con *con, const struct cs_host *host, uint32_t id)
         job->lots[r] = 0;
         for (uint32_t l = 0; lease.i != ID_NONE && l < con->lots; l++)
             if (cs_lease_gpus_on(host, lease, con->lot[l].groups) > 0)
-                job->lots[r] |= 1u << l;
+                job->lots[r] |= UINT64_C(1) << l;
     }
 }
 
@@ -696,8 +696,8 @@ static enum cs_verdict con_start(struct con *con, struct cs_host *host, struct t
         return cs_start(host, id);
     for (uint32_t r = 0; r < roles; r++) {
         uint64_t groups = 0;
-        for (uint32_t lots = con->job[job.i].lots[r]; lots != 0; lots &= lots - 1)
-            groups |= con->lot[__builtin_ctz(lots)].groups;
+        for (uint64_t lots = con->job[job.i].lots[r]; lots != 0; lots &= lots - 1)
+            groups |= con->lot[__builtin_ctzll(lots)].groups;
         want[r].role = r;
         if (groups != 0)
             cs_want_groups(host, job, groups, &want[r]);

@@ -74,6 +74,7 @@ void cs_role_reach(const struct cs_host *host, struct job_id id, uint32_t role,
     const struct host_job_slot *job = host_job_at(host, id.i);
     const struct job_request *request = cs_request(host, id);
     const struct cs_want as_asked = { 0 };
+    uint64_t all = 0;
     struct fit_want fit;
 
     *out = (struct cs_reach) { .gpus = job_role_gpus(request, role),
@@ -81,18 +82,20 @@ void cs_role_reach(const struct cs_host *host, struct job_id id, uint32_t role,
     if (out->gpus == 0 || !host_fit_want(host, job, role, &as_asked, &fit))
         return;
     assert(CS_REACH_MAX > 0);
-    uint32_t types = fit.gpu_type_count <= CS_REACH_MAX ? fit.gpu_type_count : 0;
-    for (uint32_t t = 0; t < types; t++) {
+    for (uint32_t t = 0; t < fit.gpu_type_count; t++) {
         uint64_t groups = host_groups_of(host->spec, fit.pool_mask, true, fit.gpu_types[t]);
-        if (groups == 0)
+        all |= groups;
+        if (groups == 0 || fit.gpu_type_count > CS_REACH_MAX)
             continue;
         out->option[out->count].groups = groups;
         out->option[out->count++].gpu_type = fit.gpu_types[t] + 1;
     }
-    if (types > 0)
+    if (fit.gpu_type_count > 0 && fit.gpu_type_count <= CS_REACH_MAX)
         return;
-    out->option[0].groups = host_groups_of(host->spec, fit.pool_mask, true, ID_NONE);
-    out->count = out->option[0].groups != 0;
+    if (fit.gpu_type_count == 0)
+        all = host_groups_of(host->spec, fit.pool_mask, true, ID_NONE);
+    out->option[0].groups = all;
+    out->count = all != 0;
 }
 
 uint64_t cs_job_groups(const struct cs_host *host, struct job_id id)

@@ -27,7 +27,6 @@
 
 extern const struct cs_policy allox_policy;
 
-#define CELLS_MAX 400000u       /* jobs x places that are looked at */
 #define NOWHERE 1e15            /* seconds of a job where it cannot run */
 
 struct machine {
@@ -39,7 +38,7 @@ struct machine {
 
 struct allox {
     double alpha;
-    int64_t depth_max;
+    int64_t depth_max, cells_max;
     struct machine *machine;
     uint32_t machines, room;
     uint32_t *pool;             /* by machine, as the matching wants it */
@@ -98,11 +97,11 @@ static void find_machines(struct allox *a, struct cs_host *host)
 
 /* Returns how many places of each machine the matching may use, from the end.
  * With few jobs it is one for each job, which is exact.  Else it is what keeps
- * jobs x places within CELLS_MAX, but on all machines together at least twice as
+ * jobs x places within cells_max, but on all machines together at least twice as
  * many places as jobs. */
 static uint32_t count_places(const struct allox *a, uint32_t jobs)
 {
-    uint32_t most = CELLS_MAX / jobs / a->machines;
+    uint32_t most = (uint32_t)a->cells_max / jobs / a->machines;
     uint32_t enough = (2 * jobs + a->machines - 1) / a->machines + 1;
 
     if (most >= jobs || enough >= jobs)
@@ -144,7 +143,8 @@ static uint32_t list_jobs(struct allox *a, struct cs_host *host, uint32_t most)
 }
 
 /* Solves the matching of the jobs that are listed, and notes for each machine the job with
- * the largest k there: it is the first to run. */
+ * the largest k there: it is the first to run.  A machine that has a job in its last place
+ * might have more jobs with more places; if none has, more places change nothing. */
 static void match_jobs(struct allox *a, struct cs_host *host, uint32_t jobs)
 {
     uint32_t k_max = count_places(a, jobs), pools = cs_pool_count(host);
@@ -162,6 +162,8 @@ static void match_jobs(struct allox *a, struct cs_host *host, uint32_t jobs)
             m->last = k;
             m->task = a->row[j];
         }
+        if (k == k_max && k_max < jobs)
+            cs_limit_reached(host);
     }
 }
 
@@ -206,6 +208,8 @@ static const struct cs_param params[] = {
       "100%", "share of the waiting jobs, from the oldest, that are matched" },
     { "depth_max", CS_PARAM_INT, offsetof(struct allox, depth_max), 1, 1000,
       "60", "jobs matched at most: time grows with its square and more" },
+    { "cells_max", CS_PARAM_INT, offsetof(struct allox, cells_max), 1, 4e9,
+      "400000", "jobs x places on GPUs at most; each GPU has two for a job on average" },
 };
 
 const struct cs_policy allox_policy = {
@@ -214,6 +218,6 @@ const struct cs_policy allox_policy = {
     .cites = "le2020allox",
     .flags = CS_ASKS_ESTIMATES | CS_ONE_ROLE | CS_NEEDS_GPUS | CS_WHOLE_GPUS,
     .summary = "matches jobs to places on GPUs: least sum of completion times",
-    .param_count = 2, .param = params, .self_bytes = sizeof(struct allox),
-    .decide = allox_decide, .limits = "depth_max",
+    .param_count = 3, .param = params, .self_bytes = sizeof(struct allox),
+    .decide = allox_decide, .limits = "depth_max cells_max",
 };

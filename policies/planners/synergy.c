@@ -26,10 +26,10 @@
 extern const struct cs_policy synergy_policy;
 
 #define POOLS 32u
-#define CORES_MAX 256u          /* per GPU that are looked at */
 
 struct synergy {
     double loss;                /* part of the best pace */
+    int64_t cores_max;          /* per GPU that are looked at */
     uint32_t part[POOLS];       /* cores per GPU of a pool */
 };
 
@@ -45,7 +45,8 @@ static bool synergy_init(void *self, struct cs_host *host)
 
 /* Returns the least cores per GPU with which a job is within `loss` of its best
  * pace in a pool; 0: it cannot run there.  Paces are those of a job alone, with at
- * most as many cores as one node has for it. */
+ * most as many cores as one node has for it.  If the last core that is looked at still brings
+ * half of what a core can bring, more cores may be worth their price. */
 static uint32_t synergy_demand(const struct synergy *s, struct cs_host *host,
                                struct job_id job, uint32_t pool,
                                uint32_t gpus)
@@ -53,10 +54,12 @@ static uint32_t synergy_demand(const struct synergy *s, struct cs_host *host,
     uint32_t most = 0, demand;
     double best = 0;
 
-    for (uint32_t c = 1; c <= CORES_MAX; c++) {
+    for (uint32_t c = 1; c <= s->cores_max; c++) {
         double speedup = cs_speedup_cores(host, job, pool, gpus, c);
         if (!(speedup > 0))
             break;
+        if (c == s->cores_max && speedup > best * (1 + 0.5 / c))
+            cs_limit_reached(host);
         most = c;
         best = fmax(best, speedup);
     }
@@ -217,6 +220,8 @@ static void synergy_decide(void *self, struct cs_host *host)
 static const struct cs_param params[] = {
     { "loss", CS_PARAM_FRACTION, offsetof(struct synergy, loss), 0, 0.5, "1%",
       "pace that a job may lose by having its demand alone" },
+    { "cores_max", CS_PARAM_INT, offsetof(struct synergy, cores_max), 2, 4096, "256",
+      "cores per GPU that are looked at" },
 };
 
 const struct cs_policy synergy_policy = {
@@ -225,7 +230,7 @@ const struct cs_policy synergy_policy = {
     .cites = "mohan2022synergy",
     .summary = "first come, first served; cores to the jobs that need them",
     .flags = CS_RESIZES | CS_ASKS_BLOCKING | CS_NEEDS_GPUS,
-    .param_count = 1, .param = params,
+    .param_count = 2, .param = params,
     .self_bytes = sizeof(struct synergy), .init = synergy_init,
-    .decide = synergy_decide,
+    .decide = synergy_decide, .limits = "cores_max",
 };

@@ -96,6 +96,55 @@ static void tenants_that_are_numbers_are_numbered_beside_names(void **state)
     free(text);
 }
 
+/* Exports four jobs of an entry, beside a service; returns what is said. */
+static char *export_entry(const struct program *program, const char *keys)
+{
+    char yaml[160], cluster[160], csv[160], text[1000], *said;
+    const char *words[] = { "export", in_folder(program, "kinds.yaml", yaml), "--cluster",
+                            in_folder(program, "cl.yaml", cluster), "-o",
+                            in_folder(program, "x.csv", csv), NULL };
+
+    write_file(cluster, "nodes:\n"
+               "  - {name: a, count: 1, gpus: {type: t4, count: 8}, cpu: {type: epyc-7763, "
+               "sockets: 1}, memory: 256GB}\n"
+               "  - {name: b, count: 1, gpus: {type: l4, count: 8}, cpu: {type: epyc-7763, "
+               "sockets: 1}, memory: 256GB}\n");
+    snprintf(text, sizeof text, "arrival: {process: all_at_once}\njobs: 4\nmix: [{recipe: trace, "
+             "name: j, gpus: 1, duration: 1h%s}]\nservices:\n  - {name: s, model: llama-3.1-8b, "
+             "gpu: {types: [l4], cores: 4}, requests: {arrival: {process: poisson, rate: 1/s}, "
+             "prompt: 100, output: 10, for: 1min}}\n", keys);
+    write_file(yaml, text);
+    if (run(program, words, &said) != 0)
+        fail_msg("%s", said);
+    return said;
+}
+
+static void what_no_format_holds_is_counted(void **state)
+{
+    static const struct { const char *keys, *said; } row[] = {
+        { ", elastic: {min: 1, max: 2, scaling: linear}", "  4 jobs: are elastic: " },
+        { ", rates: {a: 1, b: 2}", "  4 jobs: have rates by pool or type of GPU: " },
+        { ", packing: {j: 0.7}", "  4 jobs: may share GPUs by `packing`: " },
+        { ", role: {pool: b}", "  4 jobs: name a pool, cores or memory of their role: " },
+        { ", role: {types: [l4]}", "  4 jobs: name types of GPU, as all of their entry do: " },
+        { "", NULL },
+    };
+
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        char *said = export_entry(the_program(state), row[i].keys);
+        const char *at = strchr(said, '\n');
+
+        assert_non_null(at);
+        if (row[i].said != NULL) {
+            if (strncmp(at + 1, row[i].said, strlen(row[i].said)) != 0)
+                fail_msg("%s: %s", row[i].keys, said);
+            at = strchr(at + 1, '\n');
+        }
+        assert_string_equal(at, "\n  services are no jobs: not written\n");
+        free(said);
+    }
+}
+
 static void jobs_with_phases_are_not_exported(void **state)
 {
     const struct program *program = the_program(state);
@@ -164,6 +213,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         WITH(what_was_exported_is_imported_unchanged),
         WITH(tenants_that_are_numbers_are_numbered_beside_names),
+        WITH(what_no_format_holds_is_counted),
         WITH(jobs_with_phases_are_not_exported),
         WITH(a_run_says_what_its_trace_left_out),
         WITH(an_imported_trace_runs_as_the_trace_itself),

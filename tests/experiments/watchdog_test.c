@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "experiments/preflight/places.h"
 #include "policies/policy.h"
 #include "tests/aid/world.h"
 
@@ -236,6 +237,51 @@ static void a_cap_of_power_is_told(void **state)
     world_close(&world);
 }
 
+/* What places_check() tells first, and how often. */
+struct told {
+    char text[300];
+    uint32_t count;
+};
+
+static void tell(void *self, const struct err *err)
+{
+    struct told *told = self;
+
+    if (told->count++ == 0)
+        snprintf(told->text, sizeof told->text, "%s", err->text);
+}
+
+/* PUE 1.  The node stands by with 8 x (63 + 181.5) + 2 x (68 + 60) = 2,212 W.  Two roles of four
+ * GPUs draw 8 x 337 W more, their 6 cores a GPU and the 8 cores of the data 56 x 157 / 64 W:
+ * 5,045.4 W together, and one alone 3,618.9 W.  A policy that leases for a phase runs the job. */
+static void roles_that_exceed_a_cap_together_are_refused(void **state)
+{
+    static const struct { const char *cap, *policy; uint32_t told; } row[] = {
+        { "5045W", "[fcfs, easy, static]", 3 }, { "5046W", "[fcfs, easy, static]", 0 },
+        { "5045W", "[dynamic, hybrid]", 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct world world = { 0 };
+        struct told told = { .count = 0 };
+        char text[2048];
+
+        snprintf(text, sizeof text, "experiment: t\ncluster: {nodes: [" NODE("dgx", "8") "], pue: "
+                 "1, power_cap: %s}\n" DPO("gpus: 4", "gpus: 4") "policies: %s\n", row[i].cap,
+                 row[i].policy);
+        if (!world_open(&world, text))
+            fail_msg("%s", world_error(&world));
+        places_check(world.arena, world.experiment, tell, &told);
+        assert_int_equal(told.count, row[i].told);
+        if (told.count > 0)
+            assert_string_equal(told.text, "dpo can never start under policy fcfs: its roles "
+                                "start together, the cluster then draws at least 5046 W, and "
+                                "power_cap is 5045 W");
+        world_close(&world);
+    }
+}
+
 /* Each pool lacks something else; the one that would do cannot be had in full. */
 static void each_pool_says_what_it_lacks(void **state)
 {
@@ -373,6 +419,7 @@ int main(void)
         cmocka_unit_test(roles_that_do_not_fit_together_are_told),
         cmocka_unit_test(where_a_policy_looks_in_vain_is_told),
         cmocka_unit_test(a_cap_of_power_is_told),
+        cmocka_unit_test(roles_that_exceed_a_cap_together_are_refused),
         cmocka_unit_test(each_pool_says_what_it_lacks),
         cmocka_unit_test(what_is_free_and_what_is_rented_is_told),
         cmocka_unit_test(a_job_of_200_days_is_not_stopped),

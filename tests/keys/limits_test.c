@@ -36,6 +36,8 @@ static void a_limit_that_cuts_is_counted(void **state)
         size_t world;
     } row[] = {
         { "allox", "depth_max: 2", "depth_max: 200", 3 },
+        { "allox", "cells_max: 1", "", 3 },
+        { "synergy", "cores_max: 2", "", 4 },
         { "easy", "depth_max: 1", "", 1 },
         { "learned", "depth_max: 1", "depth_max: 300", 2 },
         { "advised", "depth: 1, " ADVISED, "depth: 300, " ADVISED, 2 },

@@ -67,7 +67,7 @@ static const struct {
     { "starburst", "budget: 1min", "cloud: b, wait: constant" },
     { "starburst", "factor: 10", "cloud: b" },
     { "static", "share_max: 10%", "" },
-    { "synergy", "loss: 50%", "" },
+    { "synergy", "loss: 50%", "" }, { "synergy", "cores_max: 2", "" },
     { "themis", "lease: 60s", "" }, { "themis", "f: 10%", "" },
     { "themis", "sizes_max: 1", "" },
     { "time-slice", "quantum: 600s", "" }, { "time-slice", "packing: true", "" },
@@ -81,6 +81,8 @@ static const struct {
 } elsewhere[] = {
     { "harvest", "delay", "acts where a service wants back what is borrowed: "
       "rl_policy_test.c" },
+    { "allox", "cells_max", "acts where most jobs of many are best on few GPUs: "
+      "hetero_policy_test.c" },
     { "elastic-hybrid", "gain_min", "acts where another size becomes better for "
       "a lease that is held, which no test shows yet" },
 };

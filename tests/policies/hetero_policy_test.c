@@ -488,6 +488,35 @@ static void allox_matches_no_job_that_has_no_room_now(void **state)
     world_close(&world);
 }
 
+/* Six jobs of 100 s, one fast GPU and three on which they take 10,000 s.  All are best on the fast
+ * one, in turn: 100 + 200 + ... + 600, 350 on average.  With at most one job x place there are
+ * still two places for a job, four on each GPU: two of the jobs go to slow GPUs at once, and (100
+ * + 200 + 300 + 400 + 2 x 10,000) / 6 = 3500.  A place too few is counted, in one decision. */
+static void allox_counts_where_places_are_too_few(void **state)
+{
+    static const char *const policy[] = { "allox", "{policy: allox, cells_max: 1}" };
+    static const double jct_s[] = { 350, 3500 }, limited[] = { 0, 1 };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct world world = { 0 };
+        struct trial_result r;
+        char text[1000];
+
+        snprintf(text, sizeof text,
+                 "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: fast, count: "
+                 "1, gpus: {type: generic, count: 1}}, {name: slow, count: 1, gpus: {type: "
+                 "generic, count: 3}}]}\nworkload: {arrival: {process: all_at_once}, jobs: 6, mix: "
+                 "[{recipe: trace, name: j, gpus: 1, duration: 100s, rates: {fast: 1, slow: "
+                 "0.01}}]}\npolicies: [%s]\n", policy[i]);
+        if (!world_open(&world, text) || !world_run(&world, 0, NULL, NULL, &r))
+            fail_msg("%s", world_error(&world));
+        assert_true(about(r.value[METRIC_JCT_MEAN], jct_s[i], 0));
+        assert_true(about(r.value[METRIC_LIMITED], limited[i], 0));
+        world_close(&world);
+    }
+}
+
 /* ---- cores ------------------------------------------------------------------ */
 
 /* Nodes of 8 GPUs and 24 cores, 3 a GPU. */
@@ -881,6 +910,7 @@ int main(void)
         cmocka_unit_test(gavel_lets_no_job_without_room_spoil_the_shares),
         cmocka_unit_test(allox_waits_where_waiting_is_shorter),
         cmocka_unit_test(allox_matches_no_job_that_has_no_room_now),
+        cmocka_unit_test(allox_counts_where_places_are_too_few),
         cmocka_unit_test(synergy_gives_cores_to_who_needs_them),
         cmocka_unit_test(synergy_brings_back_who_holds_more_than_its_part),
         cmocka_unit_test(synergy_waits_where_free_gpus_are_in_pieces),

@@ -96,6 +96,60 @@ static void cores_of_a_node_that_is_down_are_not_promised(void **state)
     starts("x", 160, 160);
 }
 
+/* Nine types of GPU that all jobs name: two T4 and one of each other.  f1 holds a T4 until 100 s,
+ * f2 the other until 15 s, eight jobs all else until 5000 s.  So h, for two, starts at 100 s and
+ * ends at 150 s, and x, long, would delay it.  Eight L4, which no job names, are no part of the
+ * promise. */
+static void a_promise_counts_the_types_of_a_role(void **state)
+{
+    static const char *const type[] = { "t4", "l40s", "h100", "h200", "a100-80", "a100-40", "b200",
+                                        "a10", "v100-32", "l4" };
+    char yaml[4000], jobs[500], *at = yaml, *row = jobs;
+
+    (void)state;
+    at += sprintf(at, "experiment: e\nseeds: 1\ncluster:\n  nodes:\n");
+    for (int i = 0; i < 10; i++)
+        at += sprintf(at, "    - {name: n%d, count: 1, gpus: {type: %s, count: %d}, cpu: {type: "
+                      "epyc-7763, sockets: 1}, memory: 256GB, price: 1USD/h}\n", i, type[i],
+                      i == 0 ? 2 : i < 9 ? 1 : 8);
+    sprintf(at, TRACE(COLUMNS ", role: {types: [t4, l40s, h100, h200, a100-80, a100-40, b200, "
+                      "a10, v100-32]}"));
+    row += sprintf(row, "job,t,d,g\nf1,0,100,1\nf2,0,15,1\n");
+    for (int i = 3; i <= 10; i++)
+        row += sprintf(row, "f%d,0,5000,1\n", i);
+    sprintf(row, "h,10,50,2\nx,20,1000,1\n");
+    hand_run(&program, yaml, jobs);
+    starts("h", 100, 100);
+    starts("x", 150, 150);
+}
+
+/* 17 pools of two types of GPU, of which each job names one: 34 parts of the cluster with plans of
+ * their own.  The first jobs, of 1 s, name 32 of them; p, h and x of the last pool are those of
+ * the test above. */
+static void each_part_of_a_cluster_has_a_plan(void **state)
+{
+    char yaml[8000], jobs[2000], *at = yaml, *row = jobs;
+
+    (void)state;
+    at += sprintf(at, "experiment: e\nseeds: 1\ncluster:\n  nodes:\n");
+    row += sprintf(row, "job,t,d,g,v,y\n");
+    for (int pool = 0; pool < 17; pool++)
+        for (int type = 0; type < 2; type++) {
+            at += sprintf(at, "    - {name: n%d-%d, pool: p%d, count: 1, gpus: {type: %s, count: "
+                          "2}, cpu: {type: epyc-7763, sockets: 1}, memory: 256GB}\n", pool, type,
+                          pool, type == 0 ? "t4" : "l4");
+            if (pool < 16)
+                row += sprintf(row, "f%d-%d,0,1,1,p%d,%s\n", pool, type, pool,
+                               type == 0 ? "t4" : "l4");
+        }
+    sprintf(row, "p,0,100,1,p16,t4\nh,10,50,2,p16,t4\nx,20,1000,1,p16,t4\n");
+    sprintf(at, TRACE("tenant_pools: true, columns: {job: job, submit: t, duration: d, gpus: g, "
+                      "tenant: v, gpu_types: y}"));
+    hand_run(&program, yaml, jobs);
+    starts("h", 100, 100);
+    starts("x", 150, 150);
+}
+
 #define JOBS 80u
 
 struct row {
@@ -172,6 +226,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_promise_counts_parts_of_a_gpu),
         cmocka_unit_test(a_promise_keeps_cores_against_jobs_with_gpus),
         cmocka_unit_test(cores_of_a_node_that_is_down_are_not_promised),
+        cmocka_unit_test(a_promise_counts_the_types_of_a_role),
+        cmocka_unit_test(each_part_of_a_cluster_has_a_plan),
         cmocka_unit_test(plans_of_pools_are_independent),
     };
 
