@@ -53,9 +53,10 @@ struct cs_advice {
                      const struct cs_question *question);
 };
 
-/* A rule: its state, made with the defaults of its parameters, and its ops. */
+/* A rule: its state, made with the defaults of its parameters but for the one that is
+ * given, and its ops. */
 struct cs_rule {
-    void *(*make)(struct cs_host *host, const struct cs_advice *advice);
+    void *(*make)(struct cs_host *host, const struct cs_advice *advice, bool owners_first);
     void (*decide)(void *rule, struct cs_host *host);
     void (*lease_idle)(void *rule, struct cs_host *host, struct lease_id lease);
 };

@@ -15,9 +15,10 @@
  *          of idle leases), for waiting, for giving idle GPUs back and for
  *          lending at all.
  *
- * A head is one hidden layer beside a linear part.  Outputs of 0 are the rule: an
- * untrained network is `dynamic`, to the byte.  Arithmetic is +, *, / and
- * comparisons alone, so that all processors agree on the last bit.
+ * A head is one hidden layer beside a linear part.  Outputs of 0 are the rule, whose
+ * `owners_first` is a key of this policy; without weights it is off, and the policy is
+ * `dynamic`, to the byte.  Arithmetic is +, *, / and comparisons alone, so that all
+ * processors agree on the last bit.
  *
  * A task is scored once, when it comes; the context is that of the decision
  * before.  So a decision scores the tasks that are new, and pools embeddings that
@@ -65,6 +66,7 @@ struct advised_row {
 struct advised {
     int encoder;
     int64_t depth;
+    bool owners_first;          /* once there are weights */
     const double *layer[LAYERS];        /* NULL: untrained */
     struct cs_host *host;
     const struct cs_rule *rule;
@@ -84,6 +86,10 @@ static const struct cs_param advised_param[] = {
     { .key = "depth", .type = CS_PARAM_INT,
       .offset = offsetof(struct advised, depth), .min = 1, .max = 1e6,
       .fallback = "32", .help = "waiting tasks that the context pools" },
+    { .key = "owners_first", .type = CS_PARAM_BOOL,
+      .offset = offsetof(struct advised, owners_first), .fallback = "true",
+      .help = "with weights: does a phase that would leave its home start after "
+              "those that stay in theirs" },
 };
 static const struct cs_words advised_words[] = { { "encoder", "set none" } };
 
@@ -376,7 +382,8 @@ static bool advised_init(void *self, struct cs_host *host)
     advised->advice = (struct cs_advice) { advised, advised_factor };
     advised->rule = &cs_rule_dynamic;
     advised->of_rule = advised->rule->make(
-        host, advised->layer[0] != NULL ? &advised->advice : NULL);
+        host, advised->layer[0] != NULL ? &advised->advice : NULL,
+        advised->layer[0] != NULL && advised->owners_first);
     return true;
 }
 

@@ -19,6 +19,8 @@
  * rental, Karlin et al. 1988); those of other pools are safe where GPUs are not
  * given back between phases.  Full links are known once a switch crossed them.
  *
+ * Who would leave home may be made to start behind those that stay (owners_first).
+ *
  * The rule takes advice (advice.h): a policy that is trained may bend each of
  * these comparisons.
  */
@@ -32,7 +34,7 @@
 extern const struct cs_policy dynamic_policy;
 
 struct dynamic {
-    bool lend;
+    bool lend, owners_first;
     double gain_min, lend_max, release_max;
     const struct cs_advice *advice;     /* NULL: none */
 };
@@ -55,6 +57,10 @@ static const struct cs_param dynamic_param[] = {
       .min = 0, .max = 100, .fallback = "10%",
       .help = "a job whose switches take no larger part of a step gives its "
               "GPUs back between phases" },
+    { .key = "owners_first", .type = CS_PARAM_BOOL,
+      .offset = offsetof(struct dynamic, owners_first), .fallback = "false",
+      .help = "does a phase that would leave its home start after those that stay "
+              "in theirs" },
 };
 
 /* Returns question->value, in the unit of its kind, times the factor of the
@@ -347,13 +353,28 @@ static bool dynamic_too_large(const struct dynamic *dynamic,
     return least > (gpus > 0 ? gpus : 1);
 }
 
+/* Does a phase let those that stay at home start first?  So it does if it would leave its
+ * home, to which its job comes back: as in hybrid.c, nobody then borrows what an owner
+ * waits for.  The phase of a job with one GPU role is not held up, as it never comes back. */
+static bool dynamic_defers(const struct dynamic *dynamic, const struct cs_host *host,
+                           struct task_id task, const struct dynamic_choice *best)
+{
+    const struct cs_task *pub = cs_task(host, task);
+    uint32_t home = cs_home_pools(host, task, pub->role);
+
+    return dynamic->owners_first && best->found && !best->held && home != 0 &&
+           (best->want.pool_mask & ~home) != 0 && cs_pending_count(host) > 1 &&
+           dynamic_gpu_roles(host, pub->job) > 1;
+}
+
 /* Tries to start one task, and tells the host which others would get the same
- * answer (cs_tried).
+ * answer (cs_tried).  *deferred becomes true if the task lets others go first and is to be
+ * tried again; NULL: they have gone.
  *
  * A job that has no lease yet and whose switches are too dear to lend (lend_max) is
  * settled instead: it starts with all its roles in their homes, and keeps them. */
 static void dynamic_try(const struct dynamic *dynamic, struct cs_host *host,
-                        struct task_id task, struct dynamic_full *full)
+                        struct task_id task, struct dynamic_full *full, bool *deferred)
 {
     const struct cs_task *pub = cs_task(host, task);
 
@@ -372,6 +393,8 @@ static void dynamic_try(const struct dynamic *dynamic, struct cs_host *host,
 
     if (best.found && best.held)
         verdict = cs_continue(host, task);
+    else if (deferred != NULL && dynamic_defers(dynamic, host, task, &best))
+        *deferred = true;
     else if (best.found && !dynamic_waits(dynamic, host, task, &best))
         verdict = cs_start_want(host, task, &best.want);
     else
@@ -384,18 +407,29 @@ static void dynamic_try(const struct dynamic *dynamic, struct cs_host *host,
 
 /* Tries every candidate once.  Tasks of a kind that was refused in this
  * decision are passed over without a forecast. */
-static void dynamic_try_all(struct dynamic *dynamic, struct cs_host *host)
+static void dynamic_try_each(const struct dynamic *dynamic, struct cs_host *host,
+                             struct dynamic_full *full, bool *deferred)
 {
-    struct dynamic_full full = { .count = 0 };
     struct task_id task;
 
     cs_try_anew(host);
     while ((task = cs_next_candidate(host)).i != ID_NONE)
         if (dynamic_too_large(dynamic, host, cs_task(host, task)) ||
-            dynamic_is_full(&full, host, cs_task(host, task)))
+            dynamic_is_full(full, host, cs_task(host, task)))
             cs_tried(host, task, CS_ALIKE_ALL);
         else
-            dynamic_try(dynamic, host, task, &full);
+            dynamic_try(dynamic, host, task, full, deferred);
+}
+
+/* Tries all candidates, and then once more if some let others go first. */
+static void dynamic_try_all(const struct dynamic *dynamic, struct cs_host *host)
+{
+    struct dynamic_full full = { .count = 0 };
+    bool deferred = false;
+
+    dynamic_try_each(dynamic, host, &full, &deferred);
+    if (deferred)
+        dynamic_try_each(dynamic, host, &full, NULL);
 }
 
 static void dynamic_decide(void *self, struct cs_host *host)
@@ -430,12 +464,14 @@ static void dynamic_lease_idle(void *self, struct cs_host *host,
 
 /* A rule with advice has the defaults of dynamic_param and no keys of its own: change
  * both together. */
-static void *dynamic_make(struct cs_host *host, const struct cs_advice *advice)
+static void *dynamic_make(struct cs_host *host, const struct cs_advice *advice,
+                          bool owners_first)
 {
     struct dynamic *dynamic = cs_alloc(host, 1, sizeof *dynamic);
 
     *dynamic = (struct dynamic) { .lend = true, .gain_min = 1, .lend_max = 0.5,
-                                  .release_max = 0.1, .advice = advice };
+                                  .release_max = 0.1, .owners_first = owners_first,
+                                  .advice = advice };
     return dynamic;
 }
 

@@ -102,10 +102,10 @@ static char *rows_without_name(const struct program *program, const char *table,
 static const char *const table[] = { "summary.csv", "jobs.csv", "phases.csv",
                                      "decisions.csv" };
 
-static bool same_as_dynamic(const struct program *program, const char *policy,
-                            const char *file)
+static bool same_as(const struct program *program, const char *other, const char *policy,
+                    const char *file)
 {
-    char *one = rows_without_name(program, file, "dynamic");
+    char *one = rows_without_name(program, file, other);
     char *two = rows_without_name(program, file, policy);
     bool same = strcmp(one, two) == 0;
 
@@ -113,6 +113,12 @@ static bool same_as_dynamic(const struct program *program, const char *policy,
     free(one);
     free(two);
     return same;
+}
+
+static bool same_as_dynamic(const struct program *program, const char *policy,
+                            const char *file)
+{
+    return same_as(program, "dynamic", policy, file);
 }
 
 static void without_weights_it_is_dynamic_to_the_byte(void **state)
@@ -123,14 +129,20 @@ static void without_weights_it_is_dynamic_to_the_byte(void **state)
             fail_msg("%s differs", table[i]);
 }
 
-/* The network runs then, and all its answers are factors of 1. */
+/* The network runs then, and all its answers are factors of 1.  Owners are first by default,
+ * which is another rule than that of dynamic. */
 static void with_heads_of_zero_it_is_dynamic_to_the_byte(void **state)
 {
     write_weights(*state, "zero.yaml", 0);
-    run_policies(*state, "dynamic, {policy: advised, weights: zero.yaml}");
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        if (!same_as_dynamic(*state, "advised", table[i]))
+    run_policies(*state, "dynamic, {policy: dynamic, name: first, owners_first: true}, "
+                 "{policy: advised, weights: zero.yaml}, "
+                 "{policy: advised, name: any, weights: zero.yaml, owners_first: false}");
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (!same_as_dynamic(*state, "any", table[i]))
             fail_msg("%s differs", table[i]);
+        if (!same_as(*state, "first", "advised", table[i]))
+            fail_msg("%s differs, owners first", table[i]);
+    }
 }
 
 static void with_other_heads_it_decides_otherwise(void **state)

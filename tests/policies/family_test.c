@@ -213,6 +213,72 @@ static void dynamic_stays_at_home_unless_it_may_lend(void **state)
     world_close(&world);
 }
 
+/* A grant of GPUs in a pool, and since when its job has waited: since its last phase ended. */
+struct grant {
+    double ready, at;
+    uint32_t pool;
+    bool borrowed;
+};
+
+static double last_end(const struct family_run *run, double job, double at)
+{
+    struct rows rows = rows_of(run->phases);
+    double last = INFINITY;
+
+    while (rows_next(&rows)) {
+        double end = rows_number(&rows, "end_s");
+        if (rows_number(&rows, "job") == job && end <= at && (isinf(last) || end > last))
+            last = end;
+    }
+    return last;
+}
+
+/* Pairs of a phase that is granted GPUs outside its home and one at home there that has waited
+ * before that and goes on waiting. */
+static uint32_t owners_passed(const struct family_run *run)
+{
+    static struct grant grant[2000];
+    struct rows rows = rows_of(run->decisions);
+    uint32_t count = 0, passed = 0;
+
+    while (rows_next(&rows)) {
+        uint32_t node = (uint32_t)rows_number(&rows, "placement");
+        bool is_train = rows_are(&rows, "role", "train");
+
+        if (!rows_are(&rows, "action", "start") ||
+            (!is_train && !rows_are(&rows, "role", "rollout")))
+            continue;
+        assert_true(count < 2000);
+        double at = rows_number(&rows, "t_s");
+        grant[count++] = (struct grant) { last_end(run, rows_number(&rows, "job"), at), at,
+                                          node >= TRAIN_FIRST,
+                                          is_train != (node >= TRAIN_FIRST) };
+    }
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < count && grant[i].borrowed; k++)
+            passed += !grant[k].borrowed && grant[k].pool == grant[i].pool &&
+                      grant[k].ready < grant[i].at && grant[i].at < grant[k].at;
+    return passed;
+}
+
+static void owners_first_lets_no_borrower_pass(void **state)
+{
+    struct world world = { 0 };
+    struct family_run any, first;
+
+    (void)state;
+    assert_true(family_open(&world, "{process: poisson, rate: 600/h}", 40, 1,
+                            "dynamic, {policy: dynamic, name: first, owners_first: true}"));
+    must_run(&world, 0, &any);
+    must_run(&world, 1, &first);
+    assert_true(count_foreign(&any) > 0 && count_foreign(&first) > 0);
+    assert_true(owners_passed(&any) > 0);
+    assert_int_equal(owners_passed(&first), 0);
+    family_drop(&any);
+    family_drop(&first);
+    world_close(&world);
+}
+
 struct span {
     double start, end;
     uint32_t pool, gpus;
@@ -639,6 +705,7 @@ int main(void)
         cmocka_unit_test(a_phase_names_the_gpus_of_its_own_lease),
         cmocka_unit_test(static_decides_once_a_job_and_never_moves_a_role),
         cmocka_unit_test(dynamic_stays_at_home_unless_it_may_lend),
+        cmocka_unit_test(owners_first_lets_no_borrower_pass),
         cmocka_unit_test(hybrid_never_lends_its_reserve_and_takes_all_back),
         cmocka_unit_test(hybrid_leaves_home_once_it_has_timed_a_phase),
         cmocka_unit_test(dearer_switches_make_dynamic_move_less),
