@@ -53,12 +53,14 @@ struct cs_advice {
                      const struct cs_question *question);
 };
 
-/* A rule: its state, made with the defaults of its parameters but for the one that is
- * given, and its ops. */
+/* A rule: its state, made with the defaults of its parameters, and its ops. */
 struct cs_rule {
-    void *(*make)(struct cs_host *host, const struct cs_advice *advice, bool owners_first);
+    void *(*make)(struct cs_host *host, const struct cs_advice *advice);
     void (*decide)(void *rule, struct cs_host *host);
     void (*lease_idle)(void *rule, struct cs_host *host, struct lease_id lease);
+    /* Since ABI 2.8.  From now on phases that would leave their home start after those that
+     * stay in theirs. */
+    void (*put_owners_first)(void *rule);
 };
 
 extern const struct cs_rule cs_rule_dynamic;    /* of the policy dynamic */

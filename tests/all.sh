@@ -98,6 +98,8 @@ words="$words many_errors_test sensitivity_test tune_test paper_test"
 # others run, too.
 words="$words plan_test walks_test naive_world_test rlscheduler_test rollout_fidelity_test"
 words="$words analytic_test service_mass_test train_test train_resume_test fidelity_test"
+words="$words planners_test deal_test coverage_test block_stats_test advise_service_test"
+words="$words goodput_policy_test seeds_test conformance_test tournament_test shares_test"
 # then_test and fork_test hand over, too, and new_test asks questions; programs crash on
 # purpose; importers of whole public traces are watched by import_test and the fuzz harnesses.
 words="$words handover_test new_test crash_test shared_traces_test"

@@ -382,8 +382,9 @@ static bool advised_init(void *self, struct cs_host *host)
     advised->advice = (struct cs_advice) { advised, advised_factor };
     advised->rule = &cs_rule_dynamic;
     advised->of_rule = advised->rule->make(
-        host, advised->layer[0] != NULL ? &advised->advice : NULL,
-        advised->layer[0] != NULL && advised->owners_first);
+        host, advised->layer[0] != NULL ? &advised->advice : NULL);
+    if (advised->layer[0] != NULL && advised->owners_first)
+        advised->rule->put_owners_first(advised->of_rule);
     return true;
 }
 

@@ -464,20 +464,25 @@ static void dynamic_lease_idle(void *self, struct cs_host *host,
 
 /* A rule with advice has the defaults of dynamic_param and no keys of its own: change
  * both together. */
-static void *dynamic_make(struct cs_host *host, const struct cs_advice *advice,
-                          bool owners_first)
+static void *dynamic_make(struct cs_host *host, const struct cs_advice *advice)
 {
     struct dynamic *dynamic = cs_alloc(host, 1, sizeof *dynamic);
 
     *dynamic = (struct dynamic) { .lend = true, .gain_min = 1, .lend_max = 0.5,
-                                  .release_max = 0.1, .owners_first = owners_first,
-                                  .advice = advice };
+                                  .release_max = 0.1, .advice = advice };
     return dynamic;
+}
+
+static void dynamic_put_owners_first(void *rule)
+{
+    struct dynamic *dynamic = rule;
+
+    dynamic->owners_first = true;
 }
 
 const struct cs_rule cs_rule_dynamic = {
     .make = dynamic_make, .decide = dynamic_decide,
-    .lease_idle = dynamic_lease_idle
+    .lease_idle = dynamic_lease_idle, .put_owners_first = dynamic_put_owners_first
 };
 
 const struct cs_policy dynamic_policy = {
