@@ -30,11 +30,12 @@ extern const struct cs_policy co_execution_policy;
 
 /* Nodes of one pool, neighbours, that several jobs use in turns. */
 struct co_slot {
-    uint32_t pool, first, nodes;        /* first: the number of its first node */
+    uint32_t pool, first;       /* the number of its first node */
+    uint32_t nodes;             /* 0: the entry is free */
     double busy_s;              /* of all its jobs, per step */
     double state_bytes;         /* per node */
     double alone_s;             /* least step of a job of it, alone */
-    uint32_t jobs;              /* 0: the entry is free */
+    uint32_t jobs;
 };
 
 /* What a job needs on each side, and the slots that it has. */
@@ -48,6 +49,7 @@ struct co_job {
     bool had_turn;              /* in this decision */
     uint32_t turned;            /* then: the job that had one before it; CO_NONE: none */
     bool paired;                /* it has roles in two pools */
+    uint32_t full_at;           /* co->left + 1 when it found no slots; 0: never */
 };
 
 /* Parameters, and what is known of slots and jobs; both arrays grow. */
@@ -59,6 +61,7 @@ struct co {
     struct co_job *job;
     uint32_t job_room;
     bool *taken;                /* per node */
+    uint32_t left;              /* jobs that have left their slots */
     uint32_t turned;            /* the last job that had a turn in this decision; CO_NONE: none */
 };
 
@@ -212,8 +215,8 @@ static uint32_t co_free_nodes(const struct co *co, const struct cs_host *host,
     return CO_NONE;
 }
 
-/* Opens a slot on nodes that no other slot has, and returns its number.  The entry
- * of a slot without jobs is used again.  CO_NONE: there are too few neighbours. */
+/* Opens a slot on nodes that no other slot has, and returns its number.  A free
+ * entry is used again.  CO_NONE: there are too few neighbours. */
 static uint32_t co_new_slot(struct co *co, struct cs_host *host,
                             const struct co_job *job, uint32_t side)
 {
@@ -223,7 +226,7 @@ static uint32_t co_new_slot(struct co *co, struct cs_host *host,
 
     if (first == CO_NONE)
         return CO_NONE;
-    while (i < co->slots && co->slot[i].jobs > 0)
+    while (i < co->slots && co->slot[i].nodes > 0)
         i++;
     if (i == co->slot_room) {
         uint32_t room = i ? 2 * i : 64;
@@ -268,8 +271,19 @@ static void co_join(struct co *co, struct co_job *job, uint32_t side,
     co_shortest(co, i, side);
 }
 
-/* Takes a job out of its slot; the nodes of a slot without jobs are free for
- * new slots. */
+/* The nodes of a slot without jobs, and its entry, are free for new slots. */
+static void co_close(struct co *co, uint32_t i)
+{
+    struct co_slot *slot = &co->slot[i];
+
+    if (slot->jobs > 0)
+        return;
+    for (uint32_t n = 0; n < slot->nodes; n++)
+        co->taken[slot->first + n] = false;
+    slot->nodes = 0;
+}
+
+/* Takes a job out of its slot, which is closed after its last job. */
 static void co_part(struct co *co, struct co_job *job, uint32_t side)
 {
     uint32_t i = job->slot[side];
@@ -279,33 +293,45 @@ static void co_part(struct co *co, struct co_job *job, uint32_t side)
     slot->busy_s -= job->busy_s[side];
     slot->state_bytes -= job->state_bytes[side];
     slot->jobs--;
-    for (uint32_t n = 0; n < slot->nodes && slot->jobs == 0; n++)
-        co->taken[slot->first + n] = false;
+    co_close(co, i);
     co_shortest(co, i, side);
+}
+
+/* Returns the slot for a job on one side, which may be a new one without jobs; CO_NONE: no
+ * slot has memory for it. */
+static uint32_t co_choose(struct co *co, struct cs_host *host, const struct co_job *job,
+                          uint32_t side)
+{
+    uint32_t slot = co_best(co, host, job, side, false);
+
+    if (slot == CO_NONE)
+        slot = co_new_slot(co, host, job, side);
+    return slot != CO_NONE ? slot : co_best(co, host, job, side, true);
 }
 
 /* Gives a job a slot on both sides, or on none.  True at once for a job that has
  * its slots, and for one that needs none.  False: on one side no slot has memory
- * for it. */
+ * for it; so it is until a job leaves its slots, as others that join take room alone. */
 static bool co_place(struct co *co, struct cs_host *host, struct job_id id)
 {
     struct co_job *job = &co->job[id.i];
+    uint32_t slot[CO_SIDES];
 
-    if (!job->paired || job->slot[CO_SIDES - 1] != CO_NONE)
+    if (!job->paired || job->slot[0] != CO_NONE)
         return true;
+    if (job->full_at == co->left + 1)
+        return false;
     for (uint32_t s = 0; s < CO_SIDES; s++) {
-        uint32_t slot = co_best(co, host, job, s, false);
-        if (slot == CO_NONE)
-            slot = co_new_slot(co, host, job, s);
-        if (slot == CO_NONE)
-            slot = co_best(co, host, job, s, true);
-        if (slot == CO_NONE) {
-            while (s-- > 0)
-                co_part(co, job, s);
-            return false;
-        }
-        co_join(co, job, s, slot);
+        slot[s] = co_choose(co, host, job, s);
+        if (slot[s] != CO_NONE)
+            continue;
+        if (s > 0)
+            co_close(co, slot[0]);
+        job->full_at = co->left + 1;
+        return false;
     }
+    for (uint32_t s = 0; s < CO_SIDES; s++)
+        co_join(co, job, s, slot[s]);
     return true;
 }
 
@@ -334,9 +360,11 @@ static void co_ended(void *self, struct cs_host *host, struct job_id id)
     struct co_job *job = &co->job[id.i];
 
     (void)host;
-    if (job->paired && job->slot[CO_SIDES - 1] != CO_NONE)
+    if (job->paired && job->slot[0] != CO_NONE) {
         for (uint32_t s = 0; s < CO_SIDES; s++)
             co_part(co, job, s);
+        co->left++;
+    }
     job->paired = false;
 }
 
