@@ -79,7 +79,7 @@ $(LIB) $(B)/libaids.a: $(B)/sources.stamp
 	$(AR) qcs $@ $(filter %.o,$^)
 $(LIB): $(OBJ)
 $(B)/libaids.a: $(AIDS:=.o)
-GOLD   := $(if $(shell command -v ld.gold),-fuse-ld=gold)
+GOLD   := $(if $(SAN),,$(if $(shell command -v ld.gold),-fuse-ld=gold))
 $(foreach t,$(TEST),$(eval $(B)/tests/$(notdir $(t:.o=)): $(t)))
 $(TESTS): $(B)/libaids.a $(LIB)
 	echo '  LINK   $@'
