@@ -58,6 +58,7 @@ look() {
     need lintian 'a checker of Debian packages' command -v lintian
     need mandoc 'a reader of manual pages' command -v mandoc
     need procps 'pgrep' command -v pgrep
+    need zstd 'zstd, for tar' command -v zstd
     need git 'git' command -v git
     need musl-dev 'another libm' eval '[ -f /usr/lib/$(uname -m)-linux-musl/libc.a ]'
     need clang 'clang' command -v clang

@@ -18,9 +18,10 @@ if [ -z "$root" ]; then
     root=$temporary/root
 fi
 finish() {
-    umount "$root/proc" 2>/dev/null || true
+    umount "$root/proc" "$root/dev/pts" 2>/dev/null || true
     # Never remove through a mount that would not go.
-    mountpoint -q "$root/proc" || [ -z "$temporary" ] || rm -rf "$temporary"
+    mountpoint -q "$root/proc" || mountpoint -q "$root/dev/pts" || [ -z "$temporary" ] ||
+        rm -rf "$temporary"
 }
 trap finish EXIT
 
@@ -29,6 +30,7 @@ trap finish EXIT
 printf 'deb %s bookworm main\ndeb %s bookworm-updates main\n' \
     "$mirror" "$mirror" >"$root/etc/apt/sources.list"
 mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
+mountpoint -q "$root/dev/pts" || mount -t devpts devpts "$root/dev/pts"
 chroot "$root" sh -c 'command -v make >/dev/null || {
     apt-get -qq update && apt-get install -y -qq make; }'
 

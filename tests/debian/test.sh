@@ -13,7 +13,7 @@ make --no-print-directory deb >/dev/null
 deb=$PWD/build/deb
 scratch=$(mktemp -d)
 finish() {
-    umount "$root/proc" 2>/dev/null || true
+    [ -z "$root" ] || umount "$root/proc" 2>/dev/null || true
     rm -rf "$scratch" "$count_file"
 }
 trap finish EXIT
