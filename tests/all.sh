@@ -13,6 +13,8 @@ export COUNTS
 # The settings of a make above are not ours.
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES
 export UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
+# Two callers are enough to find who took memory, and less freed memory is kept for a look.
+export ASAN_OPTIONS=malloc_context_size=2:quarantine_size_mb=32
 # Python leaves no files beside the sources.
 export PYTHONDONTWRITEBYTECODE=1
 make="make --no-print-directory -j2"
@@ -21,12 +23,19 @@ last='nice -n 19'
 plain=
 setarch "$(uname -m)" -R true 2>/dev/null && plain="setarch $(uname -m) -R"
 
+# The processor time, in seconds, of the programs that a shell waited for, from what `times`
+# wrote to FILE; a shell below another one has none of its own yet.
+worked() {
+    awk 'NR == 2 { gsub(/[ms]/, " "); printf "%d\n", ($1 + $3) * 60 + $2 + $4 }' "$1"
+}
 # A stage counts in a file of its own: another one may run beside it.
 stage() {
     title=$1
     shift
     echo "=== $title"
     counts=$(mktemp build/counts.XXXXXX) began=$(date +%s)
+    times >"$counts.times"
+    had=$(worked "$counts.times")
     if COUNTS=$PWD/$counts "$@"; then
         status=0
     else
@@ -36,8 +45,10 @@ stage() {
             { echo "0 1" >>"$counts"; echo "FAILED  $title"; }
     fi
     cat "$counts" >>"$COUNTS"
-    rm -f "$counts"
-    echo "--- $title: $(($(date +%s) - began)) s"
+    times >"$counts.times"
+    echo "--- $title: $(($(date +%s) - began)) s," \
+        "$(($(worked "$counts.times") - had)) s of processor time"
+    rm -f "$counts" "$counts.times"
     return $status
 }
 # Stages that use one core for most of their time, in two rows side by side.
@@ -65,11 +76,36 @@ threads() {
     $plain tests/run.sh build/tsan runner_test library_test
     $plain tests/same_bytes.sh build build/tsan
 }
-# The other builds fill what the two rows leave of the processors.  Of clang's plain build
-# and of TSan's only what is run is made.  A file says which build is there.
+# Clang compiles what the sanitizers watch, too: the tests run once with it, but those
+# that judge words, pictures, what a key changes, the order of lists and searches, which no
+# compiler changes.
+# The allocator of clang 14's sanitizer is not locked over fork(): the child of a process
+# with threads sometimes waits for a lock that nobody holds.  So each test has one
+# processor.
+apart='order_test order_claims_test order_models_test order_rl_test glossary_test looks_test'
+apart="$apart plot_test keys_test time_keys_test idle_keys_test"
+apart="$apart many_errors_test sensitivity_test tune_test paper_test"
+# Nor do those that compare whole simulations with formulas, papers and oracles: what they run,
+# others run, too.
+apart="$apart plan_test walks_test naive_world_test rlscheduler_test rollout_fidelity_test"
+apart="$apart analytic_test service_mass_test train_test train_resume_test fidelity_test"
+apart="$apart planners_test deal_test coverage_test block_stats_test advise_service_test"
+apart="$apart goodput_policy_test seeds_test conformance_test tournament_test shares_test"
+# then_test and fork_test hand over, too, and new_test asks questions; programs crash on
+# purpose; importers of whole public traces are watched by import_test and the fuzz harnesses.
+apart="$apart handover_test new_test crash_test shared_traces_test"
+# Programs of others answer a host that fuzz_answer watches; searches and branches run what
+# others run.
+apart="$apart exec_test plugin_test border_test fork_test kinds_test steady_test"
+# Bad files that reading refuses are refused by refusals_test, in one process.
+apart="$apart bad_input_test openb_test equals_test ranked_order_test advise_test"
+watched=$(cd tests && ls -- */*_test.c | sed 's|.*/||; s/\.c$//' |
+    awk -v apart="$apart" 'index(" " apart " ", " " $0 " ") == 0')
+# The other builds fill what the two rows leave of the processors, and make what is run.  A
+# file says which build is there.
 builds() {
-    stage 'build with clang' $last $make clang GOAL=build/clang/clustersim
-    stage 'build with clang, ASan and UBSan' $last $make asan GOAL='all tests' &&
+    stage 'build with clang, ASan and UBSan' $last $make asan \
+        GOAL="all $(printf 'build/asan/tests/%s ' $watched)" &&
         : >build/asan.made
     tsan=build/tsan/tests
     stage 'build with TSan' $last $make tsan \
@@ -85,30 +121,9 @@ builds >build/builds.log 2>&1 &
 others
 wait
 cat build/results.log build/builds.log
-# Clang compiles what the sanitizers watch, too: the tests run once with it, but those
-# that judge words, pictures, what a key changes, the order of lists and searches, which no
-# compiler changes.
-# The allocator of clang 14's sanitizer is not locked over fork(): the child of a process
-# with threads sometimes waits for a lock that nobody holds.  So each test has one
-# processor.
-words='order_test order_claims_test order_models_test order_rl_test glossary_test looks_test'
-words="$words plot_test keys_test time_keys_test idle_keys_test"
-words="$words many_errors_test sensitivity_test tune_test paper_test"
-# Nor do those that compare whole simulations with formulas, papers and oracles: what they run,
-# others run, too.
-words="$words plan_test walks_test naive_world_test rlscheduler_test rollout_fidelity_test"
-words="$words analytic_test service_mass_test train_test train_resume_test fidelity_test"
-words="$words planners_test deal_test coverage_test block_stats_test advise_service_test"
-words="$words goodput_policy_test seeds_test conformance_test tournament_test shares_test"
-# then_test and fork_test hand over, too, and new_test asks questions; programs crash on
-# purpose; importers of whole public traces are watched by import_test and the fuzz harnesses.
-words="$words handover_test new_test crash_test shared_traces_test"
-# Bad files that reading refuses are refused by refusals_test, in one process.
-words="$words bad_input_test openb_test equals_test ranked_order_test advise_test"
 [ ! -f build/asan.made ] ||
-    stage 'tests, clang, ASan and UBSan' env LEAVE="$words" PINNED=1 \
-        tests/run.sh build/asan
-stage 'same bytes' tests/same_bytes.sh build build/clang build/asan
+    stage 'tests, clang, ASan and UBSan' env PINNED=1 tests/run.sh build/asan $watched
+stage 'same bytes' tests/same_bytes.sh build build/asan
 [ ! -f build/tsan.made ] || stage 'threads, TSan' threads
 stage 'fuzz' $make fuzz FUZZ_S=7
 

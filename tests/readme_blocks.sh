@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # readme_blocks.sh - what the manual shows is run.  `readme_blocks.sh BUILD
-# [CHAPTER...]`; each README.md that has blocks gets a copy of the tree of its
-# own, in which they run from top to bottom.  A tutorial begins in a folder in
+# [CHAPTER...]`; each README.md that has blocks gets the tree as it was copied, in
+# which they run from top to bottom.  A tutorial begins in a folder in
 # which nothing lies but a checkout, clustersim/; where its blocks go and what
 # they export holds for the blocks that follow.
 #
@@ -165,6 +165,26 @@ copy_tree() {
     (cd "$build" && tar -cf - ./*.stamp clustersim libclustersim.a embed sim models \
         policies workloads experiments) | tar -xf - -C "$1/build"
 }
+# What lies in the tree, with the times that any change moves.
+list_tree() {
+    (cd "$tree" && find . -type d -printf 'd %p\n' -o -printf '%y %p %s %T@ %C@\n') | sort
+}
+# The tree as it was copied: what a chapter added goes, and the tree is copied again if the
+# chapter changed or removed anything.
+renew_tree() {
+    if [ -d "$tree" ]; then
+        find "$(dirname "$tree")" -mindepth 1 -maxdepth 1 ! -path "$tree" -exec rm -rf {} +
+        list_tree >"$scratch/now"
+        if [ -z "$(comm -23 "$scratch/copied" "$scratch/now")" ]; then
+            comm -13 "$scratch/copied" "$scratch/now" | cut -d ' ' -f 2 |
+                (cd "$tree" && xargs -r rm -rf)
+            return
+        fi
+        rm -rf "$tree"
+    fi
+    copy_tree "$tree"
+    list_tree >"$scratch/copied"
+}
 
 # Runs a block in the folder where it stands: in_place FUNCTION ARG...
 in_place() (
@@ -177,13 +197,13 @@ in_place() (
 one_readme() {
     blocks=$scratch/blocks tree=$scratch/tree/clustersim folder=$(dirname "$1")
     [ "$folder" != . ] || folder=experiments
-    rm -rf "$blocks" "$scratch/tree" "$scratch/folder" "$scratch/exports"
+    rm -rf "$blocks" "$scratch/folder" "$scratch/exports"
     mkdir -p "$blocks"
     split_blocks "$1" "$blocks"
     [ -f "$blocks/list" ] || return 0
     keeps= start=$tree
     case $1 in "$tutorials"/*) keeps=1 start=$scratch/tree ;; esac
-    copy_tree "$tree"
+    made=
     while read -r n kind line exempt; do
         text=$blocks/$(printf '%03d' "$n").text
         where=$1:$line
@@ -196,6 +216,8 @@ one_readme() {
         case $class in
         refused) failed "$where: $kind is not run; write console or yaml" ;;
         run)
+            [ -n "$made" ] || renew_tree
+            made=1
             if in_place "run_$kind" "$text" "$n" "$folder" >"$scratch/log" 2>&1; then
                 passed
             else

@@ -4,14 +4,13 @@
 # run.sh - runs the cmocka programs of one build, one more at a time than there are
 # processors, since some wait more than they work, and prints the last lines of each.
 # `run.sh BUILD [NAME...]`: all of tests/*/*_test.c, or those named (queue_test).  A program
-# that crashes, hangs for fifteen minutes, or runs no test counts as one failure.  $LEAVE
-# names programs that are left out of all.  The longest begin, so that no core waits for
-# one of them at the end.  $PINNED keeps each on one processor, so that the program takes
-# one thread unless it is told more.
+# that crashes, hangs for fifteen minutes, or runs no test counts as one failure.  The
+# longest begin, so that no core waits for one of them at the end.  $PINNED keeps each on
+# one processor, so that the program takes one thread unless it is told more.
 set -eu
 cd "$(dirname "$0")/.."
 LONGEST='order_test order_models_test order_claims_test signal_start_test glossary_test
-bad_input_test train_resume_test extreme_test exec_test'
+bad_input_test train_resume_test extreme_test exec_test fault_test refusals_test'
 
 one() {
     name=$(basename "$1") log=$1.log status=0 began=$(date +%s)
@@ -49,12 +48,11 @@ if [ "$1" = --one ]; then
 fi
 build=$1
 shift
-[ $# -gt 0 ] || set -- $(cd tests && ls -- */*_test.c | sed 's|.*/||; s/\.c$//' |
-    awk -v longest="$LONGEST" -v leave="${LEAVE:-}" '
-        BEGIN { n = split(longest, name, " "); while (n) late[name[n--]] }
-        index(" " leave " ", " " $0 " ") { next }
-        { if ($0 in late) print; else rest[++count] = $0 }
-        END { for (i = 1; i <= count; i++) print rest[i] }')
+[ $# -gt 0 ] || set -- $(cd tests && ls -- */*_test.c | sed 's|.*/||; s/\.c$//')
+set -- $(printf '%s\n' "$@" | awk -v longest="$LONGEST" '
+    BEGIN { n = split(longest, name, " "); while (n) late[name[n--]] }
+    { if ($0 in late) print; else rest[++count] = $0 }
+    END { for (i = 1; i <= count; i++) print rest[i] }')
 for name in "$@"; do
     echo "$build/tests/$name"
 done | xargs -P $(($(nproc) + 1)) --process-slot-var=SLOT -n 1 "$0" --one

@@ -15,20 +15,19 @@ CHANCE='rand(_r)?|srand|s?random|[delmn]rand48'
 WRITE='fopen|fdopen|freopen|open|creat|tmpfile|mkstemp|gzopen|fwrite|fputs'
 WRITE="$WRITE|v?fprintf|__fprintf_chk"
 
+# Lines "OBJECT: uses NAME" of the objects read, whose NAME matches $1.
+uses() { xargs -r nm -uA | awk -v names="^($1)\$" '
+    $NF ~ names { sub(/:$/, "", $1); print $1 ": uses " $NF }'; }
+
 check() {
-    for object in $(objects); do
-        nm -u "$object" | awk '{ print $NF }' | grep -x umask | sed "s|^|$object: uses |"
-    done
-    for object in $(objects | grep -v "^$build/experiments/"); do
-        never="$WORLD|$CLOCK|$CHANCE"
-        case $object in
-        "$build"/sim/arena.o | "$build"/sim/*/arena.o) ;;
-        "$build"/models/*) never="$never|$PRINT|$END|$WRITE" ;;
-        *) never="$never|$PRINT|$END" ;;
-        esac
-        nm -u "$object" | awk '{ print $NF }' | grep -xE "$never" |
-            sed "s|^|$object: uses |"
-    done
+    all=$(objects)
+    echo "$all" | uses umask
+    all=$(echo "$all" | grep -v "^$build/experiments/")
+    never="$WORLD|$CLOCK|$CHANCE"
+    echo "$all" | uses "$never"
+    all=$(echo "$all" | grep -vE "^$build/sim/([^/]*/)?arena\.o\$")
+    echo "$all" | uses "$PRINT|$END"
+    echo "$all" | grep "^$build/models/" | uses "$WRITE"
 }
 
 bad_1() { object sim/a.c '#include <stdio.h>' 'void a(void) { printf("x\n"); }'; }
