@@ -63,9 +63,9 @@ const struct phase_law *phase_law_usual(const struct phase_spec *phase)
 bool phase_due(const struct phase_spec *phase, uint32_t step, uint32_t steps)
 {
     assert(phase != NULL && phase->every > 0 && step < steps);
-    return (phase->every == 1 || (step + 1) % phase->every == 0) &&
-           step >= phase->skip_first &&
-           step + phase->skip_last < steps;
+    if (step < phase->skip_first || step + phase->skip_last >= steps)
+        return false;
+    return phase->every == 1 || (step - phase->skip_first + 1) % phase->every == 0;
 }
 
 uint32_t phase_runs(const struct phase_spec *phase, uint32_t steps)
@@ -73,8 +73,7 @@ uint32_t phase_runs(const struct phase_spec *phase, uint32_t steps)
     assert(phase != NULL && phase->every > 0);
     if (steps <= phase->skip_first + phase->skip_last)
         return 0;
-    return (steps - phase->skip_last) / phase->every -
-           phase->skip_first / phase->every;
+    return (steps - phase->skip_last - phase->skip_first) / phase->every;
 }
 
 struct role_load job_role_load(const struct role_spec *role, bool first, bool gpus,

@@ -81,7 +81,8 @@ struct phase_spec {
     uint32_t role;
     uint32_t sync_to;           /* the role that receives weights or data */
     uint32_t after_mask;        /* bit p: starts after phase p of this step */
-    uint32_t every;             /* runs in each every-th step; >= 1 */
+    uint32_t every;             /* runs in each every-th step, of those that it
+                                   does not skip; >= 1 */
     uint32_t skip_first, skip_last;     /* how many first and last steps it
                                            does not run in */
     const struct phase_law *law;        /* models/laws/phase.h */

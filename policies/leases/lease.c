@@ -275,15 +275,20 @@ static void lose_held(struct cs_host *host, const struct host_job_slot *job,
     host_task_lost_lease(host, task);
 }
 
-/* A lease ends in which the restart of its job went on: the next lease owes the rest. */
+/* A lease ends in which the restart of its job went on: the next lease owes the rest, of
+ * several that end together the longest. */
 static void owe_rest(const struct cs_host *host, const struct host_lease_slot *lease)
 {
     struct host_job_slot *job = lease->owner;
+    int64_t left = lease->restart_until_ns - host_now(host);
 
     assert(job->penalty_ns >= 0);
-    if (!lease->restarts || lease->pub.state != CS_LEASE_LOADING)
+    if (left <= 0)
         return;
-    job->penalty_ns = host_restart_ns(job, host_now(host));
+    if (job->restart_until_ns > 0)
+        job->penalty_ns = clock_after(job->penalty_ns, left);
+    else if (left > job->penalty_ns)
+        job->penalty_ns = left;
     job->restart_until_ns = 0;
 }
 
@@ -516,6 +521,22 @@ static void started(struct loop *loop, void *self, uint64_t arg)
     loaded(self, arg);
 }
 
+/* The restart of its job goes on in a lease whose bytes are loaded. */
+static void begin_restart(const struct cs_host *host, struct host_lease_slot *lease)
+{
+    struct host_job_slot *job = lease->owner;
+
+    assert(job->penalty_ns >= 0 && lease->restart_ns >= 0);
+    if (job->penalty_ns > 0)
+        lease->restart_ns = job->penalty_ns;
+    job->penalty_ns = 0;
+    if (lease->restart_ns == 0)
+        return;
+    lease->restart_until_ns = clock_after(host_now(host), lease->restart_ns);
+    if (lease->restart_until_ns > job->restart_until_ns)
+        job->restart_until_ns = lease->restart_until_ns;
+}
+
 /* The bytes are loaded; the process still has to come up: role->start_s seconds the
  * first time, wake_s later, and the penalty that a stop laid on the job.  From now
  * on the role's state lies on the nodes of the lease. */
@@ -527,17 +548,14 @@ static void start_process(void *self, uint64_t arg)
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
     double s = job->home[lease->pub.role] == ID_NONE ? role->start_s
                                                      : role->wake_s;
-    int64_t wait_ns = job->penalty_ns;
+    int64_t wait_ns;
 
-    assert(lease->live && lease->pub.state == CS_LEASE_LOADING && wait_ns >= 0);
+    assert(lease->live && lease->pub.state == CS_LEASE_LOADING);
     if (job->home[lease->pub.role] != ID_NONE)
         host_note_switch(host, lease, s + clock_s_from_ns(host_now(host) -
                                                      lease->load_from_ns));
-    if (job->penalty_ns > 0) {
-        job->restart_until_ns = clock_after(host_now(host), job->penalty_ns);
-        lease->restarts = true;
-    }
-    job->penalty_ns = 0;
+    begin_restart(host, lease);
+    wait_ns = lease->restart_ns;
     if (s > 0)
         wait_ns = clock_after(wait_ns, clock_ns_for_work(s, 1.0));
     host_kept_put(host, job, lease->pub.role, &lease->pub.placement);
@@ -708,6 +726,25 @@ static uint32_t pools_of(const struct cluster_spec *spec,
     return pools;
 }
 
+/* Returns how long a lease that begins now is held by the restart of its job: each that
+ * begins before the restart is over is held for all of it, so that a job whose roles start
+ * together works again after the slowest load and the restart. */
+static int64_t restart_of(const struct cs_host *host, const struct host_job_slot *job)
+{
+    int64_t longest = 0;
+
+    assert(job->penalty_ns >= 0);
+    if (job->penalty_ns > 0 || job->restart_until_ns <= host_now(host))
+        return job->penalty_ns;
+    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++) {
+        uint32_t i = job->lease[r];
+
+        if (i != ID_NONE && host->leases->slot[i].restart_ns > longest)
+            longest = host->leases->slot[i].restart_ns;
+    }
+    return longest;
+}
+
 /* Makes a lease of a placement and counts it everywhere; returns its number.  It
  * does not load yet.  `speedup`: how fast the job runs there against what it asked
  * for; 0: by the law.  The part of a phase that a stop kept goes on in it. */
@@ -735,6 +772,7 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
     lease->pub.state = CS_LEASE_LOADING;
     lease->pub.since_ns = lease->changed_ns = lease->load_from_ns = now;
     lease->paid_ns = now;
+    lease->restart_ns = restart_of(host, job);
     lease->speedup = speedup > 0 ? speedup
                            : host_speedup_on(host, job, &lease->pub.placement);
     lease->beside = ID_NONE;

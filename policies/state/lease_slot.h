@@ -38,8 +38,8 @@ struct host_lease_slot {
     /* live: the slot serves a lease.  leaving: state is copied before it ends, and nothing
      * starts on it.  running: a phase runs on it.  bursting: it is counted in
      * life->bursts.  saving: it took over from another lease, whose state is copied
-     * before this one loads.  restarts: while it loads, its job's restart goes on in it. */
-    bool live, leaving, running, bursting, saving, restarts;
+     * before this one loads. */
+    bool live, leaving, running, bursting, saving;
     bool parks;                 /* its job is stopped: its state stays in the memory of its
                                    nodes, also of one under notice */
     uint8_t aged;                       /* idle.c: the ages that it has */
@@ -51,6 +51,9 @@ struct host_lease_slot {
     struct loop_handle recall;      /* when it is taken back */
     int64_t recall_ns;
     int64_t load_from_ns;           /* start of loading or saving */
+    int64_t restart_ns;             /* what the restart of its job takes of it, once its
+                                       bytes are loaded */
+    int64_t restart_until_ns;       /* end of that; 0: it did not begin */
     int64_t paid_ns;                /* until when its money has a cause */
     double lost_gpu_s;              /* GPU-seconds for nothing: a phase that was cut */
     struct flow_handle flow;        /* of loading, saving or the phase */

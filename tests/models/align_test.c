@@ -425,12 +425,13 @@ static bool nth(const char *csv, const char *phase, int k, double *start,
 }
 
 /* Five steps are rounds 0 to 5: rollouts in 0 to 4, trainings in 1 to 5, and new weights
- * for the rollouts of rounds 2, 3 and 4, handed over in rounds 1, 2 and 3. */
+ * for the rollouts of rounds 2, 3 and 4, handed over in rounds 1, 2 and 3.  Every second
+ * training is saved: the second and the fourth. */
 static void one_step_off_generates_the_next_while_it_trains_on_the_last(
     void **state)
 {
     struct program program;
-    double generate[2], train[2], sync[2];
+    double generate[2], train[2], sync[2], save[2];
 
     (void)state;
     program_open(&program, program_name);
@@ -457,6 +458,14 @@ static void one_step_off_generates_the_next_while_it_trains_on_the_last(
     assert_false(nth(csv, "rollout,rollout", 5, &generate[0], &generate[1]));
     assert_false(nth(csv, "train,train", 5, &train[0], &train[1]));
     assert_false(nth(csv, "sync,train", 3, &sync[0], &sync[1]));
+    for (int k = 0; k < 2; k++) {
+        assert_true(nth(csv, "checkpoint,train", k, &save[0], &save[1]));
+        assert_true(nth(csv, "train,train", 2 * k + 1, &train[0], &train[1]));
+        assert_true(save[0] >= train[1]);
+        assert_true(nth(csv, "train,train", 2 * k + 2, &train[0], &train[1]));
+        assert_true(save[1] <= train[0]);
+    }
+    assert_false(nth(csv, "checkpoint,train", 2, &save[0], &save[1]));
     free(csv);
     program_close(&program);
 }

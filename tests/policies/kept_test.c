@@ -306,14 +306,14 @@ static void a_job_reloads_what_it_has_saved(void **state)
 }
 
 /* A step that lies off by one: the rollout of the next step runs for 300 s beside training,
- * and the checkpoint of the step with it.  The node fails after that checkpoint, at 1194 s,
+ * and the checkpoint of the step with it.  The node fails at 1510 s, after that checkpoint
  * and before the rollout is over: then nothing counts as saved, and the job begins again.  So
  * it does at the second failure, in its second step: its first step trains nothing. */
 static void a_checkpoint_counts_when_its_step_is_over(void **state)
 {
     (void)state;
-    program_write(&program, "f.csv", "series,time_s,value\ns0,0,0\ns0,1210,1\ns0,1220,0\n"
-                  "s0,1700,1\ns0,1710,0\ns0,100000,0\n");
+    program_write(&program, "f.csv", "series,time_s,value\ns0,0,0\ns0,1510,1\ns0,1520,0\n"
+                  "s0,2000,1\ns0,2010,0\ns0,100000,0\n");
     run("experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
         NODES("r", "rollout", "1", "ib-hdr") NODES("t", "train", "1", "ib-hdr")
         "  storage: {bandwidth: 20GB/s}\n"
@@ -327,12 +327,12 @@ static void a_checkpoint_counts_when_its_step_is_over(void **state)
         "       data: {cores: 32}}\n"
         "policies: [static]\noutput: {plots: []}\n", "1");
     double saved_s = phase_at("static", "0", "checkpoint", 0, "end_s");
-    assert_true(saved_s > 1100 && saved_s < 1210);
-    near(phase_at("static", "0", "rollout", 3, "end_s"), 1210, 1e-9);
-    assert_true(phase_at("static", "0", "rollout", 4, "end_s") < 1700);
-    near(phase_at("static", "0", "train", 3, "end_s"), 1700, 1e-9);
-    assert_true(phase_at("static", "0", "train", 4, "start_s") >
-                phase_at("static", "0", "rollout", 6, "end_s"));
+    assert_true(saved_s > 1400 && saved_s < 1510);
+    near(phase_at("static", "0", "rollout", 4, "end_s"), 1510, 1e-9);
+    assert_true(phase_at("static", "0", "rollout", 5, "end_s") < 2000);
+    near(phase_at("static", "0", "train", 4, "end_s"), 2000, 1e-9);
+    assert_true(phase_at("static", "0", "train", 5, "start_s") >
+                phase_at("static", "0", "rollout", 7, "end_s"));
 }
 
 /* Eight engines of one GPU on a node read the weights from the storage once: 2 bytes for

@@ -499,6 +499,39 @@ static void a_critic_is_saved_and_loaded_again(void **state)
     hand_near(hand_phase(&program, "fcfs", "reference", 1, "start_s"), 225 + 34 + load_s);
 }
 
+/* Both nodes fail at 415 s, in the third step of a GRPO job whose leases are for its life,
+ * and are back at 515 s.  Its roles start together, as at 0 s, and each takes the restart
+ * of 60 s behind its load: data, which loads nothing, works at 575 s, and the rollout as
+ * long after 575 s as the first one after 0 s.  The first two steps were saved. */
+static void roles_that_start_together_restart_behind_their_loads(void **state)
+{
+    double load;
+
+    (void)state;
+    program_write(&program, "f.csv", "series,time_s,value\na,0,0\na,415,1\na,515,0\n"
+                  "b,0,0\nb,415,1\nb,515,0\n");
+    hand_run(&program,
+             "experiment: e\nseeds: 1\nuntil: drained\ncluster:\n  nodes:\n"
+             "    - {name: train, count: 1, gpus: {type: a100-80, count: 8},\n"
+             "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 20USD/h}\n"
+             "    - {name: rollout, count: 1, gpus: {type: l40s, count: 8},\n"
+             "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 10USD/h}\n"
+             "  storage: {bandwidth: 10GB/s}\n"
+             "  failures: {trace: {file: f.csv, servers: 2}, restart: 60s}\n"
+             "workload:\n  arrival: {process: fixed, times: [0s]}\n  mix:\n"
+             "    - {recipe: grpo, name: g, model: qwen2.5-7b, steps: 3,\n"
+             "       checkpoint_every: 2, prompts: 64, responses: 8, prompt_tokens: 300,\n"
+             "       response: {mean: 800, cv: 1, max: 4096},\n"
+             "       train: {gpus: 8, types: [a100-80]},\n"
+             "       rollout: {gpus: 8, types: [l40s]}}\n"
+             "policies: [static]\noutput: {plots: []}\n", NULL);
+    load = hand_phase(&program, "static", "rollout", 0, "start_s");
+    assert_true(load > 1);
+    hand_near(hand_phase(&program, "static", "data", 3, "start_s"), 515 + 60);
+    hand_near(hand_phase(&program, "static", "rollout", 3, "start_s"), 515 + 60 + load);
+    hand_near(hand_cell(&program, "jobs.csv", "static", NULL, "interruptions"), 1);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -516,6 +549,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_critic_is_saved_and_loaded_again),
         cmocka_unit_test(a_fault_sets_a_job_back_to_its_checkpoint),
         cmocka_unit_test(time_lost_is_what_was_held_since_the_last_save),
+        cmocka_unit_test(roles_that_start_together_restart_behind_their_loads),
     };
 
     (void)argc;

@@ -138,7 +138,7 @@ bool align_data_role(struct align *align)
 {
     static const char *const given[] = {"kind", "size", "per_sequence",
                                         "workers", "collect_per_s", "files",
-                                        "dataset", "numa", "send", "pinned",
+                                        "dataset", "cache", "numa", "send", "pinned",
                                         "epoch", "worker_start"};
     struct draft *draft = &align->draft;
     const struct conf_node *conf = draft->keys.loader;
