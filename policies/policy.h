@@ -89,6 +89,7 @@ enum cs_policy_flags {
     CS_WHOLE_GPUS     = 1u << 23,  /* deals no part of a GPU */
     /* What it leaves out: `validate` and the run say so */
     CS_ONE_KIND       = 1u << 24,  /* plans all GPUs as if each job might use them */
+    CS_COUNTS_WHOLE   = 1u << 25,  /* counts a part of a GPU as a whole one */
 };
 
 /* The table of a policy: a constant that the library keeps.  Functions that

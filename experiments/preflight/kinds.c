@@ -4,6 +4,7 @@
  */
 #include "experiments/preflight/kinds.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 #include "experiments/spec/experiment.h"
@@ -65,4 +66,24 @@ struct job_request *kinds_of_point(struct arena *arena, const struct experiment 
     for (size_t i = 0; !trace && i < forms; i++)
         request[(*count)++] = workload_request(workload, i);
     return request;
+}
+
+/* Of a trace, whose count of parts has pods and types of GPU in it, too. */
+bool kinds_have_parts(const struct experiment *experiment, const struct experiment_point *point)
+{
+    const struct workload_spec *workload = point->workload;
+    bool found = workload_has_parts(workload);
+    struct job_birth birth;
+    struct err ignored = { 0 };
+
+    assert(workload != NULL);
+    if (!found || !workload_is_trace(workload))
+        return found;
+    struct arena *arena = arena_new(0);
+    struct source *source = source_open(arena, workload, experiment->seed, TRACE_AS_FILED);
+    found = false;
+    while (!found && source_next(source, &birth, &ignored) == SOURCE_JOB)
+        found = birth.request.gpu_milli > 0;
+    arena_free(arena);
+    return found;
 }

@@ -5,6 +5,7 @@
 #ifndef EXPERIMENTS_PREFLIGHT_KINDS_H
 #define EXPERIMENTS_PREFLIGHT_KINDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct arena;
@@ -17,5 +18,8 @@ struct job_request;
  * most 4,096 of them.  Memory comes from the arena. */
 struct job_request *kinds_of_point(struct arena *arena, const struct experiment *experiment,
                                    const struct experiment_point *point, uint32_t *count);
+
+/* Does a job of a point ask for a part of a GPU? */
+bool kinds_have_parts(const struct experiment *experiment, const struct experiment_point *point);
 
 #endif

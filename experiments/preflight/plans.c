@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * plans.c - GPUs that a plan counts together, and jobs for which they are not alike.
+ * plans.c - GPUs that a plan counts together, and jobs for which they are not alike; parts of
+ * GPUs that are counted as whole ones.
  *
  * A policy with the flag CS_ONE_KIND plans all GPUs as one kind.  One that promises starts
  * (CS_RESERVES, and is built in) tells apart at most 64 groups of nodes, and at most
@@ -156,6 +157,33 @@ static bool tell_promises(const struct meeting *meeting, const char *name, struc
     return false;
 }
 
+/* Of room that is counted in whole GPUs. */
+static bool tell_parts(const struct experiment *experiment, const struct experiment_point *point,
+                       const char *name, struct err *err)
+{
+    assert(name != NULL);
+    if (!kinds_have_parts(experiment, point))
+        return false;
+    err_set(err, ERR_RANGE, err->pos, "policy %.60s counts a part of a GPU as a whole one, and "
+            "jobs ask for parts: they may wait beside GPUs with room", name);
+    return err_hint(err, "Policies that count parts: fcfs, sjf, conservative, gavel, quota."), true;
+}
+
+/* Of what its GPUs are to the jobs that it meets. */
+static bool tell_plans(const struct experiment *experiment, const struct experiment_point *met,
+                       uint32_t flags, bool promises, const char *name, struct err *err)
+{
+    struct arena *arena = arena_new(0);
+    struct meeting meeting = { .cluster = met->cluster };
+
+    meeting.request = kinds_of_point(arena, experiment, met, &meeting.count);
+    assert(promises || flags & CS_ONE_KIND);
+    bool told = (flags & CS_ONE_KIND && tell_kinds(&meeting, name, err)) ||
+                (promises && tell_promises(&meeting, name, err));
+    arena_free(arena);
+    return told;
+}
+
 /* Are there pools, or types of GPU, that jobs can tell apart? */
 static bool is_mixed(const struct cluster_spec *cluster)
 {
@@ -203,18 +231,16 @@ bool plans_warn(const struct experiment *experiment, uint32_t p, struct err *err
         const struct experiment_point *met = experiment->point[i].met[p];
         const struct host_policy *policy = experiment->point[i].policy[p];
         uint32_t flags = host_policy_flags(policy);
-        bool promises = flags & CS_RESERVES && !policy->guest && may_merge(met);
-        if (!is_mixed(met->cluster) || !(promises || flags & CS_ONE_KIND) ||
-            (i > 0 && experiment->point[i].policy_hash[p] ==
-                          experiment->point[i - 1].policy_hash[p] &&
-             is_same(met, experiment->point[i - 1].met[p])))
+        const char *name = experiment->policy_name[p];
+        bool mixed = is_mixed(met->cluster);
+        bool promises = mixed && flags & CS_RESERVES && !policy->guest && may_merge(met);
+        if (i > 0 &&
+            experiment->point[i].policy_hash[p] == experiment->point[i - 1].policy_hash[p] &&
+            is_same(met, experiment->point[i - 1].met[p]))
             continue;
-        struct arena *arena = arena_new(0);
-        struct meeting meeting = { .cluster = met->cluster };
-        meeting.request = kinds_of_point(arena, experiment, met, &meeting.count);
-        told = (flags & CS_ONE_KIND && tell_kinds(&meeting, experiment->policy_name[p], err)) ||
-               (promises && tell_promises(&meeting, experiment->policy_name[p], err));
-        arena_free(arena);
+        told = (flags & CS_COUNTS_WHOLE && tell_parts(experiment, met, name, err)) ||
+               ((promises || (mixed && flags & CS_ONE_KIND)) &&
+                tell_plans(experiment, met, flags, promises, name, err));
     }
     return told;
 }

@@ -32,9 +32,9 @@ struct outage_spec {
                                    loading not included */
     const struct conf_node *trace;      /* key `trace`, as written */
     const struct faults *recorded;      /* that file, read; NULL: none */
-    int64_t checkpoint_ns;      /* interval at which a job of known length
-                                   saves, at no cost; 0: never, an interrupted
-                                   job starts from its begin */
+    int64_t checkpoint_ns;      /* part of its length after which a job of known
+                                   length saves, at no cost; 0: never, an
+                                   interrupted job starts from its begin */
 };
 
 extern const struct conf_schema outage_schema;

@@ -229,7 +229,7 @@ const struct cs_policy synergy_policy = {
     .name = "synergy",
     .cites = "mohan2022synergy",
     .summary = "first come, first served; cores to the jobs that need them",
-    .flags = CS_RESIZES | CS_ASKS_BLOCKING | CS_NEEDS_GPUS,
+    .flags = CS_RESIZES | CS_ASKS_BLOCKING | CS_NEEDS_GPUS | CS_COUNTS_WHOLE,
     .param_count = 2, .param = params,
     .self_bytes = sizeof(struct synergy), .init = synergy_init,
     .decide = synergy_decide, .limits = "cores_max",

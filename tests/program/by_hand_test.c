@@ -209,6 +209,23 @@ static void decisions_of_the_warmup_are_not_counted_as_limited(void **state)
     }
 }
 
+/* At half speed 100 s of its 600 s take 200 s.  At 350 s it has done 175 s and saved 100 s: 150 s
+ * were for nothing.  The node is back at 400 s, and what is left takes 1000 s. */
+static void a_slow_job_saves_after_so_much_of_its_length(void **state)
+{
+    (void)state;
+    program_write(&program, "f.csv", "series,time_s,value\ns,0,0\ns,350,1\ns,400,0\n");
+    run("experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+        "    - {name: a, count: 1, gpus: {type: a100-80, count: 8},\n"
+        "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 10USD/h}\n"
+        "  failures: {trace: {file: f.csv, servers: 1}, checkpoint: 100s}\n"
+        "workload:\n  arrival: {process: fixed, times: [0s]}\n  mix:\n"
+        "    - {recipe: trace, gpus: 8, duration: 600s, rates: {a: 0.5}}\n"
+        "policies: [fcfs]\noutput: {plots: []}\n", NULL);
+    hand_near(cell("jobs.csv", "fcfs", "0", "end_s"), 1400);
+    hand_near(cell("summary.csv", "fcfs", NULL, "gpu_lost_fraction"), 150.0 / 1400);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +235,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_deadline_after_the_end_of_the_run_is_neither_kept_nor_missed),
         cmocka_unit_test(decisions_of_the_warmup_are_not_counted_as_limited),
         cmocka_unit_test(a_deadline_before_the_replay_begins_is_missed),
+        cmocka_unit_test(a_slow_job_saves_after_so_much_of_its_length),
     };
 
     (void)argc;

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "tests/aid/by_hand.h"
 #include "tests/aid/program.h"
 
 static struct program program;
@@ -26,13 +27,13 @@ static struct program program;
 #define TYPES "workload: {trace: {file: jobs.csv, format: csv, columns: {job: job, submit: t, " \
     "duration: d, gpus: g, gpu_types: y}}}\n"
 
+static char written[20000];     /* the experiment */
+
 static void write_world(const char *nodes, const char *workload, const char *policies)
 {
-    static char yaml[20000];
-
-    snprintf(yaml, sizeof yaml, "experiment: e\nseeds: 1\ncluster:\n  nodes:\n%s%spolicies: %s\n"
-             "output: {plots: []}\n", nodes, workload, policies);
-    program_write(&program, "e.yaml", yaml);
+    snprintf(written, sizeof written, "experiment: e\nseeds: 1\ncluster:\n  nodes:\n%s%s"
+             "policies: %s\noutput: {plots: []}\n", nodes, workload, policies);
+    program_write(&program, "e.yaml", written);
 }
 
 static int count_words(const char *text, const char *word)
@@ -170,6 +171,52 @@ static void who_promises_is_told_of_more_than_8_types(void **state)
     assert_int_equal(warned(eight, jobs, PROMISES, "types of GPU of role "), 0);
 }
 
+/* Two jobs of half a GPU and 100 s are both done after 100 s, and after 200 s where a half
+ * counts as a whole.  Who is told, and nobody else, needs 200 s. */
+static void who_counts_parts_as_whole_gpus_is_told(void **state)
+{
+    static const char *const counts[] = { "srtf", "srsf", "fewest-gpus", "las", "dlas", "gittins",
+                                          "time-slice", "synergy" };
+    static const char *const shares[] = {
+        "fcfs", "sjf", "edf", "fair-share", "easy", "conservative", "dynamic", "qssf", "drf",
+        "gavel", "optimus", "afs", "elasticflow", "quota", "lucid", "shockwave", "pollux", "sia"
+    };
+    static const char node[] = "    - {name: a, count: 1, gpus: {type: t4, count: 1}, cpu: {type: "
+        "epyc-7763, sockets: 1}, memory: 256GB, price: 1USD/h}\n";
+    static const char jobs[] = "workload: {arrival: {process: all_at_once}, jobs: 2, mix: "
+        "[{recipe: trace, name: j, gpus: 0.5, duration: 100s, role: {cores: 4}}]}\n";
+    char policies[400] = "[";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        strcat(strcat(policies, counts[i]), ", ");
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        strcat(strcat(policies, shares[i]), i + 1 < sizeof shares / sizeof *shares ? ", " : "]");
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        char one[40];
+        snprintf(one, sizeof one, "[%s]", counts[i]);
+        assert_int_equal(warned(node, jobs, one, "counts a part of a GPU as a whole one"), 1);
+    }
+    assert_int_equal(warned(node, jobs, policies, "counts a part of a GPU as a whole one"), 8);
+    hand_run(&program, written, NULL);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        hand_near(hand_cell(&program, "summary.csv", counts[i], NULL, "makespan_s"), 200);
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        hand_near(hand_cell(&program, "summary.csv", shares[i], NULL, "makespan_s"), 100);
+}
+
+/* Types of GPU, which a trace counts with parts, are none; one part in a trace is enough. */
+static void parts_are_found_in_traces(void **state)
+{
+    static const char said[] = "counts a part of a GPU as a whole one";
+
+    (void)state;
+    program_write(&program, "jobs.csv", "job,t,d,g,y\nj,0,100,1,\nk,1,100,1,t4\n");
+    assert_int_equal(warned(CARD("a", "t4") CARD("b", "l4"), TYPES, "[fcfs, srtf]", said), 0);
+    program_write(&program, "jobs.csv", "job,t,d,g,y\nj,0,100,2,\nk,1,100,0.5,\n");
+    assert_int_equal(warned(CARD("a", "t4") CARD("b", "l4"), TYPES, "[fcfs, srtf]", said), 1);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +226,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(run_and_report_say_it),
         cmocka_unit_test(who_promises_is_told_of_more_than_64_groups),
         cmocka_unit_test(who_promises_is_told_of_more_than_8_types),
+        cmocka_unit_test(who_counts_parts_as_whole_gpus_is_told),
+        cmocka_unit_test(parts_are_found_in_traces),
     };
 
     (void)argc;

@@ -51,7 +51,8 @@ ON_CORES = 2**32 - 1                                # a gpu_type: cores in place
 _FLAGS = ("per_phase", "preempts", "clairvoyant", "resizes", "packs", "tunes_batches", "draws",
           "order_moves", "order_at_news", "asks_blocking", "asks_estimates", "asks_weights",
           "solves", "reserves", "homes", "forecasts", "grows", "shrinks", "confines",
-          "one_role", "needs_gpus", "asks_priority", "takes_over", "whole_gpus", "one_kind")
+          "one_role", "needs_gpus", "asks_priority", "takes_over", "whole_gpus", "one_kind",
+          "counts_whole")
 
 # enum cs_param_type.
 _INT, _REAL, _FRACTION, _TIME, _BOOL, _TEXT, _CHOICE = range(7)
