@@ -470,7 +470,7 @@ static void nodes_that_go_run_the_same_on_a_naive_order(void **state)
         "  - {policy: easy, name: a2, placement: spread}\n"
         "  - {policy: conservative, name: a3, estimate: noisy, noise: 1}\n"
         "  - {policy: wfp3, name: b1, " COMMIT "estimate: noisy, noise: 1}\n"
-        "  - {policy: sjf, name: b2, " COMMIT "placement: best_fit}\n"
+        "  - {policy: sjf, name: b2, " COMMIT "placement: spread}\n"
         "  - {policy: fair-share, name: c1, blocking: skip}\n"
         "  - {policy: fcfs, name: c2, blocking: skip, then: {at: 40m, policy: wfp3, " COMMIT
         "}}\n" OUTPUT;
