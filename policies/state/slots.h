@@ -29,9 +29,6 @@ void host_lists_begin(struct cs_host *host);
  * The list is good until one of them leaves. */
 const struct host_list *host_held(const struct cs_host *host);
 const struct host_list *host_running_list(const struct cs_host *host);
-/* Returns how many leases there are, and how many jobs hold any. */
-uint32_t host_held_count(const struct cs_host *host);
-uint32_t host_running_count(const struct cs_host *host);
 /* A job got its first lease, or gave back its last. */
 void host_running_add(struct cs_host *host, uint32_t job);
 void host_running_remove(struct cs_host *host, uint32_t job);

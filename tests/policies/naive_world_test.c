@@ -3,9 +3,11 @@
  * naive_world_test.c - the whole program with a naive order below it, against
  * the program as it is: the same bytes.
  *
- * This test is linked with a plain list in place of sim/containers/order.c, and
- * with a walk over all that waits in place of the classes of candidates
- * (policies/state/kinds.c) and of those that found no room (policies/state/full.c).
+ * This test is linked with a plain list in place of sim/containers/order.c, and with walks
+ * over all that waits, runs or is held in place of what keeps them in order: classes of
+ * candidates (policies/state/kinds.c), those that found no room (full.c), tournaments, turns,
+ * tenants and calendars of ends there, idle leases (policies/leases/idle.c), when there will
+ * be room (policies/host/reach.c), and lists that move with time (lanes.c, left.c).
  * So it is one oracle under all policies.  Called
  * with arguments it is that program.
  */
@@ -31,6 +33,10 @@
 
 #define NAIVE(name) order_##name
 #include "tests/oracles/naive_order.c"
+#include "tests/oracles/naive_ends.h"
+#include "tests/oracles/naive_idle.h"
+#include "tests/oracles/naive_reach.h"
+#include "tests/oracles/naive_waiting.h"
 
 /* ---- candidates without classes: one after the other ---- */
 
@@ -291,7 +297,7 @@ static void phases_run_the_same_on_a_naive_order(void **state)
 static void dynamic_runs_the_same_on_a_naive_order(void **state)
 {
     static const char format[] =
-        "experiment: naive\nseeds: 5\nuntil: drained\n"
+        "experiment: naive\nseeds: 2\nuntil: drained\n"
         "cluster: {nodes: [{name: rollout, count: 2, gpus: {type: l40s, count: "
         "8}, cpu: {type: epyc-7763}, memory: 512GB, nics: {type: "
         "ethernet-100}, price: 10USD/h}, {name: train, count: 2, gpus: {type: "
@@ -329,7 +335,7 @@ static void dynamic_runs_the_same_on_a_naive_order(void **state)
 static void phases_end_under_a_power_cap(void **state)
 {
     static const char format[] =
-        "experiment: naive\nseeds: 3\nuntil: drained\n"
+        "experiment: naive\nseeds: 1\nuntil: drained\n"
         "cluster: {nodes: [{name: rollout, count: 2, gpus: {type: l40s, count: "
         "8}, cpu: {type: epyc-7763}, memory: 512GB, nics: {type: "
         "ethernet-100}, price: 10USD/h}, {name: train, count: 2, gpus: {type: "
@@ -439,6 +445,106 @@ static void parts_run_the_same_on_a_naive_order(void **state)
     }
 }
 
+/* Nodes that fail, that are rented and reclaimed under notice, and both; pools that some jobs
+ * may not use, cores that are gone before GPUs are, and parts of GPUs; lengths that are over-
+ * and underestimated; one policy that takes over from another. */
+#define AWAY_NODES(more_a, more_b) \
+    "cluster: {nodes: [{name: a, count: 3, gpus: {type: a100-80, count: 4}, cpu: {type: " \
+    "epyc-7763}, memory: 512GB, nics: {type: ethernet-100}, price: 10USD/h" more_a "}, {name: " \
+    "b, count: 2, gpus: {type: l40s, count: 8}, cpu: {type: epyc-7763}, memory: 512GB, nics: " \
+    "{type: ethernet-100}, price: 20USD/h" more_b "}, {name: c, count: 2, cpu: {type: " \
+    "epyc-7763}, memory: 256GB, nics: {type: ethernet-100}, price: 2USD/h}]"
+#define RENT(more) ", rent: {start: 3m, keep: 10m" more "}"
+#define FAILS ", failures: {node_mtbf: 30h, job_mtbf: 9h, repair: 20m, restart: 30s}"
+
+static void nodes_that_go_run_the_same_on_a_naive_order(void **state)
+{
+    static const char format[] =
+        "experiment: naive\nseeds: 1\nuntil: drained\n%s}\n"
+        "workload: {arrival: {process: gamma, rate: 60/h, cv: 3}, jobs: 90, mix: ["
+        PART("k", "cores: 20, pool: a", "{choice: {1: 2, 2: 2, 4: 1, 8: 1}}") ", "
+        PART("l", "cores: 12, pool: b", "{choice: {1: 1, 4: 1, 8: 1}}") ", "
+        PART("m", "cores: 1", "{choice: {1: 2, 2: 1, 12: 1}}") "%s]}\n"
+        "policies:\n"
+        "  - {policy: easy, name: a1, estimate: noisy, noise: 1}\n"
+        "  - {policy: easy, name: a2, placement: spread}\n"
+        "  - {policy: conservative, name: a3, estimate: noisy, noise: 1}\n"
+        "  - {policy: wfp3, name: b1, " COMMIT "estimate: noisy, noise: 1}\n"
+        "  - {policy: sjf, name: b2, " COMMIT "placement: spread}\n"
+        "  - {policy: fair-share, name: c1, blocking: skip}\n"
+        "  - {policy: fcfs, name: c2, blocking: skip, then: {at: 40m, policy: wfp3, " COMMIT
+        "}}\n" OUTPUT;
+    static const char *const world[][2] = {
+        { AWAY_NODES("", "") FAILS, "" },
+        { AWAY_NODES("", RENT(", reclaim: 1h, notice: 2m")), ", " PART("n", "pool: a, cores: 1",
+                                                                    "0.5") },
+        { AWAY_NODES(RENT(", min: 1"), RENT("")) FAILS, "" },
+    };
+    char text[4096];
+
+    (void)state;
+    for (size_t w = 0; w < sizeof world / sizeof *world; w++) {
+        int n = snprintf(text, sizeof text, format, world[w][0], world[w][1]);
+        assert_true(n > 0 && (size_t)n < sizeof text);
+        both_write_the_same(text);
+    }
+}
+
+/* Queues in which parts of GPUs stand in front: an opening that is promised is one GPU with room
+ * among many, and what fits beside it is counted. */
+static void promised_parts_are_the_same_on_a_naive_order(void **state)
+{
+    static const char text[] =
+        "experiment: naive\nseeds: 2\nuntil: drained\n"
+        "cluster: {nodes: [{name: a, count: 1, gpus: {type: a100-80, count: 3}, cpu: {type: "
+        "epyc-7763}, memory: 512GB, price: 10USD/h}, {name: b, count: 2, gpus: {type: l40s, "
+        "count: 2}, cpu: {type: epyc-7763}, memory: 512GB, price: 20USD/h}]}\n"
+        "workload: {arrival: {process: gamma, rate: 90/h, cv: 2}, jobs: 120, mix: ["
+        PART("k", "cores: 20", "{choice: {0.25: 1, 0.5: 1, 0.75: 2}}") ", "
+        PART("l", "pool: a", "{choice: {0.25: 2, 0.6: 1, 1: 1}}") ", "
+        PART("m", "pool: b", "{choice: {0.4: 1, 0.75: 2, 2: 1}}") "]}\n"
+        "policies:\n"
+        "  - {policy: easy, name: a, estimate: noisy, noise: 1}\n"
+        "  - {policy: easy, name: b, placement: spread}\n"
+        "  - {policy: easy, name: c, placement: fgd, depth_max: 3}\n"
+        "  - {policy: conservative, name: d, estimate: noisy, noise: 1}\n" OUTPUT;
+
+    (void)state;
+    both_write_the_same(text);
+}
+
+/* Jobs that are stopped for each other, whose keys move with time: where nodes fail, as well. */
+static void deals_are_the_same_on_a_naive_order(void **state)
+{
+    static const char format[] =
+        "experiment: naive\nseeds: 2\nuntil: drained\n"
+        "cluster: {nodes: [{name: n, count: 6, gpus: {type: generic, count: 4}%s}]%s}\n"
+        "workload: {trace: {file: x.csv, columns: {job: job, submit: submit, "
+        "duration: duration, gpus: gpus, tenant: tenant}}}\n"
+        "policies:\n"
+        "  - {policy: srtf, name: a, preemption: {cost: 30s}}\n"
+        "  - {policy: srsf, name: b, preemption: {cost: 300s}}\n"
+        "  - {policy: srsf, name: c}\n"
+        "  - {policy: las, name: d}\n"
+        "  - {policy: las, name: e, placement: count, preemption: {cost: 60s}}\n"
+        "  - {policy: gittins, name: f, quantum: 120s}\n"
+        "  - {policy: dlas, name: g, limit_1: 300s, limit_2: 900s, promotion: 2}\n"
+        "  - {policy: time-slice, name: h}\n" OUTPUT;
+    static const char *const more[][2] = {
+        { ", price: 3USD/h", "" },
+        { "", ", failures: {node_mtbf: 3h, job_mtbf: 2h, repair: 10m, restart: 30s}" },
+        { ", price: 3USD/h, rent: {start: 2m, keep: 5m, min: 1}", "" },
+    };
+    char text[4096];
+
+    (void)state;
+    for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
+        int n = snprintf(text, sizeof text, format, more[m][0], more[m][1]);
+        assert_true(n > 0 && (size_t)n < sizeof text);
+        both_write_the_same(text);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -448,6 +554,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(phases_end_under_a_power_cap),
         cmocka_unit_test(whole_jobs_run_the_same_on_a_naive_order),
         cmocka_unit_test(parts_run_the_same_on_a_naive_order),
+        cmocka_unit_test(nodes_that_go_run_the_same_on_a_naive_order),
+        cmocka_unit_test(promised_parts_are_the_same_on_a_naive_order),
+        cmocka_unit_test(deals_are_the_same_on_a_naive_order),
     };
 
     gsl_set_error_handler_off();
