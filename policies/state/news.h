@@ -5,16 +5,18 @@
 #ifndef POLICIES_STATE_NEWS_H
 #define POLICIES_STATE_NEWS_H
 
+#include <assert.h>
 #include <stdint.h>
 
 #include "models/types/facts.h"
 #include "policies/state/state.h"
 #include "sim/event/journal.h"
 
-/* Tells the journal a fact of now. */
+/* Tells the journal a fact of now.  Those of a node have no object. */
 static inline void host_tell(struct cs_host *host, enum fact_kind kind,
                              uint32_t subject, uint32_t object, double amount)
 {
+    assert(kind < FACT_NODE_DOWN || kind > FACT_RENT_TAKEN || object == 0);
     struct fact fact = {
         .time_ns = host_now(host), .kind = kind, .subject = subject,
         .object = object, .amount = amount,

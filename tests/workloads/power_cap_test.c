@@ -32,17 +32,23 @@
 #define LORA "recipe: lora, model: qwen2.5-1.5b, batch: 32, sequence: 1024, steps: 1, "
 #define ENCODE "recipe: batch-infer, model: bert-large, prompts: 64, prompt_tokens: 128, steps: 1, "
 
-static bool opens(struct world *world, const char *nodes, const char *cap, const char *entry,
-                  const char *policy)
+static bool opens_jobs(struct world *world, const char *nodes, const char *cap, int jobs,
+                       const char *entry, const char *policy)
 {
     char text[2048];
 
     memset(world, 0, sizeof *world);
     snprintf(text, sizeof text,
              "experiment: t\ncluster:\n  nodes: [%s]\n  pue: 1\n  power_cap: %s\n"
-             "workload:\n  arrival: {process: all_at_once}\n  jobs: 1\n"
-             "  mix:\n    - {%s}\npolicies: [%s]\n", nodes, cap, entry, policy);
+             "workload:\n  arrival: {process: all_at_once}\n  jobs: %d\n"
+             "  mix:\n    - {%s}\npolicies: [%s]\n", nodes, cap, jobs, entry, policy);
     return world_open(world, text);
+}
+
+static bool opens(struct world *world, const char *nodes, const char *cap, const char *entry,
+                  const char *policy)
+{
+    return opens_jobs(world, nodes, cap, 1, entry, policy);
 }
 
 /* The least cap that lets each job run: one watt less is refused at its place. */
@@ -130,6 +136,45 @@ static void another_group_of_the_pool_is_tried(void **state)
         }
 }
 
+/* Two jobs of 100 s run beside each other if the cap allows both, else one after the other. */
+static void a_second_job_waits_for_power(void **state)
+{
+    static const struct { const char *nodes, *cap, *entry; int end_s; } row[] = {
+        /* 2,084 + 2 x 337 */
+        { A100("n", "1", "8"), "2758W", WHOLE "gpus: 1", 100 },
+        { A100("n", "1", "8"), "2757W", WHOLE "gpus: 1", 200 },
+        /* With four cores each, 2,084 + 2 x 346.8125 = 2,777.625: power for two GPUs is there. */
+        { A100("n", "1", "8"), "2778W", WHOLE "gpus: 1, role: {cores: 4}", 100 },
+        { A100("n", "1", "8"), "2777W", WHOLE "gpus: 1, role: {cores: 4}", 200 },
+        /* Four cores a GPU, too: 2,084 + 4 x 346.8125 = 3,471.25 */
+        { A100("n", "1", "8"), "3472W", WHOLE "gpus: 2, role: {cores: 4}", 100 },
+        { A100("n", "1", "8"), "3471W", WHOLE "gpus: 2, role: {cores: 4}", 200 },
+        /* Half a GPU and two cores each: 2,084 + 2 x (168.5 + 2 / 64 x 157) = 2,430.8125 */
+        { A100("n", "1", "8"), "2431W", WHOLE "gpus: 0.5, role: {cores: 4}", 100 },
+        { A100("n", "1", "8"), "2430W", WHOLE "gpus: 0.5, role: {cores: 4}", 200 },
+        /* The first on T4, the second on A100: 1,128 + 2 x 60 + 2 x 337 = 1,922; else both
+         * on T4. */
+        { IN_POOL("t", "gpus: {type: t4, count: 2}, ", "epyc-7742") ", "
+          IN_POOL("n", "gpus: {type: a100-80, count: 2}, ", "epyc-7742"), "1922W",
+          WHOLE "gpus: 2", 100 },
+        { IN_POOL("t", "gpus: {type: t4, count: 2}, ", "epyc-7742") ", "
+          IN_POOL("n", "gpus: {type: a100-80, count: 2}, ", "epyc-7742"), "1921W",
+          WHOLE "gpus: 2", 200 },
+    };
+    struct trial_result r;
+    struct world world;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        if (!opens_jobs(&world, row[i].nodes, row[i].cap, 2, row[i].entry, "fcfs") ||
+            !world_run(&world, 0, NULL, NULL, &r))
+            fail_msg("row %zu: %s", i, world_error(&world));
+        if (r.end_ns != row[i].end_s * INT64_C(1000000000))
+            fail_msg("row %zu ends after %g s", i, (double)r.end_ns / 1e9);
+        world_close(&world);
+    }
+}
+
 /* 2,084 + 4 x 356.625 - 2,084 = 1,426.5 W, of 1,000 W that are left. */
 static void the_message_says_what_it_would_draw(void **state)
 {
@@ -175,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_cap_lets_a_job_run),
         cmocka_unit_test(another_group_of_the_pool_is_tried),
+        cmocka_unit_test(a_second_job_waits_for_power),
         cmocka_unit_test(the_message_says_what_it_would_draw),
         cmocka_unit_test(rows_of_a_trace_are_judged),
     };
