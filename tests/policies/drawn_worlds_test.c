@@ -14,16 +14,17 @@
 #include "tests/aid/family_aid.h"
 
 extern const struct cs_policy plain_drf_policy, plain_starburst_policy, plain_optimus_policy,
-    plain_time_slice_policy, plain_quota_policy;
+    plain_time_slice_policy, plain_quota_policy, plain_co_execution_policy,
+    plain_harvest_policy, plain_elastic_hybrid_policy;
 
 #define FAILURES \
     "", ", failures: {job_mtbf: 30min, restart: 7s}", \
     ", failures: {node_mtbf: 1h, repair: 10min, restart: 20s}"
 #define CPU "cpu: {type: epyc-7742, sockets: 1}, memory: "
 
-/* All policies of an experiment are of the oracle's name. */
-static void same_as_oracle(const struct cs_policy *oracle, const char *cluster,
-                           const char *workload, const char *policies)
+/* All policies of an experiment are of the oracle's name; so many jobs end at least. */
+static void same_jobs(const struct cs_policy *oracle, uint32_t least, const char *cluster,
+                      const char *workload, const char *policies)
 {
     struct world world = { 0 };
     char text[6000];
@@ -45,13 +46,19 @@ static void same_as_oracle(const struct cs_policy *oracle, const char *cluster,
         assert_true(family_run_spec(&spec, &a, &world.err));
         spec.policy = &slow;
         assert_true(family_run_spec(&spec, &b, &world.err));
-        assert_true(a.result.value[METRIC_JOBS_DONE] >= 40);
+        assert_true(a.result.value[METRIC_JOBS_DONE] >= least);
         if (strcmp(a.jobs, b.jobs) != 0 || a.result.digest != b.result.digest)
             fail_msg("%s: seed %u: another end of a job or another event", slow.name, t % 2);
         family_drop(&a);
         family_drop(&b);
     }
     world_close(&world);
+}
+
+static void same_as_oracle(const struct cs_policy *oracle, const char *cluster,
+                           const char *workload, const char *policies)
+{
+    same_jobs(oracle, 40, cluster, workload, policies);
 }
 
 /* ---- tenants ---- */
@@ -226,6 +233,93 @@ static void what_has_waited_enough_goes_to_the_cloud(void **state)
     }
 }
 
+/* ---- phases ---- */
+
+#define NODES(NAME, COUNT, GPU, GPUS, MEMORY) \
+    "{name: " NAME ", count: " COUNT ", gpus: {type: " GPU ", count: " GPUS "}, cpu: {type: " \
+    "epyc-7763, sockets: 1}, memory: " MEMORY ", nics: {type: ib-hdr}, price: 16USD/h}"
+#define GRPO(NAME, GPUS, MORE) \
+    "{recipe: grpo, name: " NAME ", model: qwen2.5-7b, zero: 3, recompute: full, micro_batch: " \
+    "1, prompts: 16, responses: 4, prompt_tokens: 512, response: {mean: 400, cv: 1, max: " \
+    "4096}, reward: {on: cpu, core_time: 20ms}, checkpoint_every: 2, steps: {uniform: [1, 4]}, " \
+    "data: {cores: 4}, " MORE "rollout: {gpus: " GPUS ", min: 2, max: 16, types: [l40s, " \
+    "a100-80]}, train: {gpus: 8, min: 4, max: 16, types: [a100-80, l40s]}}"
+#define LORA(NAME, MORE) \
+    "{recipe: dpo, name: " NAME ", share: 2, model: qwen2.5-7b, method: lora, recompute: full, " \
+    "zero: 2, prompts: 64, pairs: 1, prompt_tokens: 256, response: {mean: 200, cv: 1, max: " \
+    "1024}, reward: {on: cpu, core_time: 100ms}, steps: {uniform: [1, 5]}, checkpoint_every: 2, " \
+    MORE "rollout: {gpus: 4, min: 2, max: 8, types: [l40s, a100-80]}, train: {gpus: 4, min: 2, " \
+    "max: 8, types: [a100-80, l40s]}, data: {cores: 8}}"
+#define PHASES \
+    "arrival: {process: poisson, rate: 120/h}, jobs: 14, mix: [" GRPO("wide", "16", "") ", " \
+    GRPO("g", "8", "priority: 2, ") ", " LORA("d", "") ", {recipe: trace, name: t, gpus: 4, " \
+    "duration: {exponential: {mean: 3min}}}]"
+#define TWO_POOLS(COUNT, MEMORY) \
+    "nodes: [" NODES("train", COUNT, "a100-80", "8", MEMORY) ", " \
+    NODES("rollout", COUNT, "l40s", "8", MEMORY) "], storage: {bandwidth: 20GB/s}"
+
+/* Memory for the state of two or three jobs, and of all. */
+static void groups_take_turns_in_the_fullest_slots(void **state)
+{
+    static const char *const cluster[] = {
+        TWO_POOLS("2", "2TB"), TWO_POOLS("3", "400GB"),
+        TWO_POOLS("3", "2TB") ", failures: {node_mtbf: 3h, repair: 10m, restart: 30s}",
+        TWO_POOLS("3", "2TB") ", power_cap: 23kW",
+    };
+    static const char policies[] =
+        "co-execution, {policy: co-execution, name: b, slowdown: 1.6, memory: 40%}, {policy: "
+        "co-execution, name: c, slowdown: 3, jobs_max: 2}";
+
+    (void)state;
+    for (size_t c = 0; c < sizeof cluster / sizeof *cluster; c++)
+        same_jobs(&plain_co_execution_policy, 14, cluster[c], PHASES, policies);
+}
+
+static void roles_take_the_size_at_which_they_are_over_soonest(void **state)
+{
+    static const char *const cluster[] = {
+        TWO_POOLS("2", "2TB"),
+        TWO_POOLS("3", "2TB") ", failures: {node_mtbf: 3h, repair: 10m, restart: 30s}",
+        TWO_POOLS("3", "2TB") ", power_cap: 23kW",
+    };
+    static const char workload[] =
+        "arrival: {process: poisson, rate: 120/h}, jobs: 14, mix: [" GRPO("wide", "16", "") ", "
+        GRPO("g", "8", "priority: 2, schedule: one-step-off, ") ", " LORA("d", "") ", {recipe: "
+        "trace, name: t, gpus: 4, duration: {exponential: {mean: 3min}}}]";
+    static const char policies[] =
+        "elastic-hybrid, {policy: elastic-hybrid, name: b, gain_min: 1, placement: spread}, "
+        "{policy: elastic-hybrid, name: c, gain_min: 2}";
+
+    (void)state;
+    for (size_t c = 0; c < sizeof cluster / sizeof *cluster; c++)
+        same_jobs(&plain_elastic_hybrid_policy, 14, cluster[c], workload, policies);
+}
+
+/* Services ask for more and for less, and rollouts borrow what they leave. */
+static void rollouts_harvest_what_services_leave(void **state)
+{
+    static const char *const cluster[] = {
+        "nodes: [" NODES("serve", "2", "a100-80", "8", "2TB") ", "
+        NODES("rollout", "1", "a100-80", "8", "2TB") ", "
+        NODES("train", "2", "a100-80", "8", "2TB") "], storage: {bandwidth: 20GB/s}",
+    };
+    static const char workload[] =
+        "services: [{name: chat, model: qwen2.5-7b, gpu: {tp: 1, types: [a100-80], cores: 2}, "
+        "replicas: {min: 1, max: 12}, batch: 32, requests: {arrival: {process: diurnal, rate: "
+        "3/s, amplitude: 0.9, peak: 6min}, prompt: {lognormal: {mean: 600, cv: 0.7}, max: "
+        "4000}, output: {lognormal: {mean: 150, cv: 0.7}, max: 1000}, for: 15min}, slo: {ttft: "
+        "2s, tpot: 50ms}, scaling: {signal: concurrency, target: 2, interval: 15s, down: 60s}}], "
+        "arrival: {process: poisson, rate: 60/h}, jobs: 6, mix: [" GRPO("wide", "16", "") ", "
+        GRPO("g", "8", "") ", " LORA("d", "") "]";
+    static const char policies[] =
+        "harvest, {policy: harvest, name: b, delay: 7s}, {policy: harvest, name: c, reserve: "
+        "40%}";
+
+    (void)state;
+    for (size_t c = 0; c < sizeof cluster / sizeof *cluster; c++)
+        same_jobs(&plain_harvest_policy, 6, cluster[c], workload, policies);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +329,9 @@ int main(void)
         cmocka_unit_test(pairs_that_are_slow_are_kept_apart),
         cmocka_unit_test(optimus_takes_the_step_that_saves_most),
         cmocka_unit_test(what_has_waited_enough_goes_to_the_cloud),
+        cmocka_unit_test(groups_take_turns_in_the_fullest_slots),
+        cmocka_unit_test(roles_take_the_size_at_which_they_are_over_soonest),
+        cmocka_unit_test(rollouts_harvest_what_services_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
