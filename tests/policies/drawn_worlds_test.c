@@ -15,7 +15,7 @@
 
 extern const struct cs_policy plain_drf_policy, plain_starburst_policy, plain_optimus_policy,
     plain_time_slice_policy, plain_quota_policy, plain_co_execution_policy,
-    plain_harvest_policy, plain_elastic_hybrid_policy;
+    plain_harvest_policy, plain_elastic_hybrid_policy, plain_learned_policy;
 
 #define FAILURES \
     "", ", failures: {job_mtbf: 30min, restart: 7s}", \
@@ -298,26 +298,49 @@ static void roles_take_the_size_at_which_they_are_over_soonest(void **state)
 /* Services ask for more and for less, and rollouts borrow what they leave. */
 static void rollouts_harvest_what_services_leave(void **state)
 {
-    static const char *const cluster[] = {
+    static const char cluster[] =
         "nodes: [" NODES("serve", "2", "a100-80", "8", "2TB") ", "
         NODES("rollout", "1", "a100-80", "8", "2TB") ", "
-        NODES("train", "2", "a100-80", "8", "2TB") "], storage: {bandwidth: 20GB/s}",
+        NODES("train", "2", "a100-80", "8", "2TB") "], storage: {bandwidth: 20GB/s}";
+    static const char *const arrival[] = {
+        "{process: poisson, rate: 60/h}, jobs: 6", "{process: all_at_once}, jobs: 9",
     };
-    static const char workload[] =
+    static const char format[] =
         "services: [{name: chat, model: qwen2.5-7b, gpu: {tp: 1, types: [a100-80], cores: 2}, "
         "replicas: {min: 1, max: 12}, batch: 32, requests: {arrival: {process: diurnal, rate: "
         "3/s, amplitude: 0.9, peak: 6min}, prompt: {lognormal: {mean: 600, cv: 0.7}, max: "
         "4000}, output: {lognormal: {mean: 150, cv: 0.7}, max: 1000}, for: 15min}, slo: {ttft: "
         "2s, tpot: 50ms}, scaling: {signal: concurrency, target: 2, interval: 15s, down: 60s}}], "
-        "arrival: {process: poisson, rate: 60/h}, jobs: 6, mix: [" GRPO("wide", "16", "") ", "
-        GRPO("g", "8", "") ", " LORA("d", "") "]";
+        "arrival: %s, mix: [" GRPO("wide", "16", "") ", " GRPO("g", "8", "") ", " LORA("d", "")
+        "]";
     static const char policies[] =
         "harvest, {policy: harvest, name: b, delay: 7s}, {policy: harvest, name: c, reserve: "
         "40%}";
+    char workload[3000];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof arrival / sizeof *arrival; i++) {
+        snprintf(workload, sizeof workload, format, arrival[i]);
+        same_jobs(&plain_harvest_policy, 6, cluster, workload, policies);
+    }
+}
+
+/* Scores that send a phase home, elsewhere, to more GPUs, on, or let it wait. */
+static void learned_starts_the_best_of_all_pairs(void **state)
+{
+    static const char *const cluster[] = {
+        TWO_POOLS("3", "2TB"),
+        TWO_POOLS("3", "2TB") ", failures: {node_mtbf: 3h, repair: 10m, restart: 30s}",
+    };
+    static const char policies[] =
+        "learned, {policy: learned, name: b, weights: {start: 8, run: -4, usd: -1, gpus: 2}}, "
+        "{policy: learned, name: c, depth_max: 3, weights: {start: 1, at_home: 2, grows: -4, "
+        "age: 4, switch: -2, evict: -8}}, {policy: learned, name: d, weights: {job_left: -1, "
+        "slower: -2, on_held: 0.5, takes_idle: 0.25, start: 0.5}}";
 
     (void)state;
     for (size_t c = 0; c < sizeof cluster / sizeof *cluster; c++)
-        same_jobs(&plain_harvest_policy, 6, cluster[c], workload, policies);
+        same_jobs(&plain_learned_policy, 14, cluster[c], PHASES, policies);
 }
 
 int main(void)
@@ -332,6 +355,7 @@ int main(void)
         cmocka_unit_test(groups_take_turns_in_the_fullest_slots),
         cmocka_unit_test(roles_take_the_size_at_which_they_are_over_soonest),
         cmocka_unit_test(rollouts_harvest_what_services_leave),
+        cmocka_unit_test(learned_starts_the_best_of_all_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

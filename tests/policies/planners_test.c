@@ -129,7 +129,9 @@ static void afs_deals_to_jobs_of_many_curves_as_its_contest_does(void **state)
     same_as_their_oracles("nodes: [{name: n, count: 16, gpus: {type: generic, count: 4}}], "
                           "failures: {job_mtbf: 30min, restart: 7s}", CURVES, "afs");
     same_as_their_oracles("nodes: [{name: n, count: 5, gpus: {type: generic, count: 4}}]",
-                          CHAIN, "afs");
+                          CHAIN, "afs, {policy: afs, name: b, preemption: {cost: 97s}}");
+    same_as_their_oracles("nodes: [{name: n, count: 2, gpus: {type: generic, count: 4}}]",
+                          CURVES, "{policy: afs, preemption: {cost: 97s}}");
 }
 
 /* Deadlines that can be kept and that cannot, sizes with gaps, speeds that fall, and
