@@ -20,6 +20,7 @@ extern const struct cs_policy plain_drf_policy, plain_starburst_policy, plain_op
 #define FAILURES \
     "", ", failures: {job_mtbf: 30min, restart: 7s}", \
     ", failures: {node_mtbf: 1h, repair: 10min, restart: 20s}"
+#define NO_GPUS "{name: cores, count: 1, " CPU "192GB}"
 #define CPU "cpu: {type: epyc-7742, sockets: 1}, memory: "
 
 /* All policies of an experiment are of the oracle's name; so many jobs end at least. */
@@ -84,8 +85,8 @@ static void drf_serves_the_smallest_dominant_share(void **state)
 
     (void)state;
     for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
-        snprintf(cluster, sizeof cluster, "nodes: [{name: x, count: 3, gpus: {type: generic, "
-                 "count: 4}, " CPU "192GB}, {name: y, count: 1, gpus: {type: "
+        snprintf(cluster, sizeof cluster, "nodes: [" NO_GPUS ", {name: x, count: 3, gpus: "
+                 "{type: generic, count: 4}, " CPU "192GB}, {name: y, count: 1, gpus: {type: "
                  "generic, count: 2}, " CPU "384GB}]%s", more[m]);
         same_as_oracle(&plain_drf_policy, cluster, workload,
                        "drf, {policy: drf, name: b, blocking: skip}, {policy: drf, name: c, "
@@ -119,8 +120,9 @@ static void quotas_are_lent_and_taken_back(void **state)
 
     (void)state;
     for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
-        snprintf(cluster, sizeof cluster, "nodes: [{name: x, count: 4, gpus: {type: generic, "
-                 "count: 4}}, {name: y, count: 2, gpus: {type: generic, count: 3}}]%s",
+        snprintf(cluster, sizeof cluster, "nodes: [" NO_GPUS ", {name: x, count: 4, gpus: "
+                 "{type: generic, count: 4}}, {name: y, count: 2, gpus: {type: generic, "
+                 "count: 3}}]%s",
                  more[m]);
         same_as_oracle(&plain_quota_policy, cluster, workload, policies);
     }
@@ -197,8 +199,8 @@ static void optimus_takes_the_step_that_saves_most(void **state)
 
     (void)state;
     for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
-        snprintf(cluster, sizeof cluster, "nodes: [{name: n, count: 5, gpus: {type: generic, "
-                 "count: 4}}]%s", more[m]);
+        snprintf(cluster, sizeof cluster, "nodes: [" NO_GPUS ", {name: n, count: 5, gpus: "
+                 "{type: generic, count: 4}}]%s", more[m]);
         same_as_oracle(&plain_optimus_policy, cluster, workload, policies);
     }
 }
@@ -225,10 +227,10 @@ static void what_has_waited_enough_goes_to_the_cloud(void **state)
 
     (void)state;
     for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
-        snprintf(cluster, sizeof cluster, "nodes: [{name: x, count: 2, gpus: {type: generic, "
-                 "count: 4}, " CPU "1TB}, {name: cloud, count: 4, gpus: {type: generic, count: "
-                 "8}, " CPU "1TB}, {name: y, count: 1, gpus: {type: generic, count: 3}, " CPU
-                 "1TB}]%s", more[m]);
+        snprintf(cluster, sizeof cluster, "nodes: [" NO_GPUS ", {name: x, count: 2, gpus: "
+                 "{type: generic, count: 4}, " CPU "1TB}, {name: cloud, count: 4, gpus: {type: "
+                 "generic, count: 8}, " CPU "1TB}, {name: y, count: 1, gpus: {type: generic, "
+                 "count: 3}, " CPU "1TB}]%s", more[m]);
         same_as_oracle(&plain_starburst_policy, cluster, workload, policies);
     }
 }
