@@ -159,13 +159,16 @@ static void with_other_heads_it_decides_otherwise(void **state)
 #define GPUS 8
 #define JOBS 14
 
-static double order_layer[3][2 * 72];       /* task, order_hidden, order */
+#define STATE 6                 /* inputs of the context behind two pools of embeddings */
 
-/* Writes weights of which those of the order are by lot, and all others are 0: what the
- * context would add is left out. */
+enum { TASK, CONTEXT, HIDDEN, ORDER, LAYERS };
+static double order_layer[LAYERS][(2 * WIDTH + STATE + 1) * WIDTH];
+
+/* Writes weights of which those of the order are by lot, and all others are 0. */
 static void write_order(const struct world *world, struct rng *rng)
 {
-    static const char *const key[] = { "task", "order_hidden", "order" };
+    static const char *const key[LAYERS] = { "task", "context", "order_hidden", "order" };
+    static const double scale[LAYERS] = { 16, 4, 16, 256 };
     char *text = calloc(20000, 1);
     size_t n = (size_t)sprintf(text, "weights:\n");
 
@@ -174,10 +177,9 @@ static void write_order(const struct world *world, struct rng *rng)
         n += (size_t)sprintf(text + n, "  %s: [", list[i].key);
         for (int k = 0; k < list[i].count; k++) {
             double weight = 0;
-            for (int l = 0; l < 3; l++)
-                if (strcmp(key[l], list[i].key) == 0 &&
-                    !(l == 1 && k >= WIDTH * WIDTH && k < 2 * WIDTH * WIDTH)) {
-                    weight = ((double)rng_below(rng, 101) - 50) / (l == 2 ? 32 : 16);
+            for (int l = 0; l < LAYERS; l++)
+                if (strcmp(key[l], list[i].key) == 0) {
+                    weight = ((double)rng_below(rng, 101) - 50) / scale[l];
                     order_layer[l][k] = weight;
                 }
             n += (size_t)sprintf(text + n, "%s%.10g", k > 0 ? ", " : "", weight);
@@ -208,18 +210,50 @@ static double squeezed(double s)
     return (power - 1 + 2 * mantissa - 1) / 16;
 }
 
-/* When a job has its turn, in seconds: days are earlier, ten at most. */
-static double turn_s(const struct world_job *job)
+/* What the network knows of a job as it comes.  All GPUs are its home: they are free when the
+ * first one comes. */
+static void embed(const struct world_job *job, bool is_first, double x[WIDTH],
+                  double embedding[WIDTH])
 {
     double size = (double)job->gpus / GPUS, time = squeezed((double)job->duration_s);
-    const double x[WIDTH] = { time, 0, 0, size, time, size, 0, 0 };
-    double embedding[WIDTH], hidden[WIDTH], days = 0;
+    const double known[WIDTH] = { time, 0, is_first, size, time, size, 0, 0 };
 
-    add_layer(order_layer[0], x, WIDTH, WIDTH, embedding);
-    add_layer(order_layer[1], embedding, WIDTH, 2 * WIDTH, hidden);
+    memcpy(x, known, sizeof known);
+    add_layer(order_layer[TASK], x, WIDTH, WIDTH, embedding);
+}
+
+/* The context when a job comes is that of the decision before.  At first the first job waits
+ * and all is free.  Then it runs on all GPUs, and those that came since wait.  A job that runs
+ * counts as eight GPUs. */
+static void look_back(const struct world_job *job, int at, double context[WIDTH])
+{
+    int first = at > 1 ? 1 : 0, count = at - first;
+    double x[2 * WIDTH + STATE] = { 0 }, known[WIDTH], embedding[WIDTH];
+    const double state[STATE] = { at == 1, 0, count / (count + 4.0), squeezed(count),
+                                  squeezed(at > 1), (at > 1) * 8.0 / GPUS };
+
+    for (int i = first; i < at; i++) {
+        embed(&job[i], i == 0, known, embedding);
+        for (int h = 0; h < WIDTH; h++) {
+            x[h] += embedding[h] / count;
+            x[WIDTH + h] = fmax(x[WIDTH + h], embedding[h]);
+        }
+    }
+    memcpy(x + 2 * WIDTH, state, sizeof state);
+    add_layer(order_layer[CONTEXT], x, 2 * WIDTH + STATE, 2 * WIDTH + STATE, context);
+}
+
+/* When a job has its turn, in seconds: days are earlier, ten at most. */
+static double turn_s(const struct world_job *job, int at)
+{
+    double x[WIDTH], in[2 * WIDTH], hidden[WIDTH], days = 0;
+
+    embed(&job[at], false, x, in);
+    look_back(job, at, in + WIDTH);
+    add_layer(order_layer[HIDDEN], in, 2 * WIDTH, 2 * WIDTH, hidden);
     for (int h = 0; h < WIDTH; h++)
-        days += order_layer[2][h] * hidden[h] + order_layer[2][WIDTH + h] * x[h];
-    return (double)job->submit_s - trunc(fmax(-10, fmin(10, days)) * 86400);
+        days += order_layer[ORDER][h] * hidden[h] + order_layer[ORDER][WIDTH + h] * x[h];
+    return (double)job[at].submit_s - trunc(fmax(-10, fmin(10, days)) * 86400);
 }
 
 /* While the first job has all GPUs the others come, each of which takes more than half of
@@ -230,7 +264,7 @@ static void jobs_start_by_the_turns_of_the_network(void **state)
 
     (void)state;
     rng_init(&rng, 3, "advised", 0);
-    for (int round = 0; round < 12; round++) {
+    for (int round = 0; round < 20; round++) {
         struct world_job job[JOBS] = { { 0, 100000, GPUS, 0, 0 } };
         struct world world = { .folder = "" }, weights = { .folder = "" };
         char entry[160];
@@ -249,7 +283,7 @@ static void jobs_start_by_the_turns_of_the_network(void **state)
             fail_msg("%s", world_error(&world));
         for (int i = 1; i < JOBS; i++)
             for (int k = 1; k < JOBS; k++) {
-                if (turn_s(&job[i]) >= turn_s(&job[k]))
+                if (turn_s(job, i) >= turn_s(job, k))
                     continue;
                 counted++;
                 if (job[i].start_s > job[k].start_s)

@@ -309,6 +309,25 @@ static void themis_offers_gpus_that_come_with_a_node(void **state)
     assert_true(about(job[0].end_s, 1060));
 }
 
+/* The largest nodes of the pool have four GPUs, and there are two: no plan has 12 GPUs there,
+ * so that job starts at once, on all nodes.  Eight are both of the largest: that job is dealt
+ * to, at a multiple of 60 s after the other has ended at 590 s. */
+static void sia_counts_the_largest_nodes_of_a_pool(void **state)
+{
+#define PART(NAME, GPUS) \
+    "{name: " NAME ", pool: p, count: 2, gpus: {type: generic, count: " GPUS "}}"
+    static const char *const nodes[] = { PART("s", "2") ", " PART("l", "4"),
+                                         PART("l", "4") ", " PART("s", "2") };
+    struct world_job job[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        run_on(nodes[i], "sia", "0,0,590,12,\n1,0,100,8,\n", "", job);
+        assert_true(about(job[0].end_s, 590));
+        assert_true(about(job[1].end_s, 700));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +347,7 @@ int main(void)
         cmocka_unit_test(a_gpu_is_promised_when_its_last_part_ends),
         cmocka_unit_test(parts_of_gpus_are_planned_as_parts),
         cmocka_unit_test(lucid_orders_by_the_part_of_a_gpu),
+        cmocka_unit_test(sia_counts_the_largest_nodes_of_a_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,6 +61,31 @@ static void wholes_may_be_more_than_one(void **state)
     assert_true(fabs(x[0] - 2) < 1e-9 && fabs(x[1] - 1) < 1e-9);
 }
 
+/* Of choices that are alike the first are taken: as many as there are units for. */
+static void of_equal_choices_the_first_are_taken(void **state)
+{
+    double gain[24], most[24], limit[25], value[48], x[24];
+    uint32_t row[48], column[48];
+
+    (void)state;
+    for (uint32_t n = 3; n <= 24; n++)
+        for (uint32_t units = 1; units < n; units++) {
+            struct cs_lp lp = { n, n + 1, 2 * n, gain, most, limit, row, column, value, x,
+                                true, 0, NULL };
+            for (uint32_t c = 0; c < n; c++) {
+                gain[c] = most[c] = limit[c] = value[2 * c] = value[2 * c + 1] = 1;
+                row[2 * c] = c;
+                row[2 * c + 1] = n;
+                column[2 * c] = column[2 * c + 1] = c;
+            }
+            limit[n] = units;
+            assert_true(cs_linear_program(&lp));
+            for (uint32_t c = 0; c < n; c++)
+                if ((x[c] > 0.5) != (c < units))
+                    fail_msg("%u choices, %u units: choice %u", n, units, c);
+        }
+}
+
 #define CHOICES 7
 #define CHOICE_UNITS 40
 
@@ -894,6 +919,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_linear_program_has_its_known_optimum),
         cmocka_unit_test(a_program_of_wholes_has_its_known_optimum),
+        cmocka_unit_test(of_equal_choices_the_first_are_taken),
         cmocka_unit_test(wholes_may_be_more_than_one),
         cmocka_unit_test(choices_have_the_sum_that_is_found_job_by_job),
         cmocka_unit_test(a_program_without_an_answer_says_so),

@@ -20,8 +20,11 @@ extern const struct cs_policy plain_pollux_policy, plain_afs_policy,
 
 #define FEW "population: 7, generations: 4"
 #define GENERIC "nodes: [{name: n, count: 4, gpus: {type: generic, count: 4}}]"
+/* A pool without GPUs stands before the others, which are unlike. */
+#define WITHOUT_GPUS(NAME) \
+    "{name: " NAME ", count: 2, cpu: {type: epyc-7742, sockets: 1}, memory: 192GB}"
 #define MIXED \
-    "nodes: [{name: t4, count: 3, gpus: {type: t4, count: 4}, cpu: {type: " \
+    "nodes: [" WITHOUT_GPUS("c") ", {name: t4, count: 3, gpus: {type: t4, count: 4}, cpu: {type: " \
     "epyc-7742, sockets: 1}, memory: 192GB}, {name: a100, count: 1, gpus: " \
     "{type: a100-40, count: 4}, cpu: {type: epyc-7742, sockets: 1}, " \
     "memory: 1TB}]"
@@ -129,7 +132,9 @@ static void afs_deals_to_jobs_of_many_curves_as_its_contest_does(void **state)
     same_as_their_oracles("nodes: [{name: n, count: 16, gpus: {type: generic, count: 4}}], "
                           "failures: {job_mtbf: 30min, restart: 7s}", CURVES, "afs");
     same_as_their_oracles("nodes: [{name: n, count: 5, gpus: {type: generic, count: 4}}]",
-                          CHAIN, "afs");
+                          CHAIN, "afs, {policy: afs, name: b, preemption: {cost: 97s}}");
+    same_as_their_oracles("nodes: [{name: n, count: 2, gpus: {type: generic, count: 4}}]",
+                          CURVES, "{policy: afs, preemption: {cost: 97s}}");
 }
 
 /* Deadlines that can be kept and that cannot, sizes with gaps, speeds that fall, and
@@ -176,7 +181,7 @@ static void plans_for_mixed_gpus_are_those_of_a_look_at_everything(void **state)
 }
 
 /* Two pools, of which the second is faster for some jobs; jobs that no node holds, and that
- * move among small ones. */
+ * move among small ones; a pool without GPUs before both. */
 static void sia_deals_what_is_best_of_all_combinations(void **state)
 {
     static const char *const cluster[] = {
@@ -184,8 +189,8 @@ static void sia_deals_what_is_best_of_all_combinations(void **state)
         "gpus: {type: generic, count: 3}}]",
         "nodes: [{name: a, count: 2, gpus: {type: generic, count: 4}}, {name: b, count: 1, "
         "gpus: {type: generic, count: 8}}], failures: {job_mtbf: 30min, restart: 7s}",
-        "nodes: [{name: a, count: 7, gpus: {type: generic, count: 2}}, {name: b, count: 1, "
-        "gpus: {type: generic, count: 3}}]",
+        "nodes: [" WITHOUT_GPUS("c") ", {name: a, count: 7, gpus: {type: generic, count: 2}}, "
+        "{name: b, count: 1, gpus: {type: generic, count: 3}}]",
     };
     static const char workload[] =
         "arrival: {process: poisson, rate: 14/h}, jobs: 40, mix: [{recipe: trace, name: x, "
@@ -213,8 +218,8 @@ static void allox_matches_jobs_as_the_best_of_all_ways(void **state)
         "nodes: [" ONE_GPU("a") ", " ONE_GPU("b") ", " ONE_GPU("c") ", " ONE_GPU("d") "]",
         "nodes: [" ONE_GPU("a") ", " ONE_GPU("b") ", " ONE_GPU("c") ", " ONE_GPU("d") "], "
         "failures: {node_mtbf: 40min, repair: 20min, restart: 20s}",
-        "nodes: [" ONE_GPU("a") ", " ONE_GPU("b") ", " ONE_GPU("c") ", " ONE_GPU("d") "], "
-        "failures: {job_mtbf: 20min, restart: 7s}",
+        "nodes: [" WITHOUT_GPUS("e") ", " ONE_GPU("a") ", " ONE_GPU("b") ", " ONE_GPU("c") ", "
+        ONE_GPU("d") "], failures: {job_mtbf: 20min, restart: 7s}",
     };
     static const char workload[] =
         "arrival: {process: poisson, rate: 22/h}, jobs: 60, mix: [{recipe: trace, name: x, "

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plain_harvest.c - an oracle: services keep their pool, and rollouts have what is left of
+ * it, by the description of harvest.c.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "policies/phases.h"
+#include "policies/policy.h"
+
+extern const struct cs_policy plain_harvest_policy;
+
+struct plain_harvest {
+    const char *from, *role;    /* parameters, as harvest.c has them */
+    int64_t delay_ns;
+    double reserve;
+};
+
+static uint32_t pool_of(const struct plain_harvest *h, const struct cs_host *host)
+{
+    uint32_t mask = 0;
+
+    for (uint32_t p = cs_pool_count(host); p-- > 0;)
+        mask = 2 * mask + (strcmp(cs_pool_name(host, p), h->from) == 0);
+    return mask;
+}
+
+static bool goes_before(const void *self, const struct cs_host *host, struct task_id a,
+                        struct task_id b)
+{
+    struct job_id x = cs_task(host, a)->job, y = cs_task(host, b)->job;
+    int of_x = cs_serves(host, x) ? 0 : 1, of_y = cs_serves(host, y) ? 0 : 1;
+
+    (void)self;
+    return of_x < of_y || (of_x == of_y && x.i < y.i);
+}
+
+/* Seconds until it is over by the best of what a want leaves open; INFINITY: no room. */
+static double over_in_s(struct cs_host *host, struct task_id task, struct cs_want *want)
+{
+    struct cs_forecast f;
+
+    return cs_forecast_best(host, task, want, &f) ? f.run_s + f.switch_s + f.evict_s : INFINITY;
+}
+
+static bool begin(struct cs_host *host, struct task_id task, struct cs_want want)
+{
+    return over_in_s(host, task, &want) < INFINITY &&
+           cs_start_want(host, task, &want) == CS_DONE;
+}
+
+/* All pools without that of services. */
+static uint32_t elsewhere(const struct cs_host *host, uint32_t pool)
+{
+    return ((1u << cs_pool_count(host)) - 1) ^ pool;
+}
+
+/* The most that the role may have of what is left; 0: nothing. */
+static uint32_t most_of_rest(const struct plain_harvest *h, struct cs_host *host,
+                             struct task_id task, uint32_t pool)
+{
+    const struct cs_task *of = cs_task(host, task);
+    const struct role_spec *role = &cs_request(host, of->job)->form->role[of->role];
+    uint32_t unit = role->gpus_multiple > 1 ? role->gpus_multiple : 1;
+    int64_t rest = (int64_t)cs_free_gpus(host, pool) + cs_idle_gpus(host, pool) -
+                   (int64_t)floor(h->reserve * cs_total_gpus(host, pool));
+    int64_t size = cs_most_gpus(host, task);
+
+    if (rest < 0)
+        rest = 0;
+    while (size > 0 && (size > rest || size % unit != 0))
+        size--;
+    if (size > 0 && size >= role->gpus_min)
+        return (uint32_t)size;
+    return rest >= of->gpus ? of->gpus : 0;
+}
+
+static bool begin_rollout(const struct plain_harvest *h, struct cs_host *host,
+                          struct task_id task, uint32_t pool)
+{
+    uint32_t role = cs_task(host, task)->role;
+    struct cs_want own = { .role = role, .pool_mask = elsewhere(host, pool), .take_idle = true };
+    struct cs_want lent = { .role = role, .pool_mask = pool, .take_idle = true,
+                            .gpus = most_of_rest(h, host, task, pool) };
+    struct cs_forecast f;
+    double held_s = cs_forecast_held(host, task, &f) ? f.run_s : INFINITY;
+    double own_s = over_in_s(host, task, &own);
+    double lent_s = lent.gpus > 0 ? over_in_s(host, task, &lent) : INFINITY;
+
+    if (lent_s < fmin(own_s, held_s))
+        return cs_start_want(host, task, &lent) == CS_DONE;
+    if (held_s < INFINITY)
+        return cs_continue(host, task) == CS_DONE;
+    return own_s < INFINITY && cs_start_want(host, task, &own) == CS_DONE;
+}
+
+/* The youngest lease of a rollout there that has not been taken yet; ID_NONE: none. */
+static struct lease_id youngest(struct cs_host *host, uint32_t pool, uint32_t below, uint32_t *at)
+{
+    struct lease_id none = { ID_NONE };
+
+    for (uint32_t i = below; i-- > 0;) {
+        struct lease_id id = i < cs_lease_count(host) ? cs_lease_at(host, i) : none;
+        if (id.i != ID_NONE && cs_lease(host, id)->gpus > 0 &&
+            !cs_serves(host, cs_lease(host, id)->job) && (cs_lease_pools(host, id) & pool)) {
+            *at = i;
+            return id;
+        }
+    }
+    return none;
+}
+
+static bool begin_replica(const struct plain_harvest *h, struct cs_host *host,
+                          struct task_id task, uint32_t pool, uint32_t *short_of)
+{
+    const uint32_t gpus = cs_task(host, task)->gpus;
+    struct cs_want want = { .role = cs_task(host, task)->role,
+                            .pool_mask = gpus > 0 ? pool : 0 };
+    uint32_t at = cs_lease_count(host), room = 0;
+    struct lease_id id;
+
+    if (begin(host, task, want))
+        return true;
+    *short_of += gpus;
+    room = cs_free_gpus(host, pool);
+    while (room < *short_of && (id = youngest(host, pool, at, &at)).i != ID_NONE) {
+        room += cs_lease(host, id)->gpus;
+        cs_take_back(host, id, h->delay_ns);
+    }
+    return h->delay_ns == 0 && begin(host, task, want);
+}
+
+static void decide(void *self, struct cs_host *host)
+{
+    const struct plain_harvest *h = self;
+    uint32_t pool = pool_of(h, host), short_of = 0, i = 0;
+
+    while (i < cs_pending_count(host)) {
+        struct task_id task = cs_pending(host, i);
+        const struct cs_task *of = cs_task(host, task);
+        const char *role = cs_request(host, of->job)->form->role[of->role].name;
+        struct cs_want want = { .role = of->role, .pool_mask = elsewhere(host, pool),
+                                .take_idle = true };
+        bool went;
+        if (cs_serves(host, of->job))
+            went = begin_replica(h, host, task, pool, &short_of);
+        else if (of->gpus > 0 && short_of == 0 && strcmp(role, h->role) == 0)
+            went = begin_rollout(h, host, task, pool);
+        else if (of->held.i != ID_NONE)
+            went = cs_continue(host, task) == CS_DONE;
+        else
+            went = begin(host, task, want);
+        i += went ? 0 : 1;
+    }
+}
+
+static void lease_idle(void *self, struct cs_host *host, struct lease_id id)
+{
+    const struct cs_lease *lease = cs_lease(host, id);
+
+    if (lease->gpus > 0 && lease->state == CS_LEASE_IDLE && !cs_serves(host, lease->job) &&
+        (cs_lease_pools(host, id) & pool_of(self, host)) != 0)
+        cs_release(host, id);
+}
+
+const struct cs_policy plain_harvest_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "harvest",
+    .summary = "rollouts on what services leave, by its description",
+    .flags = CS_PER_PHASE | CS_PREEMPTS | CS_FORECASTS | CS_GROWS | CS_SHRINKS,
+    .self_bytes = sizeof(struct plain_harvest),
+    .before = goes_before,
+    .decide = decide,
+    .lease_idle = lease_idle,
+};
