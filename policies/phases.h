@@ -133,10 +133,22 @@ void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns);
  * not started is passed over, and so is what is alike, until a request is
  * carried out.  Alike are tasks that hold no lease and to which cs_forecast(),
  * cs_start_want() and (whole jobs) cs_start_wants() give one answer to one want;
- * CS_ALIKE_AS_LONG: and which are estimated to take as long. */
-enum cs_alike { CS_ALIKE_NONE, CS_ALIKE_AS_LONG, CS_ALIKE_ALL };
+ * CS_ALIKE_AS_LONG: and which are estimated to take as long.  CS_RESTS: see below. */
+enum cs_alike { CS_ALIKE_NONE, CS_ALIKE_AS_LONG, CS_ALIKE_ALL, CS_RESTS };
 void cs_try_anew(struct cs_host *host);
 struct task_id cs_next_candidate(struct cs_host *host);
 void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike);
+
+/* From decision to decision.  A task that was tried with CS_RESTS is no candidate
+ * until its job is woken.  Where more than free nodes decides (a power cap, rented
+ * nodes, `relax_after`) it stays one, as if CS_ALIKE_NONE had been said.
+ * cs_next_freed: a node on which something was released or a lease became idle since
+ * this was first asked, each once, in no order; ID_NONE: no more. */
+void cs_wake(struct cs_host *host, struct job_id job);
+uint32_t cs_next_freed(struct cs_host *host);
+/* before() answers otherwise of one job than it did: its tasks take their new places.
+ * To be called once for each such job, before another one changes.  For policies with
+ * CS_PER_PHASE, without CS_ORDER_MOVES. */
+void cs_reorder(struct cs_host *host, struct job_id job);
 
 #endif

@@ -446,4 +446,37 @@ void cluster_release(struct cluster *cluster,
     for (uint32_t i = 0; i < placement->share_count && cluster->spec->pool_count > 1; i++)
         count_release(cluster, placement->share[i].node);
     cluster_untake(cluster, placement);
+    cluster_note_freed(cluster, placement);
+}
+
+void cluster_note_freed(struct cluster *cluster, const struct placement *placement)
+{
+    struct cluster_freed *freed = cluster->freed;
+
+    for (uint32_t i = 0; freed != NULL && i < placement->share_count; i++) {
+        uint32_t node = placement->share[i].node;
+        assert(node < cluster->spec->node_count);
+        if (freed->is_in[node])
+            continue;
+        freed->is_in[node] = true;
+        freed->node[freed->count++] = node;
+    }
+}
+
+uint32_t cluster_next_freed(struct cluster *cluster)
+{
+    uint32_t nodes = cluster->spec->node_count;
+
+    if (cluster->freed == NULL) {
+        cluster->freed = arena_alloc(cluster->arena, 1, sizeof *cluster->freed);
+        cluster->freed->node = arena_alloc(cluster->arena, nodes, sizeof *cluster->freed->node);
+        cluster->freed->is_in = arena_alloc(cluster->arena, nodes, sizeof *cluster->freed->is_in);
+    }
+    struct cluster_freed *freed = cluster->freed;
+    if (freed->count == 0)
+        return UINT32_MAX;
+    uint32_t node = freed->node[--freed->count];
+    assert(freed->is_in[node]);
+    freed->is_in[node] = false;
+    return node;
 }

@@ -201,6 +201,13 @@ struct cluster {
     uint64_t *pool_releases;    /* the shares of them per pool, likewise; of one
                                    pool they are not counted */
     struct cluster_parts *parts;        /* NULL: GPUs are taken whole */
+    struct cluster_freed *freed;        /* NULL: nobody asked */
+};
+
+/* Nodes on which something came free that nobody was told of, each once. */
+struct cluster_freed {
+    uint32_t *node, count;
+    bool *is_in;                /* per node */
 };
 
 /* Returns a cluster in the arena, all of it free. */
@@ -227,5 +234,10 @@ void cluster_take(struct cluster *cluster, const struct placement *placement);
 void cluster_release(struct cluster *cluster,
                      const struct placement *placement);
 void cluster_untake(struct cluster *cluster, const struct placement *placement);
+/* Notes nodes as freed, if anybody asked; cluster_release() does so, too. */
+void cluster_note_freed(struct cluster *cluster, const struct placement *placement);
+/* Returns one of the nodes that were noted since this was first asked, and forgets it;
+ * UINT32_MAX: there is none. */
+uint32_t cluster_next_freed(struct cluster *cluster);
 
 #endif

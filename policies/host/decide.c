@@ -20,6 +20,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/cluster/cluster.h"
+#include "models/jobs/job.h"
 #include "models/types/facts.h"
 #include "policies/host/host.h"
 #include "policies/host/rent.h"
@@ -356,4 +358,57 @@ void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
     if (!host_kinds_tried(host, task, alike))
         cs_fail(host, "says of a task that it was tried (cs_tried), and cs_next_candidate "
                       "did not tell that one last");
+}
+
+/* Stores the tasks of a job that wait; returns how many there are. */
+static uint32_t list_tasks(const struct cs_host *host, struct job_id job, uint32_t *task)
+{
+    uint32_t roles = host_per_phase(host) ? cs_request(host, job)->form->role_count : 1;
+    uint32_t count = 0;
+
+    assert(roles <= FORM_ROLES_MAX);
+    for (uint32_t r = 0; r < roles; r++) {
+        struct task_id id = cs_job_task(host, job, host_per_phase(host) ? r : CS_ALL_ROLES);
+        if (id.i != ID_NONE)
+            task[count++] = id.i;
+    }
+    return count;
+}
+
+void cs_wake(struct cs_host *host, struct job_id job)
+{
+    uint32_t task[FORM_ROLES_MAX], count = list_tasks(host, job, task);
+
+    assert(count <= FORM_ROLES_MAX);
+    for (uint32_t k = 0; k < count; k++)
+        host_kinds_wake(host, task[k]);
+}
+
+uint32_t cs_next_freed(struct cs_host *host)
+{
+    assert(host->cluster != NULL);
+    return cluster_next_freed(host->cluster);
+}
+
+void cs_reorder(struct cs_host *host, struct job_id job)
+{
+    uint32_t task[FORM_ROLES_MAX], count = list_tasks(host, job, task);
+    bool rests[FORM_ROLES_MAX];
+
+    assert(count <= FORM_ROLES_MAX);
+    if (!host_per_phase(host) || host->policy->before == NULL ||
+        host->policy->flags & CS_ORDER_MOVES) {
+        cs_fail(host, "calls cs_reorder without before() or CS_PER_PHASE, or with "
+                      "CS_ORDER_MOVES");
+        return;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        rests[k] = host->waiting->kinds == NULL || host_kinds_rests(host, task[k]);
+        if (!rests[k])
+            host_kinds_remove(host, task[k]);
+    }
+    host_order_anew(host, task, count);
+    for (uint32_t k = 0; k < count; k++)
+        if (!rests[k])
+            host_kinds_insert(host, task[k]);
 }

@@ -26,8 +26,6 @@ static bool has_capped_gpus(const struct cs_host *host)
 static bool lacks_power(struct cs_host *host)
 {
     assert(cs_pending_count(host) > 0);
-    if (host->spec->power_cap_w <= 0)
-        return false;
     if (has_capped_gpus(host))
         return true;
     for (uint32_t k = 0; k < cs_pending_count(host); k++)
@@ -86,7 +84,8 @@ bool cs_relieve_power(struct cs_host *host)
     struct lease_id first;
 
     assert(host != NULL);
-    if (cs_pending_count(host) == 0 || !find_idle(host, &first) || !lacks_power(host))
+    if (host->spec->power_cap_w <= 0 || cs_pending_count(host) == 0 ||
+        !find_idle(host, &first) || !lacks_power(host))
         return false;
     return first.i != ID_NONE ? cs_release(host, first) == CS_DONE : start_as_asked(host);
 }

@@ -194,6 +194,7 @@ static void set_state(struct cs_host *host, uint32_t i, enum cs_lease_state stat
     if (state != CS_LEASE_IDLE)
         return;
     lease->pub.idle_since_ns = host_now(host);
+    cluster_note_freed(host->cluster, &lease->pub.placement);
     if (host->nodes->idle != NULL)
         host_idle_add(host, i);
 }

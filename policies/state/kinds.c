@@ -18,6 +18,7 @@
  */
 #include <assert.h>
 
+#include "models/cluster/cluster.h"
 #include "models/cluster/place.h"
 #include "models/jobs/job.h"
 #include "policies/phases.h"
@@ -33,6 +34,7 @@
 #include "sim/containers/rank_tree.h"
 
 #define SINGLE 0u
+#define RESTING UINT32_MAX      /* in the place of a kind: no candidate until it is woken */
 
 struct kind {
     uint32_t form, phase, gpus, gpu_milli, gpu_mib;
@@ -175,20 +177,34 @@ void host_kinds_insert(struct cs_host *host, uint32_t task)
     all->stale = true;
 }
 
+/* Takes a task from its kind; the heap may still hold it. */
+static void take_out(struct host_kinds *all, uint32_t task)
+{
+    assert(all->of[task] < all->count && all->kind[all->of[task]].tasks > 0);
+    all->kind[all->of[task]].tasks--;
+    order_remove(&all->order, task);
+}
+
 void host_kinds_remove(struct cs_host *host, uint32_t task)
 {
     struct host_kinds *all = host->waiting->kinds;
 
-    assert(task < all->of_room && all->of[task] < all->count);
-    assert(all->kind[all->of[task]].tasks > 0);
-    all->kind[all->of[task]].tasks--;
-    order_remove(&all->order, task);
+    assert(task < all->of_room);
+    if (all->of[task] == RESTING)
+        return;
+    take_out(all, task);
     all->stale = true;
+}
+
+bool host_kinds_rests(const struct cs_host *host, uint32_t task)
+{
+    assert(host->tasks->slot[task].live);
+    return host->waiting->kinds != NULL && host->waiting->kinds->of[task] == RESTING;
 }
 
 void host_kinds_again(struct cs_host *host, uint32_t task)
 {
-    if (host->waiting->kinds == NULL)
+    if (host->waiting->kinds == NULL || host_kinds_rests(host, task))
         return;
     assert(host->tasks->slot[task].live);
     host_kinds_remove(host, task);
@@ -306,6 +322,13 @@ struct task_id cs_next_candidate(struct cs_host *host)
     return (struct task_id) { all->told };
 }
 
+/* Is it certain that a task finds no room while none of its nodes has more? */
+static bool may_rest(const struct cs_host *host)
+{
+    assert(host->rules->relax_ns >= 0);
+    return host->spec->power_cap_w <= 0 && !host_rents(host) && host->rules->relax_ns == 0;
+}
+
 bool host_kinds_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
 {
     struct host_kinds *all = host->waiting->kinds;
@@ -321,12 +344,16 @@ bool host_kinds_tried(struct cs_host *host, struct task_id task, enum cs_alike a
     /* Others may have started meanwhile, so that it has another place. */
     all->at = rank_tree_rank(host->waiting->order, task.i) + 1;
     assert(all->at <= host_order_count(host));
-    if (all->stale || all->decisions != host->counts.decisions)
-        return true;
     uint32_t kind = all->of[task.i], next = ORDER_NONE;
-    if (kind == SINGLE || alike == CS_ALIKE_NONE ||
+    if (kind == SINGLE || alike == CS_ALIKE_NONE || alike == CS_RESTS ||
         (alike == CS_ALIKE_AS_LONG && host->forms->form[all->kind[kind].form].fixed))
         next = rank_tree_next(&all->order.tree, task.i);
+    if (alike == CS_RESTS && may_rest(host)) {
+        take_out(all, task.i);
+        all->of[task.i] = RESTING;
+    }
+    if (all->stale || all->decisions != host->counts.decisions)
+        return true;
     if (next != ORDER_NONE && all->of[next] == kind)
         all->heap[0] = next;
     else
@@ -334,4 +361,11 @@ bool host_kinds_tried(struct cs_host *host, struct task_id task, enum cs_alike a
     if (all->heap_count > 0)
         sink(host, 0);
     return true;
+}
+
+void host_kinds_wake(struct cs_host *host, uint32_t task)
+{
+    assert(host->tasks->slot[task].live);
+    if (host_kinds_rests(host, task))
+        host_kinds_insert(host, task);
 }

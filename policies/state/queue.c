@@ -243,3 +243,14 @@ uint32_t host_order_first(struct cs_host *host, uint64_t seq)
 {
     return order_first_stamped(queue_with_sums(host), seq);
 }
+
+/* First all of them leave: the others are in order before and after. */
+void host_order_anew(struct cs_host *host, const uint32_t *task, uint32_t count)
+{
+    assert(host->policy->before != NULL && host->waiting->tops == NULL);
+    for (uint32_t k = 0; k < count; k++)
+        order_remove(host->waiting->queue, task[k]);
+    for (uint32_t k = 0; k < count; k++)
+        order_insert(host->waiting->queue, task[k], host_task_item(host, task[k]),
+                     stands_before);
+}

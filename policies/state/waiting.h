@@ -53,6 +53,9 @@ void host_tenants_insert(struct cs_host *host, uint32_t task);
 void host_tenants_remove(struct cs_host *host, uint32_t task);
 void host_kinds_insert(struct cs_host *host, uint32_t task);
 void host_kinds_remove(struct cs_host *host, uint32_t task);
+/* Is a task that waits no candidate until it is woken (cs_wake)? */
+bool host_kinds_rests(const struct cs_host *host, uint32_t task);
+void host_kinds_wake(struct cs_host *host, uint32_t task);
 /* What decides a waiting task's kind has changed. */
 void host_kinds_again(struct cs_host *host, uint32_t task);
 /* cs_tried() of phases.h; false: cs_next_candidate() did not tell that task last. */

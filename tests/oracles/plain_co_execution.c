@@ -1,253 +1,258 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * plain_co_execution.c - an oracle: groups of jobs that take turns, each side of a job
- * looked at by itself, nothing remembered of what found no room.
+ * plain_co_execution.c - the rule of co-execution without an index: at each decision all
+ * that waits is sorted and tried, over all slots, all nodes and all jobs.
  */
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #include "policies/phases.h"
 #include "policies/policy.h"
 
+#define PLAIN_MAX 512u          /* jobs, slots and nodes */
+
 extern const struct cs_policy plain_co_execution_policy;
 
-#define JOBS_MAX 400u
-#define GROUPS_MAX 64
-
-/* Nodes that jobs share; without jobs it is not there. */
-struct group {
-    uint32_t pool, first, nodes, jobs;
-    double busy_s, bytes;
+struct plain_slot {
+    uint32_t pool, first, nodes, jobs;  /* jobs 0: not used */
+    double busy_s, state_bytes;
 };
 
-struct side {
-    uint32_t pool, nodes;
-    double busy_s, bytes;
-    int group;                  /* -1: none */
-};
-
-struct member {
-    struct side side[2];
-    uint32_t sides;
-    double step_s;
+struct plain_job {
+    bool here, placed, turned;
+    uint32_t sides, pool[2], nodes[2], slot[2];
+    double busy_s[2], state_bytes[2], alone_s;
     int64_t turn_ns;
-    bool now;                   /* it had a turn in this decision */
 };
 
-struct state {
-    struct member job[JOBS_MAX];
-    uint32_t jobs;
-    struct group group[GROUPS_MAX];
-};
-
-struct plain_co {
-    double slowdown, memory;    /* parameters, as co_execution.c has them */
+struct plain {                  /* the parameters come first */
+    double slowdown, memory;
     int64_t jobs_max;
-    struct state *s;
+    struct plain_slot slot[PLAIN_MAX];
+    struct plain_job job[PLAIN_MAX];
 };
 
-static bool init(void *self, struct cs_host *host)
+/* ---- jobs ---- */
+
+static uint32_t plain_gpus(const struct cs_host *host, struct job_id id, uint32_t role)
 {
-    ((struct plain_co *)self)->s = cs_alloc(host, 1, sizeof(struct state));
-    return true;
+    const struct job_request *request = cs_request(host, id);
+
+    return role == 0 && request->gpus > 0 ? request->gpus : request->form->role[role].gpus;
 }
 
-static uint32_t per_node(const struct cs_host *host, uint32_t pool)
+/* The lowest pool of a role's home; UINT32_MAX: it has no GPUs or no home. */
+static uint32_t plain_home(const struct cs_host *host, struct job_id id, uint32_t role)
+{
+    uint32_t homes = plain_gpus(host, id, role) > 0 ? cs_role_homes(host, id, role) : 0;
+
+    for (uint32_t p = 0; p < cs_pool_count(host); p++)
+        if (homes & 1u << p)
+            return p;
+    return UINT32_MAX;
+}
+
+static uint32_t plain_nodes(const struct cs_host *host, uint32_t pool, uint32_t gpus)
 {
     uint32_t n = 0;
 
     while (cs_node(host, n).pool != pool || cs_node(host, n).gpus == 0)
         n++;
-    return cs_node(host, n).gpus;
+    return (uint32_t)ceil((double)gpus / cs_node(host, n).gpus);
 }
 
-/* Adds a role to its side; a third side is left out. */
-static void add_role(struct member *m, const struct cs_host *host, struct job_id job, uint32_t r)
+/* What the roles of a pool need together. */
+static void plain_side(const struct cs_host *host, struct job_id id, struct plain_job *job,
+                       uint32_t side)
 {
-    const struct job_form *form = cs_request(host, job)->form;
-    uint32_t gpus = job_role_gpus(cs_request(host, job), r);
-    uint32_t homes = gpus > 0 ? cs_role_homes(host, job, r) : 0, s = 0, pool = 0;
+    const struct job_form *form = cs_request(host, id)->form;
 
-    if (homes == 0)
-        return;
-    while ((homes >> pool & 1) == 0)
-        pool++;
-    while (s < m->sides && m->side[s].pool != pool)
-        s++;
-    if (s == 2)
-        return;
-    if (s == m->sides)
-        m->side[m->sides++] = (struct side) { .pool = pool, .group = -1 };
-    uint32_t each = per_node(host, pool), nodes = gpus / each + (gpus % each > 0);
-    struct side *side = &m->side[s];
-    if (side->nodes < nodes)
-        side->nodes = nodes;
-    double most = form->role[r].load_bytes;
-    if (form->role[r].save_bytes > most)
-        most = form->role[r].save_bytes;
-    side->bytes += most / nodes;
-    for (uint32_t p = 0; p < form->phase_count; p++)
-        side->busy_s += form->phase[p].role == r ? cs_phase_s(host, job, p) : 0;
-}
-
-static void job_submitted(void *self, struct cs_host *host, struct job_id job)
-{
-    struct plain_co *co = self;
-    struct member *m = &co->s->job[job.i];
-    const struct job_form *form = cs_request(host, job)->form;
-
-    assert(job.i < JOBS_MAX);
-    co->s->jobs = job.i + 1;
-    for (uint32_t r = 0; r < form->role_count; r++)
-        add_role(m, host, job, r);
-    for (uint32_t p = 0; p < form->phase_count; p++)
-        m->step_s += cs_phase_s(host, job, p);
-    if (m->sides == 2 && m->side[1].pool < m->side[0].pool) {
-        struct side first = m->side[1];
-        m->side[1] = m->side[0];
-        m->side[0] = first;
+    for (uint32_t r = 0; r < form->role_count; r++) {
+        if (plain_home(host, id, r) != job->pool[side])
+            continue;
+        uint32_t nodes = plain_nodes(host, job->pool[side], plain_gpus(host, id, r));
+        if (nodes > job->nodes[side])
+            job->nodes[side] = nodes;
+        job->state_bytes[side] +=
+            fmax(form->role[r].load_bytes, form->role[r].save_bytes) / nodes;
+        for (uint32_t p = 0; p < form->phase_count; p++)
+            if (form->phase[p].role == r)
+                job->busy_s[side] += cs_phase_s(host, id, p);
     }
 }
 
-static void job_ended(void *self, struct cs_host *host, struct job_id job)
+static void plain_submitted(void *self, struct cs_host *host, struct job_id id)
 {
-    struct plain_co *co = self;
-    struct member *m = &co->s->job[job.i];
+    const struct job_form *form = cs_request(host, id)->form;
+    struct plain *plain = self;
+    struct plain_job *job = &plain->job[id.i];
 
-    (void)host;
-    for (uint32_t s = 0; s < m->sides; s++) {
-        struct side *side = &m->side[s];
-        if (side->group < 0)
-            continue;
-        co->s->group[side->group].busy_s -= side->busy_s;
-        co->s->group[side->group].bytes -= side->bytes;
-        co->s->group[side->group].jobs--;
-        side->group = -1;
+    assert(id.i < PLAIN_MAX && cs_node_count(host) < PLAIN_MAX);
+    *job = (struct plain_job) { .here = true };
+    for (uint32_t r = 0; r < form->role_count; r++) {
+        uint32_t home = plain_home(host, id, r);
+        bool known = job->sides > 0 && (home == job->pool[0] || (job->sides > 1 &&
+                                                                 home == job->pool[1]));
+        if (home != UINT32_MAX && !known && job->sides < 2)
+            job->pool[job->sides++] = home;
     }
+    if (job->sides == 2 && job->pool[1] < job->pool[0]) {
+        uint32_t pool = job->pool[0];
+        job->pool[0] = job->pool[1];
+        job->pool[1] = pool;
+    }
+    for (uint32_t s = 0; s < job->sides; s++)
+        plain_side(host, id, job, s);
+    for (uint32_t p = 0; p < form->phase_count; p++)
+        job->alone_s += cs_phase_s(host, id, p);
 }
 
-/* ---- groups ---- */
+/* ---- slots ---- */
 
-static double shortest_step(const struct state *s, int group, double least)
+/* The shortest step of a job of a slot, or of one more. */
+static double plain_shortest(const struct plain *plain, uint32_t slot, double more_s)
 {
-    for (uint32_t j = 0; j < s->jobs; j++)
-        for (uint32_t k = 0; k < s->job[j].sides; k++)
-            if (s->job[j].side[k].group == group && s->job[j].step_s < least)
-                least = s->job[j].step_s;
-    return least;
+    double least_s = more_s;
+
+    for (uint32_t j = 0; j < PLAIN_MAX; j++)
+        for (uint32_t s = 0; s < 2; s++)
+            if (plain->job[j].here && plain->job[j].placed && plain->job[j].slot[s] == slot &&
+                plain->job[j].alone_s < least_s)
+                least_s = plain->job[j].alone_s;
+    return least_s;
 }
 
-/* The fullest that keeps within the slowdown, or the least full of all; -1: there is none. */
-static int find_group(const struct plain_co *co, const struct cs_host *host,
-                      const struct member *m, const struct side *side, bool within)
+/* The fullest slot in which nobody is slowed down too much, or the least full one. */
+static uint32_t plain_best(const struct plain *plain, const struct cs_host *host,
+                           const struct plain_job *job, uint32_t s, bool least)
 {
-    double found = within ? 0 : 1e300;
-    int best = -1;
+    uint32_t best = UINT32_MAX;
+    double best_full = 0;
 
-    for (int g = 0; g < GROUPS_MAX; g++) {
-        const struct group *group = &co->s->group[g];
-        if (group->jobs == 0 || group->pool != side->pool || group->nodes != side->nodes ||
-            group->jobs >= co->jobs_max ||
-            group->bytes + side->bytes > co->memory * cs_node(host, group->first).memory_bytes)
+    for (uint32_t i = 0; i < PLAIN_MAX; i++) {
+        const struct plain_slot *slot = &plain->slot[i];
+        if (slot->jobs == 0 || slot->jobs >= plain->jobs_max || slot->pool != job->pool[s] ||
+            slot->nodes != job->nodes[s] ||
+            slot->state_bytes + job->state_bytes[s] >
+                plain->memory * cs_node(host, slot->first).memory_bytes)
             continue;
-        double full = (group->busy_s + side->busy_s) / shortest_step(co->s, g, m->step_s);
-        if (within ? full > found && full <= co->slowdown : full < found) {
-            found = full;
-            best = g;
+        double full = (slot->busy_s + job->busy_s[s]) / plain_shortest(plain, i, job->alone_s);
+        if (least ? best == UINT32_MAX || full < best_full
+                  : full <= plain->slowdown && full > best_full) {
+            best = i;
+            best_full = full;
         }
     }
     return best;
 }
 
-static bool is_taken(const struct state *s, uint32_t node)
+static bool plain_is_free(const struct plain *plain, uint32_t node)
 {
-    for (int g = 0; g < GROUPS_MAX; g++)
-        if (s->group[g].jobs > 0 && node >= s->group[g].first &&
-            node < s->group[g].first + s->group[g].nodes)
-            return true;
-    return false;
-}
-
-/* The first neighbours that nobody has; a group without jobs yet. */
-static int open_group(struct state *s, const struct cs_host *host, const struct side *side)
-{
-    uint32_t count = cs_node_count(host), first, n;
-    int g = 0;
-
-    for (first = 0; first + side->nodes <= count; first++) {
-        for (n = first; n < first + side->nodes; n++)
-            if (cs_node(host, n).pool != side->pool || is_taken(s, n))
-                break;
-        if (n == first + side->nodes)
-            break;
-    }
-    if (first + side->nodes > count)
-        return -1;
-    while (s->group[g].jobs > 0)
-        g++;
-    assert(g < GROUPS_MAX);
-    s->group[g] = (struct group) { side->pool, first, side->nodes, 0, 0, 0 };
-    return g;
-}
-
-static bool has_places(struct plain_co *co, struct cs_host *host, struct member *m)
-{
-    int group[2];
-
-    if (m->sides < 2 || m->side[0].group >= 0)
-        return true;
-    for (int k = 0; k < 2; k++) {
-        group[k] = find_group(co, host, m, &m->side[k], true);
-        if (group[k] < 0)
-            group[k] = open_group(co->s, host, &m->side[k]);
-        if (group[k] < 0)
-            group[k] = find_group(co, host, m, &m->side[k], false);
-        if (group[k] < 0) {
-            if (k == 1)
-                co->s->group[group[0]].jobs--;
+    for (uint32_t i = 0; i < PLAIN_MAX; i++)
+        if (plain->slot[i].jobs > 0 && node >= plain->slot[i].first &&
+            node < plain->slot[i].first + plain->slot[i].nodes)
             return false;
-        }
-        co->s->group[group[k]].jobs++;
-    }
-    for (int k = 0; k < 2; k++) {
-        m->side[k].group = group[k];
-        co->s->group[group[k]].busy_s += m->side[k].busy_s;
-        co->s->group[group[k]].bytes += m->side[k].bytes;
-    }
     return true;
+}
+
+/* The first free neighbours; UINT32_MAX: none. */
+static uint32_t plain_neighbours(const struct plain *plain, const struct cs_host *host,
+                                 uint32_t pool, uint32_t nodes)
+{
+    for (uint32_t first = 0; first + nodes <= cs_node_count(host); first++) {
+        uint32_t run = 0;
+        while (run < nodes && cs_node(host, first + run).pool == pool &&
+               plain_is_free(plain, first + run))
+            run++;
+        if (run == nodes)
+            return first;
+    }
+    return UINT32_MAX;
+}
+
+/* Finds the slot of a job on one side, and the first node of a new one; false: none. */
+static bool plain_find(const struct plain *plain, const struct cs_host *host,
+                       const struct plain_job *job, uint32_t s, uint32_t *slot, uint32_t *first)
+{
+    *first = UINT32_MAX;
+    *slot = plain_best(plain, host, job, s, false);
+    if (*slot != UINT32_MAX)
+        return true;
+    *first = plain_neighbours(plain, host, job->pool[s], job->nodes[s]);
+    if (*first == UINT32_MAX)
+        *slot = plain_best(plain, host, job, s, true);
+    return *first != UINT32_MAX || *slot != UINT32_MAX;
+}
+
+static bool plain_place(struct plain *plain, const struct cs_host *host, struct plain_job *job)
+{
+    uint32_t slot[2], first[2];
+
+    if (job->sides < 2 || job->placed)
+        return true;
+    for (uint32_t s = 0; s < 2; s++)
+        if (!plain_find(plain, host, job, s, &slot[s], &first[s]))
+            return false;
+    for (uint32_t s = 0; s < 2; s++) {
+        if (first[s] != UINT32_MAX) {
+            for (slot[s] = 0; plain->slot[slot[s]].jobs > 0;)
+                slot[s]++;
+            plain->slot[slot[s]] = (struct plain_slot) {
+                .pool = job->pool[s], .first = first[s], .nodes = job->nodes[s] };
+        }
+        job->slot[s] = slot[s];
+        plain->slot[slot[s]].jobs++;
+        plain->slot[slot[s]].busy_s += job->busy_s[s];
+        plain->slot[slot[s]].state_bytes += job->state_bytes[s];
+    }
+    job->placed = true;
+    return true;
+}
+
+static void plain_ended(void *self, struct cs_host *host, struct job_id id)
+{
+    struct plain *plain = self;
+    struct plain_job *job = &plain->job[id.i];
+
+    (void)host;
+    job->here = false;
+    for (uint32_t s = 0; s < 2 && job->placed; s++) {
+        plain->slot[job->slot[s]].jobs--;
+        plain->slot[job->slot[s]].busy_s -= job->busy_s[s];
+        plain->slot[job->slot[s]].state_bytes -= job->state_bytes[s];
+    }
 }
 
 /* ---- turns ---- */
 
-static bool goes_before(const void *self, const struct cs_host *host, struct task_id a,
-                        struct task_id b)
+static bool plain_before(const void *self, const struct cs_host *host, struct task_id a,
+                         struct task_id b)
 {
-    const struct state *s = ((const struct plain_co *)self)->s;
-    uint32_t x = cs_task(host, a)->job.i, y = cs_task(host, b)->job.i;
+    const struct plain *plain = self;
+    struct job_id x = cs_task(host, a)->job, y = cs_task(host, b)->job;
 
-    if (s->job[x].turn_ns == s->job[y].turn_ns)
-        return x < y;
-    return s->job[x].turn_ns < s->job[y].turn_ns;
+    if (plain->job[x.i].turn_ns != plain->job[y.i].turn_ns)
+        return plain->job[x.i].turn_ns < plain->job[y.i].turn_ns;
+    return x.i < y.i;
 }
 
-static bool start(struct plain_co *co, struct cs_host *host, struct task_id task)
+/* Starts a task where its phase is soonest over: on free GPUs, else on idle ones too. */
+static bool plain_start(const struct plain *plain, struct cs_host *host, struct task_id task)
 {
-    const struct cs_task *of = cs_task(host, task);
-    const struct member *m = &co->s->job[of->job.i];
-    uint32_t homes = cs_role_homes(host, of->job, of->role);
-    struct cs_want where = { .role = of->role };
+    const struct cs_task *pub = cs_task(host, task);
+    const struct plain_job *job = &plain->job[pub->job.i];
+    struct cs_want first = { .role = pub->role };
     struct cs_forecast f;
 
-    if (of->held.i != ID_NONE)
+    if (pub->held.i != ID_NONE)
         return cs_continue(host, task) == CS_DONE;
-    for (uint32_t k = 0; of->gpus > 0 && m->sides == 2 && k < 2; k++)
-        if (homes == 1u << m->side[k].pool) {
-            where.first_node = co->s->group[m->side[k].group].first;
-            where.node_count = co->s->group[m->side[k].group].nodes;
+    for (uint32_t s = 0; s < 2 && job->placed && pub->gpus > 0; s++)
+        if (cs_home_pools(host, task, pub->role) == 1u << job->pool[s]) {
+            first.first_node = plain->slot[job->slot[s]].first;
+            first.node_count = job->nodes[s];
         }
     for (int idle = 0; idle < 2; idle++) {
-        struct cs_want want = where;
+        struct cs_want want = first;
         want.take_idle = idle == 1;
         if (cs_forecast_best(host, task, &want, &f) &&
             cs_start_want(host, task, &want) == CS_DONE)
@@ -256,37 +261,32 @@ static bool start(struct plain_co *co, struct cs_host *host, struct task_id task
     return false;
 }
 
-static void decide(void *self, struct cs_host *host)
+static void plain_decide(void *self, struct cs_host *host)
 {
-    struct plain_co *co = self;
+    struct plain *plain = self;
 
-    do {
+    do
         for (uint32_t i = 0; i < cs_pending_count(host);) {
             struct task_id task = cs_pending(host, i);
-            struct member *m = &co->s->job[cs_task(host, task)->job.i];
-            if (has_places(co, host, m) && start(co, host, task))
-                m->now = true;
+            struct plain_job *job = &plain->job[cs_task(host, task)->job.i];
+            if (plain_place(plain, host, job) && plain_start(plain, host, task))
+                job->turned = true;
             else
                 i++;
         }
-    } while (cs_relieve_power(host));
-    for (uint32_t j = 0; j < co->s->jobs; j++) {
-        if (co->s->job[j].now)
-            co->s->job[j].turn_ns = cs_now_ns(host);
-        co->s->job[j].now = false;
+    while (cs_relieve_power(host));
+    for (uint32_t j = 0; j < PLAIN_MAX; j++) {
+        if (plain->job[j].turned)
+            plain->job[j].turn_ns = cs_now_ns(host);
+        plain->job[j].turned = false;
     }
 }
 
 const struct cs_policy plain_co_execution_policy = {
-    .abi_major = CS_POLICY_ABI_MAJOR,
-    .size_bytes = sizeof(struct cs_policy),
-    .name = "co-execution",
-    .summary = "groups of jobs take turns, looked at anew each time",
+    .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+    .name = "co-execution", .summary = "the plain rule",
     .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_CONFINES | CS_ORDER_MOVES,
-    .self_bytes = sizeof(struct plain_co),
-    .init = init,
-    .before = goes_before,
-    .decide = decide,
-    .job_submitted = job_submitted,
-    .job_ended = job_ended,
+    .self_bytes = sizeof(struct plain),
+    .before = plain_before, .decide = plain_decide,
+    .job_submitted = plain_submitted, .job_ended = plain_ended,
 };

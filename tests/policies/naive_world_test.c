@@ -61,6 +61,20 @@ void host_kinds_again(struct cs_host *host, uint32_t task)
     (void)task;
 }
 
+/* Nobody rests. */
+bool host_kinds_rests(const struct cs_host *host, uint32_t task)
+{
+    (void)host;
+    (void)task;
+    return false;
+}
+
+void host_kinds_wake(struct cs_host *host, uint32_t task)
+{
+    (void)host;
+    (void)task;
+}
+
 void cs_try_anew(struct cs_host *host)
 {
     (void)host;

@@ -6,12 +6,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "tests/aid/family_aid.h"
 #include "tests/aid/meets.h"
 #include "tests/aid/world.h"
-
 
 /* ---- policies that keep lists of their own ---- */
 
@@ -121,12 +123,143 @@ static void qssf_predicts_by_what_a_walk_over_the_ended_finds(void **state)
         }
 }
 
+/* ---- co-execution ---- */
+
+extern const struct cs_policy plain_co_execution_policy;
+
+/* What the oracle keeps begins with the parameters. */
+struct knobs {
+    double slowdown, memory;
+    int64_t jobs_max;
+};
+
+#define NODE(name, count, gpu, memory) \
+    "{name: " name ", count: " count ", gpus: {type: " gpu ", count: 8}, cpu: {type: " \
+    "epyc-7763, sockets: 2}, memory: " memory ", nics: {type: ib-hdr}, price: 20USD/h}"
+#define CORES(count) \
+    "{name: cpu, count: " count ", cpu: {type: epyc-7763}, memory: 256GB, nics: {type: " \
+    "ethernet-100}}"
+#define ROLES(from, to, gpus, more) \
+    "rollout: {gpus: " gpus ", home: " from more "}, train: {gpus: 8, home: " to more \
+    "}, data: {cores: 40}"
+#define JOB(recipe, name, model, roles) \
+    "{recipe: " recipe ", name: " name ", model: " model ", method: lora, recompute: full, " \
+    "zero: 2, prompts: 32, prompt_tokens: 256, response: {mean: 250, cv: 1, max: 1024}, " \
+    "reward: {on: cpu, core_time: 100ms}, steps: {uniform: [1, 4]}, " roles "}"
+
+static const char two_pools[] =
+    "nodes: [" NODE("a", "3", "l40s", "384GB") ", " NODE("b", "3", "a100-80", "384GB")
+    ", " CORES("1") "]";
+static const char uneven[] =
+    "nodes: [" NODE("a", "2", "l40s", "384GB") ", " NODE("b", "2", "a100-80", "768GB")
+    ", " CORES("1") "]";
+static const char three_pools[] =
+    "nodes: [" NODE("a", "2", "l40s", "384GB") ", " NODE("b", "2", "a100-80", "384GB")
+    ", " NODE("c", "2", "h100", "384GB") "]";
+
+static const char mix[] =
+    JOB("dpo", "dpo", "qwen2.5-7b", "pairs: 1, " ROLES("a", "b", "8", "")) ", "
+    JOB("grpo", "large", "llama-2-13b", ROLES("a", "b", "16", "")) ", "
+    JOB("grpo", "small", "qwen2.5-7b", ROLES("a", "b", "4", ""));
+/* Pool b is the second of some jobs and the first of others; one has no two homes. */
+static const char chain[] =
+    JOB("grpo", "ab", "qwen2.5-7b", ROLES("a", "b", "8", "")) ", "
+    JOB("grpo", "bc", "llama-2-13b", ROLES("b", "c", "8", "")) ", "
+    JOB("dpo", "cb", "qwen2.5-7b", "pairs: 1, " ROLES("c", "b", "4", "")) ", "
+    JOB("grpo", "any", "qwen2.5-7b", "rollout: {gpus: 4}, train: {gpus: 4}, data: {cores: 8}");
+
+/* Opens the world in which one policy runs; false: the program does not accept it. */
+static void open_world(struct world *world, const char *cluster, const char *more,
+                       const char *jobs, const char *policy)
+{
+    char text[8192];
+    int n = snprintf(text, sizeof text,
+                     "experiment: groups\nseeds: 2\nuntil: drained\ncluster: {%s%s}\n"
+                     "workload: {arrival: {process: poisson, rate: 300/h}, jobs: 60, mix: "
+                     "[%s]}\npolicies: [%s]\n", cluster, more, jobs, policy);
+
+    assert_true(n > 0 && (size_t)n < sizeof text);
+    if (!world_open(world, text))
+        fail_msg("%s", world_error(world));
+}
+
+static void same_text(const char *a, const char *b, const char *what, const char *where)
+{
+    assert_non_null(a);
+    assert_non_null(b);
+    assert_true(strlen(a) > 200);
+    if (strcmp(a, b) != 0)
+        fail_msg("%s differ: %s", what, where);
+}
+
+static void both_have_the_same_rows(struct world *world, const struct knobs *knobs,
+                                    const char *where)
+{
+    struct knobs *params = calloc(1, plain_co_execution_policy.self_bytes);
+
+    assert_non_null(params);
+    *params = *knobs;
+    for (uint32_t t = 0; t < experiment_trial_count(world->experiment); t++) {
+        struct trial_spec spec = experiment_trial_spec(world->experiment, t);
+        struct host_policy plain = *spec.policy;
+        struct family_run fast, slow;
+        if (!family_run_spec(&spec, &fast, &world->err))
+            fail_msg("%s: %s", where, world_error(world));
+        plain.policy = &plain_co_execution_policy;
+        plain.params = params;
+        spec.policy = &plain;
+        if (!family_run_spec(&spec, &slow, &world->err))
+            fail_msg("the plain rule, %s: %s", where, world_error(world));
+        same_text(fast.decisions, slow.decisions, "decisions", where);
+        same_text(fast.phases, slow.phases, "phases", where);
+        same_text(fast.jobs, slow.jobs, "jobs", where);
+        family_drop(&fast);
+        family_drop(&slow);
+    }
+    free(params);
+}
+
+static void groups_are_those_of_the_plain_rule(void **state)
+{
+    static const struct {
+        struct knobs knobs;
+        const char *policy;
+    } entry[] = {
+        { { 1, 0.8, 5 }, "co-execution" },
+        { { 1.5, 0.12, 5 }, "{policy: co-execution, slowdown: 1.5, memory: 12%}" },
+        { { 4, 0.8, 2 }, "{policy: co-execution, slowdown: 4, jobs_max: 2}" },
+        { { 1, 0.08, 9 }, "{policy: co-execution, memory: 8%, jobs_max: 9, placement: spread}" },
+        { { 1, 0.8, 1 }, "{policy: co-execution, jobs_max: 1, placement: random}" },
+        { { 2, 0.8, 4 }, "{policy: co-execution, slowdown: 2, jobs_max: 4}" },
+    };
+    static const struct {
+        const char *cluster, *more, *jobs;
+    } place[] = {
+        { two_pools, "", mix }, { uneven, "", mix }, { three_pools, "", chain },
+        { two_pools, ", failures: {node_mtbf: 4h, repair: 10m, restart: 30s}", mix },
+        { three_pools, ", power_cap: 34kW", chain }, { two_pools, ", power_cap: 31kW", mix },
+    };
+    char where[120];
+
+    (void)state;
+    for (size_t p = 0; p < sizeof place / sizeof *place; p++)
+        for (size_t e = 0; e < sizeof entry / sizeof *entry; e++) {
+            struct world world = { 0 };
+            snprintf(where, sizeof where, "world %zu, %s", p, entry[e].policy);
+            open_world(&world, place[p].cluster, place[p].more, place[p].jobs,
+                       entry[e].policy);
+            both_have_the_same_rows(&world, &entry[e].knobs, where);
+            world_close(&world);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(policies_do_what_they_did_by_walks),
         cmocka_unit_test(qssf_predicts_by_what_a_walk_over_the_ended_finds),
         cmocka_unit_test(gittins_goes_by_the_index_as_it_is_defined),
+        cmocka_unit_test(groups_are_those_of_the_plain_rule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,6 +191,8 @@ static void what_makes_no_sense_is_told(void **state)
           "cs_next_candidate did not tell that one last" },
         { "cs_wake_when_idle(host, 5);",
           "calls cs_wake_when_idle without the flag CS_PER_PHASE" },
+        { "cs_reorder(host, cs_task(host, cs_pending(host, 0))->job);",
+          "calls cs_reorder without before() or CS_PER_PHASE, or with CS_ORDER_MOVES" },
         { "cs_fail(host, cs_start_want(host, cs_pending(host, 0), "
           "&(struct cs_want){ .role = 9 }) == CS_BAD_SHAPE ? \"as it should\" : \"no\");",
           "policy mine: as it should" },
