@@ -65,8 +65,7 @@ enum cs_policy_flags {
     /* How its order stands: before() */
     CS_ORDER_MOVES    = 1u << 7,   /* changes with time: tasks are sorted anew at
                                      each decision, not only when one comes */
-    CS_ORDER_AT_NEWS  = 1u << 8,   /* knows a job once its job_submitted was
-                                     called, and stands still from then on */
+    CS_ORDER_AT_NEWS  = 1u << 8,   /* stands still from its job_submitted on */
     /* Which keys of its entry act on it */
     CS_ASKS_BLOCKING  = 1u << 9,   /* `blocking`: its own decide calls cs_skips() */
     CS_ASKS_ESTIMATES = 1u << 10,  /* `estimate`: it depends on estimates */

@@ -14,7 +14,7 @@
 #include "tests/aid/family_aid.h"
 
 extern const struct cs_policy plain_drf_policy, plain_starburst_policy, plain_optimus_policy,
-    plain_time_slice_policy, plain_quota_policy, plain_co_execution_policy,
+    plain_time_slice_policy, plain_quota_policy,
     plain_harvest_policy, plain_elastic_hybrid_policy, plain_learned_policy;
 
 #define FAILURES \
@@ -260,23 +260,6 @@ static void what_has_waited_enough_goes_to_the_cloud(void **state)
     "nodes: [" NODES("train", COUNT, "a100-80", "8", MEMORY) ", " \
     NODES("rollout", COUNT, "l40s", "8", MEMORY) "], storage: {bandwidth: 20GB/s}"
 
-/* Memory for the state of two or three jobs, and of all. */
-static void groups_take_turns_in_the_fullest_slots(void **state)
-{
-    static const char *const cluster[] = {
-        TWO_POOLS("2", "2TB"), TWO_POOLS("3", "400GB"),
-        TWO_POOLS("3", "2TB") ", failures: {node_mtbf: 3h, repair: 10m, restart: 30s}",
-        TWO_POOLS("3", "2TB") ", power_cap: 23kW",
-    };
-    static const char policies[] =
-        "co-execution, {policy: co-execution, name: b, slowdown: 1.6, memory: 40%}, {policy: "
-        "co-execution, name: c, slowdown: 3, jobs_max: 2}";
-
-    (void)state;
-    for (size_t c = 0; c < sizeof cluster / sizeof *cluster; c++)
-        same_jobs(&plain_co_execution_policy, 14, cluster[c], PHASES, policies);
-}
-
 static void roles_take_the_size_at_which_they_are_over_soonest(void **state)
 {
     static const char *const cluster[] = {
@@ -354,7 +337,6 @@ int main(void)
         cmocka_unit_test(pairs_that_are_slow_are_kept_apart),
         cmocka_unit_test(optimus_takes_the_step_that_saves_most),
         cmocka_unit_test(what_has_waited_enough_goes_to_the_cloud),
-        cmocka_unit_test(groups_take_turns_in_the_fullest_slots),
         cmocka_unit_test(roles_take_the_size_at_which_they_are_over_soonest),
         cmocka_unit_test(rollouts_harvest_what_services_leave),
         cmocka_unit_test(learned_starts_the_best_of_all_pairs),
