@@ -47,6 +47,21 @@ static void validate(void **state, const char *text, const char *words, int stat
     run_line(shell, line, status, says);
 }
 
+/* Rounds of 7 steps, as 7 is below a tenth of 150, and 150 / 7 is 21.4.  140 are 20 rounds. */
+static void steps_that_are_no_whole_rounds_are_told(void **state)
+{
+    static const char world[] =
+        "experiment: e\ncluster: cluster.yaml\npolicies: [fcfs]\nworkload:\n"
+        "  arrival: {process: fixed, times: [0s]}\n  mix:\n"
+        "    - {recipe: lora, name: x, model: qwen2.5-0.5b, batch: 8, sequence: 1024, steps: 150,\n"
+        "       checkpoint_every: 7, train: {gpus: 1}}\n";
+
+    validate(state, world, "--set workload.mix.x.steps=150", 0,
+             "job x: steps: 150 count as 147: 21 rounds of 7\n");
+    validate(state, world, "--set workload.mix.x.steps=140 | grep 'count as'", 1, "");
+    validate(state, world, "--set workload.mix.x.checkpoint_every=5 | grep 'count as'", 1, "");
+}
+
 static void a_cluster_is_counted(void **state)
 {
     validate(state, CLUSTER, "", 0,
@@ -209,6 +224,7 @@ static void json_is_the_file_as_it_is_written(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        TEST(steps_that_are_no_whole_rounds_are_told),
         TEST(a_cluster_is_counted),
         TEST(a_workload_is_read_against_a_cluster_or_every_gpu),
         TEST(a_catalogue_is_counted_with_what_is_built_in),

@@ -7,6 +7,7 @@
  */
 #include "workloads/recipes/notes.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "workloads/jobs/birth.h"
+#include "workloads/random/distribution.h"
 #include "workloads/recipes/recipe.h"
 
 #define VALUE_BYTES 160u
@@ -87,6 +89,22 @@ static void add_keys(struct notes *notes, const struct entry *entry)
         }
 }
 
+/* A fixed number of steps that is no whole number of rounds: other steps than those are done. */
+static void add_steps(struct notes *notes, const struct entry *entry)
+{
+    double steps = distribution_least(&entry->steps), round_steps = entry->steps_per_run;
+    double rounds = fmax(round(steps / round_steps), 1);
+    char value[VALUE_BYTES];
+
+    assert(round_steps >= 1);
+    if (entry->whole || steps != distribution_most(&entry->steps) ||
+        rounds * round_steps == steps)
+        return;
+    snprintf(value, sizeof value, "%.10g count as %.10g: %.10g rounds of %.10g", steps,
+             rounds * round_steps, rounds, round_steps);
+    add_note(notes, "", "steps", value, false);
+}
+
 /* What each GPU of a role brings with it, and what starting costs. */
 static void add_role(struct notes *notes, const struct conf_node *conf,
                      const struct role_spec *role)
@@ -120,6 +138,7 @@ size_t entry_notes(struct arena *arena, const struct entry *entry,
 {
     struct notes notes = {arena, note, 0, room};
 
+    add_steps(&notes, entry);
     add_keys(&notes, entry);
     for (uint32_t r = 0; r < entry->form->role_count; r++)
         add_role(&notes, entry->conf, &entry->form->role[r]);
