@@ -8,8 +8,8 @@ and the processor time of both, and compares a figure with what arithmetic says 
     tests/endurance.py BUILD [--quick] [--only NAME]
 
 --quick runs a hundredth of each size.  Status 1: the peak of memory, or what one unit of
-the size adds to it, is over its limit in the table below, or a figure is not what it must
-be.
+the size adds to it beyond what a run takes once, is over its limit in the table below, or a
+figure is not what it must be.
 """
 import argparse
 import csv
@@ -18,6 +18,10 @@ import resource
 import subprocess
 import sys
 import tempfile
+
+# Megabytes that a run takes once, on its way from the first rows to all that it uses; a small
+# run's peak may also be that of the interpreter, from which the program is started.
+ONCE = 4
 
 NODE = ("cluster: {{nodes: [{{name: n, count: {nodes}, gpus: {{type: generic, count: 8}}}}]}}\n")
 END = "policies: [{policy}]\noutput: {{plots: [], tables: [{tables}]}}\n"
@@ -131,14 +135,15 @@ def main():
             peaks.append(peak)
             times.append(seconds)
             for what in faults(name, size, summary, services):
-                print("%s: %s" % (name, what), file=sys.stderr)
+                print("FAILED  endurance %s: %s" % (name, what), file=sys.stderr)
                 failed = True
         more = (peaks[1] - peaks[0]) * 1048576 / (sizes[1] - sizes[0])
         print("| %s: %s | %s | %.1f | %.1f | %d | %.1f B | %.1f | %.1f |" % (
             name, why, format(sizes[0], ","), peaks[0], peaks[1], most, more, *times), flush=True)
-        if peaks[1] > most or more > most_more:
-            print("%s: a peak of %.0f MB and %.0f B a unit more; %d and %d are allowed" % (
-                name, peaks[1], more, most, most_more), file=sys.stderr)
+        if peaks[1] > most or (peaks[1] - peaks[0] - ONCE) * 1048576 > most_more * (
+                sizes[1] - sizes[0]):
+            print("FAILED  endurance %s: a peak of %.0f MB and %.0f B a unit more; %d and %d are "
+                  "allowed" % (name, peaks[1], more, most, most_more), file=sys.stderr)
             failed = True
         counts[failed] += 1
     # The score of tests/count.sh.
