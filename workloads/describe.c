@@ -150,7 +150,7 @@ struct workload_mean workload_mean(const struct workload_spec *spec, size_t i)
         part.gpus = average_gpus(&entry->gpus);
         part.gpu_s = part.gpus * average_time(&entry->duration);
     } else {
-        part.runs = average_draws(&entry->steps, 1.0, entry->steps_per_run) +
+        part.runs = average_draws(&entry->steps, 1.0, entry->form->round_steps) +
                     entry->form->lag;
     }
     return part;

@@ -84,7 +84,7 @@ static uint32_t draw_steps(const struct source *source,
 {
     struct rng rng = job_stream(source, "steps");
     double steps = distribution_draw(&entry->steps, &rng);
-    double runs = round(steps / entry->steps_per_run);
+    double runs = round(steps / entry->form->round_steps);
 
     if (!(runs >= 1.0))
         return 1;

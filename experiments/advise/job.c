@@ -158,7 +158,7 @@ static bool read_job(const struct advise_world *world,
     job->form = entry.form;
     job->steps = fmin(distribution_mean(&entry.steps), entry.steps.max);
     job->steps = fmax(1.0, round(job->steps));
-    job->runs = fmax(1.0, round(job->steps / entry.steps_per_run));
+    job->runs = fmax(1.0, round(job->steps / entry.form->round_steps));
     job->context_tokens = job->keys.prompt_tokens + response.max;
     find_laws(job);
     return true;

@@ -271,7 +271,7 @@ const struct own_metrics *own_metrics_read(struct arena *arena,
     if (count == 0 || count > METRIC_OWN_MAX) {
         err_set(err, ERR_SCHEMA, conf_pos(node), "metrics must be a map of 1 to %d "
                 "names", METRIC_OWN_MAX);
-        err_hint(err, "Write metrics: {usd_per_hour: {of: cost_usd / makespan_s * 3600, unit: "
+        err_hint(err, "Write metrics: {usd_per_step: {of: cost_usd / steps_done, unit: "
                       "USD, better: less}}");
         return NULL;
     }

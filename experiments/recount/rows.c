@@ -206,7 +206,10 @@ void rows_end(struct rows *rows, const struct host_job *job, enum job_status sta
         row_end(rows, job, status, now);
     if (!rows->plain && (request->submit_ns < rows->spec->warmup_ns || is_replica(request)))
         return;
-    rows->steps += job->step;
+    /* The first rounds of a job that trains on what it generated before train nothing. */
+    if (job->step > request->form->lag)
+        rows->steps += (uint64_t)(job->step - request->form->lag) *
+                       (request->form->round_steps > 1 ? request->form->round_steps : 1);
     rows->failed += status == JOB_FAILED;
     add_due(rows, job, status, now);
     if (status == JOB_DONE)

@@ -8,6 +8,7 @@
 
 #include "experiments/columns/metric.h"
 #include "experiments/spec/trial_spec.h"
+#include "models/jobs/job.h"
 #include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -61,7 +62,7 @@ void job_times_ended(struct job_times *times, const struct host_job *job,
 
     if (status == JOB_DONE && now > times->last_end_ns)
         times->last_end_ns = now;
-    times->steps += job->step;
+    times->steps += job_steps_done(job->request.form, job->step);
     if (job->request.deadline_ns != CLOCK_NEVER_NS && job->request.deadline_ns != 0 &&
         (status != JOB_UNFINISHED || now >= job->request.deadline_ns)) {
         times->deadlines++;

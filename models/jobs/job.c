@@ -76,6 +76,14 @@ uint32_t phase_runs(const struct phase_spec *phase, uint32_t steps)
     return (steps - phase->skip_last - phase->skip_first) / phase->every;
 }
 
+uint64_t job_steps_done(const struct job_form *form, uint32_t rounds)
+{
+    assert(form != NULL);
+    uint64_t trained = rounds > form->lag ? rounds - form->lag : 0;
+
+    return trained * (form->round_steps > 0 ? form->round_steps : 1);
+}
+
 struct role_load job_role_load(const struct role_spec *role, bool first, bool gpus,
                                uint32_t nodes)
 {

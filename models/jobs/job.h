@@ -81,8 +81,8 @@ struct phase_spec {
     uint32_t role;
     uint32_t sync_to;           /* the role that receives weights or data */
     uint32_t after_mask;        /* bit p: starts after phase p of this step */
-    uint32_t every;             /* runs in each every-th step, of those that it
-                                   does not skip; >= 1 */
+    uint32_t every;             /* runs in every n-th step, for n = every >= 1;
+                                   steps that it skips do not count */
     uint32_t skip_first, skip_last;     /* how many first and last steps it
                                            does not run in */
     const struct phase_law *law;        /* models/laws/phase.h */
@@ -105,6 +105,8 @@ struct job_form {
     uint32_t role_count, phase_count;
     struct role_spec role[FORM_ROLES_MAX];
     struct phase_spec phase[FORM_PHASES_MAX];
+    uint32_t round_steps;       /* a round of the phases stands for so many steps of
+                                   training; 0: for one */
 };
 
 struct job_request {
@@ -141,6 +143,8 @@ enum job_status {
 bool phase_due(const struct phase_spec *phase, uint32_t step, uint32_t steps);
 /* Returns in how many of `steps` steps the phase runs. */
 uint32_t phase_runs(const struct phase_spec *phase, uint32_t steps);
+/* Returns how many steps of training the first `rounds` rounds of a job are. */
+uint64_t job_steps_done(const struct job_form *form, uint32_t rounds);
 /* Returns the law of a phase in that step. */
 const struct phase_law *phase_law_at(const struct phase_spec *phase,
                                      uint32_t step);

@@ -40,10 +40,10 @@ static const struct conf_field outage_fields[] = {
              "how long an interrupted job holds its next lease before it "
              "works, beside loading", .max = YEAR_S),
     CONF_KEY("checkpoint", CONF_TIME, outage_spec, checkpoint_ns, CONF_ABSENT,
-             "a job of known length saves, at no cost, each time that it has "
-             "done so much of its length, which takes twice as long at half "
-             "speed; without it an interrupted one begins anew (jobs of phases: "
-             "as their checkpoint_every)", .min = 1, .max = YEAR_S),
+             "work between two saves of a job of known length, as time at full "
+             "speed: at half speed twice as much time passes; a save costs "
+             "nothing; without it an interrupted job begins anew (jobs of "
+             "phases: as their checkpoint_every)", .min = 1, .max = YEAR_S),
 };
 
 const struct conf_schema outage_schema =

@@ -23,7 +23,7 @@ bool host_task_before(const struct cs_host *host, uint32_t a, uint32_t b);
 void host_order_insert(struct cs_host *host, uint32_t task);
 /* Puts a waiting task at the place that before() gives it now. */
 void host_order_again(struct cs_host *host, uint32_t task);
-/* The same for all tasks of a job, of which before() says another thing now. */
+/* The same for all tasks of one job, after its place has changed. */
 void host_order_anew(struct cs_host *host, const uint32_t *task, uint32_t count);
 /* Sorts all that waits by what before() says now. */
 void host_order_sort(struct cs_host *host);

@@ -467,6 +467,10 @@ static void one_step_off_generates_the_next_while_it_trains_on_the_last(
     }
     assert_false(nth(csv, "checkpoint,train", 2, &save[0], &save[1]));
     free(csv);
+    csv = program_result(&program, "out", "compare.csv");
+    assert_non_null(csv);
+    assert_non_null(strstr(csv, ",steps_done,1,5,"));
+    free(csv);
     program_close(&program);
 }
 

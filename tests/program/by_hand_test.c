@@ -226,6 +226,30 @@ static void a_slow_job_saves_after_so_much_of_its_length(void **state)
     hand_near(cell("summary.csv", "fcfs", NULL, "gpu_lost_fraction"), 150.0 / 1400);
 }
 
+/* Rounds of 15 steps, a tenth of 150; of 1, 5, 7 and 10, as 20 is no multiple of 11 to 15.  Of
+ * rounds of 7, 21 are the nearest to 150 steps. */
+static void steps_are_counted_and_not_rounds(void **state)
+{
+    static const struct { const char *every; int steps; } want[] = {
+        { "0", 150 }, { "1", 150 }, { "5", 150 }, { "7", 147 }, { "20", 150 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        char yaml[900];
+
+        snprintf(yaml, sizeof yaml, "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+                 "    - {name: a, count: 1, gpus: {type: a100-80, count: 1},\n"
+                 "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB}\n"
+                 "  storage: {bandwidth: 10GB/s}\n"
+                 "workload:\n  arrival: {process: fixed, times: [0s]}\n  mix:\n"
+                 "    - {recipe: lora, model: qwen2.5-0.5b, batch: 8, sequence: 1024, steps: 150,\n"
+                 "       checkpoint_every: %s, train: {gpus: 1}}\n"
+                 "policies: [fcfs]\noutput: {plots: []}\n", want[i].every);
+        run(yaml, NULL);
+        hand_near(cell("summary.csv", "fcfs", NULL, "steps_done"), want[i].steps);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +260,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(decisions_of_the_warmup_are_not_counted_as_limited),
         cmocka_unit_test(a_deadline_before_the_replay_begins_is_missed),
         cmocka_unit_test(a_slow_job_saves_after_so_much_of_its_length),
+        cmocka_unit_test(steps_are_counted_and_not_rounds),
     };
 
     (void)argc;

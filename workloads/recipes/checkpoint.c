@@ -114,6 +114,6 @@ void draft_checkpoint(struct draft *draft, const struct train_shape *shape,
     law.storage_bytes = draft_checkpoint_bytes(draft, shape);
     number = draft_phase(draft, PHASE_CHECKPOINT, "checkpoint", role,
                          1u << after, &law);
-    every /= draft->entry.steps_per_run;
+    every /= draft->form->round_steps;
     draft->form->phase[number].every = every > 0 ? every : 1;
 }

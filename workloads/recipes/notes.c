@@ -92,7 +92,7 @@ static void add_keys(struct notes *notes, const struct entry *entry)
 /* A fixed number of steps that is no whole number of rounds: other steps than those are done. */
 static void add_steps(struct notes *notes, const struct entry *entry)
 {
-    double steps = distribution_least(&entry->steps), round_steps = entry->steps_per_run;
+    double steps = distribution_least(&entry->steps), round_steps = entry->form->round_steps;
     double rounds = fmax(round(steps / round_steps), 1);
     char value[VALUE_BYTES];
 

@@ -116,10 +116,10 @@ bool draft_open(struct draft *draft, const struct world *world,
     entry->share = keys->share;
     entry->tenant = keys->tenant;
     entry->priority = (int32_t)keys->priority;
-    entry->steps_per_run = 1;
     draft->form = arena_alloc(world->arena, 1, sizeof *draft->form);
     draft->form->name = keys->name;
     draft->form->recipe = recipe->name;
+    draft->form->round_steps = 1;
     entry->form = draft->form;
     return read_times(draft, keys->deadline, "deadline",
                       &entry->has_deadline, &entry->deadline);
@@ -185,7 +185,7 @@ uint32_t draft_steps_per_run(struct draft *draft)
     run = every > 0 && every < most ? every : most;
     while (every > 0 && every % run != 0)
         run--;
-    draft->entry.steps_per_run = run;
+    draft->form->round_steps = run;
     return run;
 }
 

@@ -123,7 +123,6 @@ struct entry {
     struct distribution gpus, duration;     /* duration in seconds */
     const struct job_rates *rates;          /* NULL: the same everywhere */
     struct distribution steps;  /* if not */
-    uint32_t steps_per_run;     /* a run of the graph stands for so many */
     const char *layout_why;     /* `layout: auto`: what a reader should know of the
                                    choice; NULL: nothing */
 };
