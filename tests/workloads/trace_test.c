@@ -405,6 +405,9 @@ static void faulty_keys_are_refused_in_the_workload_file(void **state)
         assert_string_equal(aid.err.pos.file, "w.yaml");
         assert_int_equal(aid.err.pos.line, 1);
     }
+    /* What is missing is shown as it would be written. */
+    assert_null(read_trace(&aid, path, "format: csv"));
+    assert_non_null(strstr(aid.err.hint, "Write columns: {submit: A, duration: B, gpus: C}"));
     remove_file(path);
     aid_close(&aid);
 }

@@ -351,9 +351,11 @@ static bool read_keys(struct trace_spec *spec, const struct world *world,
     spec->path = path_beside(world->arena,
                              conf_pos(conf_get(conf, "file")).file,
                              keys->file);
-    if (keys->format == FORMAT_CSV && keys->columns == NULL)
-        return err_set(err, ERR_SCHEMA, conf_pos(conf),
-                       "columns is missing: format csv needs it");
+    if (keys->format == FORMAT_CSV && keys->columns == NULL) {
+        err_set(err, ERR_SCHEMA, conf_pos(conf), "columns is missing: format csv needs it");
+        return err_hint(err, "Write columns: {submit: A, duration: B, gpus: C}, with the names "
+                        "that the first line of the file has.");
+    }
     if (keys->format != FORMAT_CSV && keys->columns != NULL)
         return err_set(err, ERR_SCHEMA, conf_pos(keys->columns),
                        "columns has no meaning for format %s",
