@@ -8,8 +8,9 @@
  * it was tuned and not what it is.
  *
  * The key of a name is what is left of it in lower case; equal keys are equal
- * names.  A name that several entries share (a100) is a family: it finds none
- * of them, and the hint lists them all.
+ * names.  An entry keeps the keys of its name and of its aliases.  A name that
+ * several entries share (a100) is a family: it finds none of them, and the hint
+ * lists them all.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -18,13 +19,14 @@
 
 #include "models/catalogue/catalogue.h"
 #include "models/catalogue/form.h"
+#include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 
 #define KEY_BYTES 80
 
 /* The key of a name; names that differ in what says nothing have one key.
- * False: it is too long for a name. */
+ * False: it has none, as nothing is left of it, or it is too long for a name. */
 static bool name_key(const char *name, char key[KEY_BYTES])
 {
     assert(name != NULL);
@@ -37,8 +39,9 @@ static bool name_key(const char *name, char key[KEY_BYTES])
 
     if (slash != NULL)
         name = slash + 1;
-    if (snprintf(text, sizeof text, "%s", name) >= (int)sizeof text)
+    if (strlen(name) >= sizeof text)
         return false;
+    strcpy(text, name);
     for (size_t i = 0; i < sizeof behind / sizeof behind[0]; i++) {
         size_t bytes = strlen(text), end = strlen(behind[i]);
         if (bytes > end && strcasecmp(text + bytes - end, behind[i]) == 0)
@@ -58,34 +61,78 @@ static bool name_key(const char *name, char key[KEY_BYTES])
     return n > 0;
 }
 
-static bool same_name(const char *a, const char *b)
+/* Has one of a list of names that key?  NULL: there is none. */
+static bool list_has(const struct conf_node *list, const char *key)
 {
-    assert(a != NULL && b != NULL);
-    char left[KEY_BYTES], right[KEY_BYTES];
+    assert(key != NULL);
+    char own[KEY_BYTES];
 
-    return strcasecmp(a, b) == 0 ||
-           (name_key(a, left) && name_key(b, right) &&
-            strcmp(left, right) == 0);
-}
-
-/* One of a list of names?  NULL: there is none. */
-static bool list_has(const struct conf_node *list, const char *name)
-{
     if (list == NULL || conf_kind(list) != CONF_LIST)
         return false;
     for (size_t i = 0; i < conf_count(list); i++) {
         const struct conf_node *item = conf_item(list, i);
         if (conf_kind(item) == CONF_SCALAR &&
-            same_name(conf_text(item), name))
+            name_key(conf_text(item), own) && strcmp(own, key) == 0)
             return true;
     }
     return false;
 }
 
-static bool answers_to(const struct form *form, const char *name)
+/* The keys of the name of a form, and of its aliases. */
+static const char **keys_of(struct arena *arena, const struct form *form)
 {
-    assert(form != NULL && name != NULL);
-    return same_name(form->name, name) || list_has(form->aliases, name);
+    assert(form->name != NULL);
+    const struct conf_node *list = form->aliases;
+    size_t count = list != NULL && conf_kind(list) == CONF_LIST ? conf_count(list) : 0;
+    const char **keys = arena_alloc(arena, count + 2, sizeof *keys);
+    char key[KEY_BYTES];
+    size_t n = 0;
+
+    if (name_key(form->name, key))
+        keys[n++] = arena_text(arena, key);
+    for (size_t i = 0; i < count; i++) {
+        const struct conf_node *item = conf_item(list, i);
+        if (conf_kind(item) == CONF_SCALAR && name_key(conf_text(item), key))
+            keys[n++] = arena_text(arena, key);
+    }
+    keys[n] = NULL;
+    return keys;
+}
+
+void catalogue_keep_keys(struct catalogue *catalogue)
+{
+    assert(catalogue != NULL);
+    for (int which = 0; which < CATALOGUE_SECTION_COUNT; which++)
+        for (size_t i = 0; i < catalogue->section[which].count; i++) {
+            struct form *form = catalogue_form_at(catalogue, which, i);
+            form->keys = keys_of(catalogue->arena, form);
+        }
+}
+
+static bool answers_to(const struct form *form, const char *key)
+{
+    assert(form->keys != NULL && key != NULL);
+    for (const char **own = form->keys; *own != NULL; own++)
+        if (strcmp(*own, key) == 0)
+            return true;
+    return false;
+}
+
+/* The first entry but `except` that answers to a name; NULL: none does. */
+static struct form *first_owner(const struct catalogue *catalogue, int which,
+                                const struct form *except, const char *name)
+{
+    assert(which < CATALOGUE_SECTION_COUNT);
+    char key[KEY_BYTES];
+
+    if (!name_key(name, key))
+        return NULL;
+    for (size_t i = 0; i < catalogue->section[which].count; i++) {
+        struct form *form = catalogue_form_at(catalogue, which, i);
+        if (form != except && answers_to(form, key))
+            return form;
+    }
+    return NULL;
 }
 
 struct form *catalogue_form_as(const struct catalogue *catalogue, int which,
@@ -95,25 +142,7 @@ struct form *catalogue_form_as(const struct catalogue *catalogue, int which,
     assert(name != NULL);
     struct form *form = catalogue_form_find(catalogue, which, name);
 
-    for (size_t i = 0; !form && i < catalogue->section[which].count; i++) {
-        struct form *other = catalogue_form_at(catalogue, which, i);
-        if (answers_to(other, name))
-            form = other;
-    }
-    return form;
-}
-
-/* Another entry that answers to the name; NULL: none does. */
-static const char *other_owner(const struct catalogue *catalogue, int which,
-                               const struct form *form, const char *name)
-{
-    assert(form != NULL && name != NULL);
-    for (size_t i = 0; i < catalogue->section[which].count; i++) {
-        const struct form *other = catalogue_form_at(catalogue, which, i);
-        if (other != form && answers_to(other, name))
-            return other->name;
-    }
-    return NULL;
+    return form != NULL ? form : first_owner(catalogue, which, NULL, name);
 }
 
 /* Is that value of a key a list of names?  NULL: yes, an empty one. */
@@ -190,12 +219,11 @@ bool catalogue_aliases_ok(const struct catalogue *catalogue, int which,
         return false;
     for (size_t i = 0; list != NULL && i < conf_count(list); i++) {
         const struct conf_node *name = conf_item(list, i);
-        const char *owner = other_owner(catalogue, which, form,
-                                        conf_text(name));
+        const struct form *owner = first_owner(catalogue, which, form, conf_text(name));
         if (owner != NULL)
             return err_set(err, ERR_SCHEMA, conf_pos(name),
                            "alias '%s' of %s '%s' names %s '%s' already",
-                           conf_text(name), item, form->name, item, owner);
+                           conf_text(name), item, form->name, item, owner->name);
     }
     return true;
 }
@@ -206,12 +234,15 @@ static size_t list_family(const struct catalogue *catalogue, int which,
 {
     assert(name != NULL);
     assert(out != NULL && room > 0);
+    char key[KEY_BYTES];
     size_t count = 0, used = 0;
 
     out[0] = '\0';
+    if (!name_key(name, key))
+        return 0;
     for (size_t i = 0; i < catalogue->section[which].count; i++) {
         const struct form *form = catalogue_form_at(catalogue, which, i);
-        if (!list_has(form->families, name) || used >= room)
+        if (!list_has(form->families, key) || used >= room)
             continue;
         int n = snprintf(out + used, room - used, "%s%s",
                          count > 0 ? " or " : "", form->name);
@@ -228,9 +259,14 @@ bool catalogue_gpu_named(const struct catalogue *catalogue, const char *gpu,
     const struct form *form = catalogue_form_find(catalogue, CATALOGUE_GPUS,
                                                   gpu);
 
-    return same_name(gpu, name) ||
-           (form != NULL && (answers_to(form, name) ||
-                             list_has(form->families, name)));
+    char key[KEY_BYTES], own[KEY_BYTES];
+
+    if (strcmp(gpu, name) == 0)
+        return true;
+    if (!name_key(name, key))
+        return false;
+    return (name_key(gpu, own) && strcmp(own, key) == 0) ||
+           (form != NULL && (answers_to(form, key) || list_has(form->families, key)));
 }
 
 /* An H100 is no A100: that a name is near says nothing where the letters in

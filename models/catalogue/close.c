@@ -478,6 +478,7 @@ static const int close_order[CATALOGUE_SECTION_COUNT] = {
 bool catalogue_close(struct catalogue *catalogue, struct err *err)
 {
     assert(catalogue && err);
+    catalogue_keep_keys(catalogue);
     for (int k = 0; k < CATALOGUE_SECTION_COUNT; k++) {
         int which = close_order[k];
         for (size_t i = 0; i < catalogue->section[which].count; i++) {

@@ -23,6 +23,8 @@ struct form {
     const struct conf_node *aliases;    /* other names; NULL: none */
     const struct conf_node *families;   /* names shared with other entries, or
                                            NULL */
+    const char **keys;          /* of the name and of its aliases, see alias.c; ends
+                                   with NULL; NULL before the entries are closed */
 };
 
 /* Forms: what the reader fills of an entry, whole numbers as the file states them.
@@ -97,6 +99,8 @@ struct form *catalogue_form_find(const struct catalogue *catalogue, int which,
 /* Returns the form that answers to that name: its own, or an alias (alias.c). */
 struct form *catalogue_form_as(const struct catalogue *catalogue, int which,
                                const char *name);
+/* Keeps the keys of the names of all entries, so that each is computed once. */
+void catalogue_keep_keys(struct catalogue *catalogue);
 /* Checks that the aliases of a form are a list of names, and that no other
  * entry has one of them.  `item`: the entry, as messages show it.  False: *err
  * is set. */
