@@ -181,24 +181,24 @@ static double use_of(const struct mirror *flow, uint32_t link)
     return 0;
 }
 
-static double oracle_level(const struct world *world, uint32_t link,
-                           const bool *open)
+/* The level at which each link is full: what closed flows leave, over what open ones want. */
+static void oracle_levels(const struct world *world, const bool *open, double *level)
 {
-    double left = world->capacity[link], demand = 0;
+    double left[LINK_MAX], demand[LINK_MAX] = { 0 };
 
+    memcpy(left, world->capacity, world->link_count * sizeof left[0]);
     for (uint32_t i = 0; i < world->flow_count; i++) {
-        double per_unit = use_of(&world->flow[i], link);
+        const struct mirror *flow = &world->flow[i];
 
-        if (!world->flow[i].on || per_unit == 0)
-            continue;
-        if (open[i])
-            demand += per_unit * world->flow[i].weight;
-        else
-            left -= per_unit * world->flow[i].rate;
+        for (uint32_t k = 0; flow->on && k < flow->use_count; k++) {
+            if (open[i])
+                demand[flow->use[k].link] += flow->use[k].per_unit * flow->weight;
+            else
+                left[flow->use[k].link] -= flow->use[k].per_unit * flow->rate;
+        }
     }
-    if (demand == 0)
-        return (double)INFINITY;
-    return left > 0 ? left / demand : 0;
+    for (uint32_t j = 0; j < world->link_count; j++)
+        level[j] = demand[j] == 0 ? (double)INFINITY : fmax(left[j], 0) / demand[j];
 }
 
 /* Closes all that the level stops, by links and caps; true if any. */
@@ -238,10 +238,9 @@ static void oracle(struct world *world)
     while (any) {
         double level = (double)INFINITY;
 
-        for (uint32_t j = 0; j < world->link_count; j++) {
-            link_level[j] = oracle_level(world, j, open);
+        oracle_levels(world, open, link_level);
+        for (uint32_t j = 0; j < world->link_count; j++)
             level = fmin(level, link_level[j]);
-        }
         for (uint32_t i = 0; i < world->flow_count; i++)
             if (open[i])
                 level = fmin(level, world->flow[i].rate_max /
