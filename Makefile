@@ -79,14 +79,14 @@ $(LIB) $(B)/libaids.a: $(B)/sources.stamp
 	$(AR) qcs $@ $(filter %.o,$^)
 $(LIB): $(OBJ)
 $(B)/libaids.a: $(AIDS:=.o)
-GOLD   := $(if $(SAN),,$(if $(shell command -v ld.gold),-fuse-ld=gold))
+LINK   := $(if $(shell command -v ld.lld),-fuse-ld=lld) $(if $(SAN),,-Wl,-S)
 $(foreach t,$(TEST),$(eval $(B)/tests/$(notdir $(t:.o=)): $(t)))
 $(TESTS): $(B)/libaids.a $(LIB)
 	echo '  LINK   $@'
-	$(CC) $(MODE) $(GOLD) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
+	$(CC) $(MODE) $(LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
 $(B)/tests/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(LIB)
 	echo '  LINK   $@'
-	$(CC) $(MODE) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(CC) $(MODE) $(LINK) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
 # What reads no text need not tell a fuzzer of its comparisons; a test needs no optimizer.
 MUTE    = $(and $(findstring fuzzer,$(SAN)),$(filter models/% policies/% tests/%,$(<D)/))
 QUICK   = $(if $(filter %_test.o,$@),-O0)

@@ -9,6 +9,8 @@
 # alone; nothing missing, nothing done.  Only apt-get is driven; elsewhere it
 # says what to install and stops.
 set -eu
+# What tests/all.sh takes: the system's own programs.
+PATH=/usr/bin:$PATH
 
 missing=
 # need PACKAGE WHAT COMMAND...: PACKAGE is missing unless COMMAND succeeds.
@@ -62,6 +64,7 @@ look() {
     need git 'git' command -v git
     need musl-dev 'another libm' eval '[ -f /usr/lib/$(uname -m)-linux-musl/libc.a ]'
     need clang 'clang' command -v clang
+    need lld 'a linker that takes little time' command -v ld.lld
     need libclang-rt-dev 'sanitizers of clang' sanitizers
     need python3-jsonschema 'a validator of JSON Schema' \
         python3 -c 'import jsonschema'

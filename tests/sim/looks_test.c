@@ -248,12 +248,12 @@ static void narrow_intervals_hold_the_truth(void **state)
         }
 }
 
-/* The standard error of 2.5% is 0.25 points in 4,000 runs, 0.5 in 1,000.  Skewed
+/* The standard error of 2.5% is 0.35 points in 2,000 runs, 0.7 in 500.  Skewed
  * samples are as often wrong as one look at 20 of them is. */
 static void a_limit_that_is_the_truth_is_seldom_passed(void **state)
 {
     static const double most[] = { 2.5, 2.5, 3.6, 4.2, 4.2, 8 };
-    static const uint32_t runs[] = { 4000, 4000, 4000, 1000, 1000, 500 };
+    static const uint32_t runs[] = { 2000, 2000, 2000, 500, 500, 250 };
 
     (void)state;
     for (int w = 0; w < WORLDS; w++) {
