@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "experiments/preflight/kinds.h"
 #include "experiments/spec/experiment.h"
@@ -22,12 +23,15 @@
 #include "models/laws/phase.h"
 #include "policies/plan.h"
 #include "policies/policy.h"
+#include "policies/registry/registry.h"
 #include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "workloads/source.h"
 
 #define GROUPS_MAX 64u          /* that a promise tells apart */
+#define SHARERS 5u              /* policies that a hint names */
+#define SHARERS_BYTES (SHARERS * 32u + 1)
 
 /* Jobs that a policy meets, each kind once. */
 struct meeting {
@@ -157,16 +161,37 @@ static bool tell_promises(const struct meeting *meeting, const char *name, struc
     return false;
 }
 
+/* Names the first few of the built-in policies that start parts of GPUs and count them. */
+static void list_sharers(char *list, size_t room)
+{
+    const struct cs_policy *policy;
+    uint32_t named = 0;
+    size_t used = 0;
+
+    assert(room >= SHARERS_BYTES);
+    list[0] = '\0';
+    for (size_t i = 0; named < SHARERS && (policy = registry_at(i)) != NULL; i++) {
+        if (policy->flags & (CS_COUNTS_WHOLE | CS_WHOLE_GPUS | CS_ONE_ROLE))
+            continue;
+        used += (size_t)snprintf(list + used, room - used, "%s%.30s", named > 0 ? ", " : "",
+                                 policy->name);
+        named++;
+    }
+}
+
 /* Of room that is counted in whole GPUs. */
 static bool tell_parts(const struct experiment *experiment, const struct experiment_point *point,
                        const char *name, struct err *err)
 {
+    char list[SHARERS_BYTES];
+
     assert(name != NULL);
     if (!kinds_have_parts(experiment, point))
         return false;
+    list_sharers(list, sizeof list);
     err_set(err, ERR_RANGE, err->pos, "policy %.60s counts a part of a GPU as a whole one, and "
             "jobs ask for parts: they may wait beside GPUs with room", name);
-    return err_hint(err, "Policies that count parts: fcfs, sjf, conservative, gavel, quota."), true;
+    return err_hint(err, "Policies that count parts: %s.", list), true;
 }
 
 /* Of what its GPUs are to the jobs that it meets. */

@@ -234,7 +234,7 @@ static bool check_shared(const struct cluster_spec *spec,
     assert(spec->node_count > 0);
     static const char *const energy[] = { "pue", "carbon", "power_cap",
                                           "electricity" };
-    bool watts = false, nics = false;
+    bool watts = false, nics = false, paid = false;
 
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
@@ -242,13 +242,16 @@ static bool check_shared(const struct cluster_spec *spec,
         watts |= group->max_w > 0 ||
                  (group->gpu != NULL && group->gpu->tdp_w > 0);
         nics |= group->nic_bps > 0;
+        paid |= !group->energy_included;
     }
     for (size_t i = 0; i < sizeof energy / sizeof energy[0]; i++)
         if (!conf_acts(conf->at, energy[i], !watts,
                        "needs nodes whose power is known: a generic GPU has "
                        "none", err))
             return false;
-    return conf_acts(conf->network, "oversubscription", !nics,
+    return conf_acts(conf->at, "electricity", !paid,
+                     "needs nodes whose price includes no energy, as `price: owned`", err) &&
+           conf_acts(conf->network, "oversubscription", !nics,
                      "needs nodes with nics: without them the network never "
                      "limits", err) &&
            conf_acts(conf->storage, "transfer", !spec->rents,

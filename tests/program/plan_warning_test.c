@@ -178,8 +178,9 @@ static void who_counts_parts_as_whole_gpus_is_told(void **state)
     static const char *const counts[] = { "srtf", "srsf", "fewest-gpus", "las", "dlas", "gittins",
                                           "time-slice", "synergy" };
     static const char *const shares[] = {
-        "fcfs", "sjf", "edf", "fair-share", "easy", "conservative", "dynamic", "qssf", "drf",
-        "gavel", "optimus", "afs", "elasticflow", "quota", "lucid", "shockwave", "pollux", "sia"
+        "fcfs", "sjf", "ljf", "hrrn", "wfp3", "edf", "fair-share", "easy", "conservative",
+        "dynamic", "qssf", "drf", "gavel", "optimus", "afs", "elasticflow", "quota", "lucid",
+        "shockwave", "pollux", "sia"
     };
     static const char node[] = "    - {name: a, count: 1, gpus: {type: t4, count: 1}, cpu: {type: "
         "epyc-7763, sockets: 1}, memory: 256GB, price: 1USD/h}\n";
@@ -197,6 +198,8 @@ static void who_counts_parts_as_whole_gpus_is_told(void **state)
         snprintf(one, sizeof one, "[%s]", counts[i]);
         assert_int_equal(warned(node, jobs, one, "counts a part of a GPU as a whole one"), 1);
     }
+    assert_int_equal(warned(node, jobs, "[srtf]",
+                            "Policies that count parts: fcfs, sjf, ljf, hrrn, wfp3."), 1);
     assert_int_equal(warned(node, jobs, policies, "counts a part of a GPU as a whole one"), 8);
     hand_run(&program, written, NULL);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)

@@ -62,6 +62,26 @@ static void steps_that_are_no_whole_rounds_are_told(void **state)
     validate(state, world, "--set workload.mix.x.checkpoint_every=5 | grep 'count as'", 1, "");
 }
 
+/* The longest response has 2,048 tokens, so that parts of as many are whole ones; of one tp,
+ * there is no sequence to share. */
+static void values_that_change_nothing_beside_others_are_told(void **state)
+{
+    static const char world[] =
+        "experiment: e\ncluster: cluster.yaml\npolicies: [static]\nworkload:\n"
+        "  arrival: {process: fixed, times: [0s]}\n  mix:\n"
+        "    - {recipe: grpo, name: x, model: qwen2.5-0.5b, prompts: 8, prompt_tokens: 100,\n"
+        "       response: {mean: 200, cv: 1, max: 2048, partial: 2048}, steps: 4, tp: 1,\n"
+        "       sequence_parallel: true, rollout: {gpus: 1}, train: {gpus: 2}}\n";
+
+    validate(state, world, "", 0,
+             "job x: response.partial: 2048 does nothing: no response is longer than 2048\n");
+    validate(state, world, "", 0, "job x: sequence_parallel: true does nothing: tp is 1\n");
+    validate(state, world, "--set workload.mix.x.response.partial=2047 "
+             "--set workload.mix.x.tp=2 | grep 'does nothing'", 1, "");
+    validate(state, world, "--set workload.mix.x.sequence_parallel=false "
+             "| grep 'sequence_parallel: true'", 1, "");
+}
+
 static void a_cluster_is_counted(void **state)
 {
     validate(state, CLUSTER, "", 0,
@@ -225,6 +245,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(steps_that_are_no_whole_rounds_are_told),
+        TEST(values_that_change_nothing_beside_others_are_told),
         TEST(a_cluster_is_counted),
         TEST(a_workload_is_read_against_a_cluster_or_every_gpu),
         TEST(a_catalogue_is_counted_with_what_is_built_in),

@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/arena.h"
@@ -105,6 +106,29 @@ static void add_steps(struct notes *notes, const struct entry *entry)
     add_note(notes, "", "steps", value, false);
 }
 
+/* Values that are set and change nothing beside another value.  They are told, not refused, so
+ * that a sweep may go through them. */
+static void add_idle(struct notes *notes, const struct entry *entry)
+{
+    const struct conf_node *response = conf_get(entry->conf, "response");
+    const struct conf_node *partial = response != NULL ? conf_get(response, "partial") : NULL;
+    const struct conf_node *most = response != NULL ? conf_get(response, "max") : NULL;
+    const struct conf_node *parallel = conf_get(entry->conf, "sequence_parallel");
+    const struct conf_node *tp = conf_get(entry->conf, "tp");
+    char value[VALUE_BYTES];
+
+    assert(entry->recipe != NULL);
+    if (partial != NULL && most != NULL &&
+        strtod(conf_text(partial), NULL) >= strtod(conf_text(most), NULL)) {
+        snprintf(value, sizeof value, "%.20s does nothing: no response is longer than %.20s",
+                 conf_text(partial), conf_text(most));
+        add_note(notes, "response", "partial", value, false);
+    }
+    if (parallel != NULL && strcmp(conf_text(parallel), "true") == 0 &&
+        (tp == NULL || strtod(conf_text(tp), NULL) == 1))
+        add_note(notes, "", "sequence_parallel", "true does nothing: tp is 1", false);
+}
+
 /* What each GPU of a role brings with it, and what starting costs. */
 static void add_role(struct notes *notes, const struct conf_node *conf,
                      const struct role_spec *role)
@@ -139,6 +163,7 @@ size_t entry_notes(struct arena *arena, const struct entry *entry,
     struct notes notes = {arena, note, 0, room};
 
     add_steps(&notes, entry);
+    add_idle(&notes, entry);
     add_keys(&notes, entry);
     for (uint32_t r = 0; r < entry->form->role_count; r++)
         add_role(&notes, entry->conf, &entry->form->role[r]);

@@ -313,8 +313,9 @@ static enum row read_next_row(struct request_trace *t, struct row_values *row,
 
 /* ---- opening ----------------------------------------------------------- */
 
-/* Finds a column by name, or reports it with the columns that there are. */
-static bool find_column(const struct request_trace *t, const char *name,
+/* Finds the column that a key of `columns` names, or reports it with the columns that there
+ * are. */
+static bool find_column(const struct request_trace *t, const char *key, const char *name,
                         size_t *column, struct err *err)
 {
     struct err_pos pos = {t->spec->path, 1, 1};
@@ -329,7 +330,9 @@ static bool find_column(const struct request_trace *t, const char *name,
             "are %s", name, has);
     near = conf_nearest(name, csv_names(t->csv));
     if (near != NULL)
-        err_hint(err, "Did you mean %s?", near);
+        return err_hint(err, "Did you mean %s?", near);
+    if (t->spec->format == FORMAT_CSV)
+        return err_hint(err, "Name it in the workload: `trace: {columns: {%s: COLUMN}}`.", key);
     return false;
 }
 
@@ -353,9 +356,9 @@ static struct request_trace *open_rows(struct arena *arena,
     t->csv = csv_open(arena, spec->path, CSV_COMMA, err);
     if (t->csv == NULL)
         return NULL;
-    if (find_column(t, spec->name.arrive, &t->arrive, err) &&
-        find_column(t, spec->name.prompt, &t->prompt, err) &&
-        find_column(t, spec->name.output, &t->output, err))
+    if (find_column(t, "arrive", spec->name.arrive, &t->arrive, err) &&
+        find_column(t, "prompt", spec->name.prompt, &t->prompt, err) &&
+        find_column(t, "output", spec->name.output, &t->output, err))
         return t;
     request_trace_close(t);
     return NULL;

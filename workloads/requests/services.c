@@ -11,6 +11,7 @@
  */
 #include "workloads/requests/services.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@
 #include "sim/config/conf.h"
 #include "sim/text/string_set.h"
 #include "workloads/random/arrival_read.h"
+#include "workloads/random/distribution.h"
 #include "workloads/random/distribution_read.h"
 #include "workloads/recipes/recipe.h"
 #include "workloads/requests/request_trace.h"
@@ -290,6 +292,21 @@ static bool read_prefix(const struct world *world,
     return true;
 }
 
+/* A beginning is part of its prompt: of the longest one, at least. */
+static bool check_prefix(const struct world *world, const struct conf_node *prefix,
+                         const struct service_entry *e)
+{
+    double most = distribution_most(&e->prompt);
+
+    assert(most >= 1);
+    if (prefix == NULL || e->prefix_tokens <= most)
+        return true;
+    err_set(world->err, ERR_RANGE, conf_pos(conf_get(prefix, "tokens")),
+            "tokens of prefix must be at most those of the longest prompt, found %u and %.10g",
+            e->prefix_tokens, most);
+    return err_hint(world->err, "Lengthen `prompt`, or shorten the prefix.");
+}
+
 /* Drawn requests need arrivals and an end; a trace has both itself. */
 static bool read_requests(struct service_draft *d)
 {
@@ -317,6 +334,8 @@ static bool read_requests(struct service_draft *d)
     e->prompt = make_constant(512);
     if (keys.prompt != NULL &&
         !read_tokens(world, keys.prompt, "prompt", &e->prompt))
+        return false;
+    if (!check_prefix(world, keys.prefix, e))
         return false;
     e->generates = keys.output != NULL;
     return keys.output == NULL ||
