@@ -190,9 +190,11 @@ static bool parse_cost_key(const char *key, uint32_t *gpus)
         *gpus = UINT32_MAX;
         return true;
     }
+    if (key[0] < '0' || key[0] > '9')   /* strtoul() takes signs and blanks */
+        return false;
     unsigned long n = strtoul(key, &end, 10);
     *gpus = (uint32_t)n;
-    return end != key && n > 0 && n < UINT32_MAX && strcmp(end, "gpu") == 0;
+    return n > 0 && n < UINT32_MAX && strcmp(end, "gpu") == 0;
 }
 
 /* Reads the steps of a cost by GPUs: they must rise, and the last must be

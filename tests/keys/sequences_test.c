@@ -173,10 +173,35 @@ static void a_wrong_row_of_a_series_is_refused_at_its_line(void **state)
     scratch_close(&scratch);
 }
 
+/* strtoul() would read the last of them as 1. */
+static void a_cost_is_by_a_plain_number_of_gpus(void **state)
+{
+    static const char *const bad[] = {
+        "gpu", "1", "0gpu", "00gpu", "1gpux", "4294967295gpu", "99999999999999999999gpu",
+        "' 1gpu'", "+1gpu", "-1gpu", "-18446744073709551615gpu"
+    };
+    static const char *const good[] = { "1gpu", "4294967294gpu" };
+    const struct sequence steps = { "costs", POLICY, "{policy: srtf, preemption: {cost: {@: 1s, "
+                                    "more: 2s}}}", { NULL }, false, NULL };
+    struct err err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        const char *key[4] = { good[i] };
+        assert_true(takes(&steps, key, &err));
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const char *key[4] = { bad[i] };
+        if (takes(&steps, key, &err) || strstr(err.text, "expected rising steps") == NULL)
+            fail_msg("%s: %s", bad[i], err.text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_two_neighbours_may_be_exchanged),
+        cmocka_unit_test(a_cost_is_by_a_plain_number_of_gpus),
         cmocka_unit_test(a_wrong_row_of_a_series_is_refused_at_its_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
