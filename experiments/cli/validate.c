@@ -18,6 +18,7 @@
 #include "experiments/preflight/idle_keys.h"
 #include "experiments/preflight/load_print.h"
 #include "experiments/preflight/places.h"
+#include "experiments/preflight/scaling.h"
 #include "experiments/preflight/table_sizes.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/spec/pool_names.h"
@@ -115,6 +116,7 @@ static bool validate_experiment(struct validating *v, struct err *err)
     idle_keys_warn(experiment, command_warn, v->cli);
     arrivals_warn(experiment, command_warn, v->cli);
     contexts_warn(experiment, command_warn, v->cli);
+    scaling_warn(experiment, command_warn, v->cli);
     load_warn(v->cli->arena, experiment, command_warn, v->cli);
     return true;
 }

@@ -18,6 +18,7 @@
 #include "experiments/preflight/contexts.h"
 #include "experiments/preflight/idle_keys.h"
 #include "experiments/preflight/places.h"
+#include "experiments/preflight/scaling.h"
 #include "experiments/process/isolate.h"
 #include "experiments/process/scratch.h"
 #include "experiments/process/system.h"
@@ -241,6 +242,7 @@ static bool run_trials(struct clustersim *run, struct err *err)
     idle_keys_warn(run->experiment, told_warn, run);
     arrivals_warn(run->experiment, told_warn, run);
     contexts_warn(run->experiment, told_warn, run);
+    scaling_warn(run->experiment, told_warn, run);
     if (run->session.first_failure != NULL)
         run->failure = &told_new(run, run->session.first_failure)->error;
     return true;

@@ -212,6 +212,43 @@ static void requests_longer_than_the_context_are_told(void **state)
     run_line(shell, "$C run x.yaml", 0, "chat has requests of up to 8500 tokens");
 }
 
+/* As many replicas at most as at least: no load changes their number.  Where a point of a sweep
+ * has more, or the key that is written acts all the same (`interval` ends the last replica),
+ * nothing is said. */
+static void scaling_of_a_fixed_number_is_told(void **state)
+{
+    static const struct { const char *replicas, *scaling, *sweep, *told; } rows[] = {
+        { "{min: 2, max: 2}", "{target: 4}", "", "workload.yaml:1:" },
+        { "{min: 2, max: 2}", "{interval: 5s, down: 1min}", "", "workload.yaml:1:" },
+        { "{min: 2, max: 2}", "{signal: rate}", "", "workload.yaml:1:" },
+        { "{min: 2, max: 2}", "{interval: 5s}", "", NULL },
+        { "{min: 2, max: 3}", "{target: 4}", "", NULL },
+        { "{min: 2, max: 2}", "{target: 4}", "sweep: {workload.services.chat.replicas.max: "
+          "[2, 4]}\n", NULL },
+        { "{min: 2, max: 2}", "{target: 4}", "sweep: {workload.services.chat.scaling.target: "
+          "[2, 4]}\n", "x.yaml:7:49: " },
+    };
+    struct shell *shell = *state;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[1000], *said;
+
+        snprintf(text, sizeof text, "services: [{name: chat, model: llama-3-8b, gpu: {tp: 1, "
+                 "types: [a100-80], cores: 4}, replicas: %s, scaling: %s, requests: {arrival: "
+                 "{process: poisson, rate: 1/s}, prompt: 100, output: 50, for: 1h}}]\n",
+                 rows[i].replicas, rows[i].scaling);
+        scratch_write(&shell->scratch, "workload.yaml", text);
+        snprintf(text, sizeof text, EXPERIMENT "policies: [fcfs]\nseeds: 1\n%s", rows[i].sweep);
+        validate(state, text, "", 0, "");
+        said = scratch_read(&shell->scratch, "said");
+        bool told = strstr(said, "service chat has a fixed number of replicas") != NULL;
+        if (told != (rows[i].told != NULL) || (told && strstr(said, rows[i].told) == NULL))
+            fail_msg("row %zu: %s", i, said);
+        free(said);
+    }
+    run_line(shell, "$C run x.yaml", 0, "chat has a fixed number of replicas");
+}
+
 static void every_file_is_reported_and_the_first_fault_is_the_status(void **state)
 {
     validate(state, "colour: green\n", "nowhere.yaml cluster.yaml", 3,
@@ -254,6 +291,7 @@ int main(int argc, char **argv)
         TEST(an_experiment_is_points_policies_and_seeds),
         TEST(the_load_is_work_over_what_a_pool_can_do),
         TEST(requests_longer_than_the_context_are_told),
+        TEST(scaling_of_a_fixed_number_is_told),
         TEST(every_file_is_reported_and_the_first_fault_is_the_status),
         TEST(keys_are_replaced_as_by_run),
         TEST(json_is_the_file_as_it_is_written),

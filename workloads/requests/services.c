@@ -506,6 +506,17 @@ static bool read_sides(struct service_draft *d)
                          &spec->side[SERVE_CPU]);
 }
 
+/* Where it is written how many replicas are wanted; file NULL: nowhere. */
+static struct err_pos find_sizing(const struct conf_node *scaling)
+{
+    static const char *const keys[] = { "signal", "target", "down" };
+
+    for (size_t i = 0; scaling != NULL && i < sizeof keys / sizeof keys[0]; i++)
+        if (conf_get(scaling, keys[i]) != NULL)
+            return conf_pos(conf_get(scaling, keys[i]));
+    return (struct err_pos){ NULL, 0, 0 };
+}
+
 /* Promises, scaling, and the rates at which sides switch. */
 static bool read_rules(struct service_draft *d)
 {
@@ -532,6 +543,7 @@ static bool read_rules(struct service_draft *d)
         (enum serve_signal)scaling.signal, scaling.target,
         scaling.interval_ns, scaling.down_ns
     };
+    d->out->sized_at = find_sizing(d->keys.scaling);
     spec->cpu_below_per_s = sides.cpu_below;
     spec->gpu_above_per_s = sides.gpu_above;
     if (sides.cpu_below <= sides.gpu_above)

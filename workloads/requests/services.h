@@ -11,6 +11,7 @@
 
 #include "models/serving/request.h"
 #include "models/serving/serve.h"
+#include "sim/base/err.h"
 #include "workloads/random/arrival.h"
 #include "workloads/random/distribution.h"
 
@@ -31,6 +32,8 @@ struct service_entry {
     double *prefix_below;       /* [k]: sum of the weights 0 to k */
     const struct request_trace_spec *trace;     /* replaces all of these; NULL:
                                    they are drawn */
+    struct err_pos sized_at;    /* the first written key of scaling that says how many
+                                   replicas are wanted; file NULL: none is */
 };
 
 /* Returns an array of all services of a list, and its length in *count; NULL:
