@@ -296,9 +296,9 @@ static bool read_prefix(const struct world *world,
 static bool check_prefix(const struct world *world, const struct conf_node *prefix,
                          const struct service_entry *e)
 {
-    double most = distribution_most(&e->prompt);
+    double most = fmax(1.0, distribution_most(&e->prompt));     /* no prompt is empty */
 
-    assert(most >= 1);
+    assert(e->prefix_count > 0 || prefix == NULL);
     if (prefix == NULL || e->prefix_tokens <= most)
         return true;
     err_set(world->err, ERR_RANGE, conf_pos(conf_get(prefix, "tokens")),
