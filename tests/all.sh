@@ -17,7 +17,12 @@ export UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
 export ASAN_OPTIONS=malloc_context_size=2:quarantine_size_mb=32
 # Hundreds of programs in Python are started: the system's own begins in a fraction of the
 # time of one that a shim finds, or that reads packages of the user's.
-export PATH="/usr/bin:$PATH"
+if [ -x /usr/bin/python3 ]; then
+    mkdir -p build/path
+    printf '#!/bin/sh\nexec /usr/bin/python3 "$@"\n' >build/path/python3
+    chmod +x build/path/python3
+    export PATH="$PWD/build/path:$PATH"
+fi
 # Python leaves no files beside the sources.
 export PYTHONDONTWRITEBYTECODE=1
 make="make --no-print-directory -j2"

@@ -9,8 +9,6 @@
 # alone; nothing missing, nothing done.  Only apt-get is driven; elsewhere it
 # says what to install and stops.
 set -eu
-# What tests/all.sh takes: the system's own programs.
-PATH=/usr/bin:$PATH
 
 missing=
 # need PACKAGE WHAT COMMAND...: PACKAGE is missing unless COMMAND succeeds.
@@ -34,7 +32,7 @@ sanitizers() {
         clang -fsanitize=address,undefined -x c - -o /dev/null
 }
 
-# Of the Python that tests/python.sh takes.
+# Of the Python that tests/all.sh takes.
 python_has() { "$(command -v /usr/bin/python3 || command -v python3)" -c "$1"; }
 
 look() {
@@ -67,8 +65,8 @@ look() {
     need lld 'a linker that takes little time' command -v ld.lld
     need libclang-rt-dev 'sanitizers of clang' sanitizers
     need python3-jsonschema 'a validator of JSON Schema' \
-        python3 -c 'import jsonschema'
-    need python3-yaml 'YAML for Python' python3 -c 'import yaml'
+        python_has 'import jsonschema'
+    need python3-yaml 'YAML for Python' python_has 'import yaml'
     need python3-dev 'headers of Python' python_has \
         'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'
     need python3-setuptools 'setuptools' python_has 'import setuptools'

@@ -74,7 +74,7 @@ BEYOND = [
     (r"does nothing here: it needs `prefix_cache` where", "what another key of the map says"),
     (r"does nothing here: it needs `scale: ", "what another key of the map says"),
     (r"does nothing here: it needs `min` below", "what another key of the map says"),
-    (r"does nothing here: it needs nodes whose price includes no energy", "prices of a catalogue"),
+    (r"does nothing here: it needs nodes of known power whose price", "prices of a catalogue"),
     (r"has no meaning for recipe [a-z]+: it reads texts", "what another key of the entry says"),
     (r"gpu_type has no meaning for format", "what another key of the trace says"),
     (r"key cost says nothing of jobs of more than", "that a map ends with `more`"),

@@ -6,13 +6,12 @@
 #include "experiments/preflight/scaling.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "experiments/spec/experiment.h"
-#include "models/serving/service.h"
+#include "models/serving/serve.h"
 #include "sim/base/err.h"
 #include "workloads/requests/services.h"
 #include "workloads/source.h"

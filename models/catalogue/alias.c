@@ -155,10 +155,12 @@ static bool are_names(const struct conf_node *list, const char *key, const char 
                        "[NAME, ...]", key, item, form->name);
     for (size_t i = 0; list != NULL && i < conf_count(list); i++) {
         const struct conf_node *name = conf_item(list, i);
-        if (conf_kind(name) != CONF_SCALAR || conf_text(name)[0] == '\0')
+        char own[KEY_BYTES];
+        if (conf_kind(name) != CONF_SCALAR || !name_key(conf_text(name), own))
             return err_set(err, ERR_SCHEMA, conf_pos(name),
-                           "each of the %s of %s '%s' must be a name",
-                           key, item, form->name);
+                           "each of the %s of %s '%s' must be a name of at most %d "
+                           "characters, with more in it than blanks, - and _",
+                           key, item, form->name, KEY_BYTES - 1);
     }
     assert(form->name != NULL);
     return true;

@@ -238,11 +238,11 @@ static bool check_shared(const struct cluster_spec *spec,
 
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
+        bool known = group->max_w > 0 || (group->gpu != NULL && group->gpu->tdp_w > 0);
 
-        watts |= group->max_w > 0 ||
-                 (group->gpu != NULL && group->gpu->tdp_w > 0);
+        watts |= known;
+        paid |= known && !group->energy_included;
         nics |= group->nic_bps > 0;
-        paid |= !group->energy_included;
     }
     for (size_t i = 0; i < sizeof energy / sizeof energy[0]; i++)
         if (!conf_acts(conf->at, energy[i], !watts,
@@ -250,7 +250,8 @@ static bool check_shared(const struct cluster_spec *spec,
                        "none", err))
             return false;
     return conf_acts(conf->at, "electricity", !paid,
-                     "needs nodes whose price includes no energy, as `price: owned`", err) &&
+                     "needs nodes of known power whose price includes no energy, as `price: "
+                     "owned`", err) &&
            conf_acts(conf->network, "oversubscription", !nics,
                      "needs nodes with nics: without them the network never "
                      "limits", err) &&

@@ -348,6 +348,25 @@ static void no_two_entries_answer_to_one_name(void **state)
     arena_free(arena);
 }
 
+#define LONG "a-name-of-79-letters-0123456789-0123456789-0123456789-0123456789-0123456789-012"
+
+/* The longest alias that has a key is found by all that it may be called. */
+static void an_alias_of_79_characters_is_found(void **state)
+{
+    struct arena *arena = arena_new(1 << 20);
+    struct err err = { 0 };
+    const struct catalogue *c = load_with(arena, "llms:\n  llama-2-7b: {aliases: [of/" LONG
+                                          "]}\n", &err);
+
+    (void)state;
+    assert_int_equal(strlen(LONG), 79);
+    assert_non_null(c);
+    assert_ptr_equal(catalogue_llm(c, LONG), catalogue_llm(c, "llama-2-7b"));
+    assert_ptr_equal(catalogue_llm(c, "others/" LONG), catalogue_llm(c, "llama-2-7b"));
+    assert_null(catalogue_llm(c, LONG "x"));
+    arena_free(arena);
+}
+
 static void expect_error(const char *text, enum err_kind kind,
                          const char *part)
 {
@@ -395,6 +414,11 @@ static void faulty_user_files_are_located_errors(void **state)
                  "sources: 'memry' is no key of ");
     expect_error("gpus:\n  t4: {sources: {memory: [a, b]}}\n", ERR_SCHEMA,
                  "the source of 'memory' of GPU 't4' must be a text");
+    /* Nothing is left of the first; the second has 80 characters behind its publisher. */
+    expect_error("llms:\n  llama-2-7b: {aliases: [' -_']}\n", ERR_SCHEMA,
+                 "each of the aliases of model 'llama-2-7b' must be a name of at most 79");
+    expect_error("llms:\n  llama-2-7b: {aliases: [of/" LONG "x]}\n", ERR_SCHEMA,
+                 "each of the aliases of model 'llama-2-7b' must be a name of at most 79");
     expect_error("llms:\n  llama-2-7b: {aliases: [gpt-1T]}\n", ERR_SCHEMA,
                  "names model 'gpt-1t' already");
     expect_error("llms:\n  llama-2-7b: {aliases: [DeepSeek-R1]}\n", ERR_SCHEMA,
@@ -462,6 +486,7 @@ int main(void)
         cmocka_unit_test(
             names_that_say_too_little_are_answered_with_candidates),
         cmocka_unit_test(no_two_entries_answer_to_one_name),
+        cmocka_unit_test(an_alias_of_79_characters_is_found),
         cmocka_unit_test(faulty_user_files_are_located_errors),
         cmocka_unit_test(every_gpu_has_an_instance),
     };
