@@ -179,41 +179,42 @@ static bool same_rows(const char *a, const char *b, const char *table)
 
 /* ---- the experiments ------------------------------------------------------ */
 
-/* Days of requests and of jobs add draws, not code: these files end early. */
-static const char *end_of(const char *experiment)
+/* Days of requests and of jobs add draws, not code: these files end early.  Returns a list of
+ * settings, which ends with NULL where there are fewer than two; NULL: there are none. */
+static const char *const *end_of(const char *experiment)
 {
     static const struct {
-        const char *file, *until;
+        const char *file, *setting[2];
     } cut[] = {
-        { "C2_recommender.yaml", "until=74s" },
-        { "small_model.yaml", "until=11min" },
-        { "A4_small_model.yaml", "until=11min" },
-        { "A3_lending.yaml", "until=3h" },
-        { "A3_lending_ratio.yaml", "until=3h" },
-        { "A6_hardware.yaml", "until=3h" },
-        { "A6_learned_mix.yaml", "until=3h" },
-        { "B1_static_steady.yaml", "until=3h" },
-        { "B2_dynamic_bursts.yaml", "until=3h" },
-        { "B3_hybrid.yaml", "until=3h" },
-        { "B4_learned.yaml", "until=3h" },
-        { "B5_contention.yaml", "until=3h" },
-        { "B6_phases.yaml", "until=3h" },
-        { "B7_shifting.yaml", "until=1h" },
-        { "C3_assistant.yaml", "until=10min" },
-        { "E10_cards.yaml", "until=12h" },
-        { "co_execution.yaml", "until=2h" },
-        { "harvest.yaml", "until=2h" },
-        { "lend_serving.yaml", "until=6h" },
-        { "rollmux.yaml", "until=2h" },
-        { "steady_vs_burst.yaml", "until=3h" },
-        { "dpo_vs_static.yaml", "until=3h" },
-        { "train_advised.yaml", "until=3h" },
+        { "C2_recommender.yaml", { "until=74s" } },
+        { "small_model.yaml", { "until=100s", "warmup=1min" } },
+        { "A4_small_model.yaml", { "until=100s", "warmup=1min" } },
+        { "A3_lending.yaml", { "until=3h" } },
+        { "A3_lending_ratio.yaml", { "until=3h" } },
+        { "A6_hardware.yaml", { "until=3h" } },
+        { "A6_learned_mix.yaml", { "until=3h" } },
+        { "B1_static_steady.yaml", { "until=3h" } },
+        { "B2_dynamic_bursts.yaml", { "until=3h" } },
+        { "B3_hybrid.yaml", { "until=3h" } },
+        { "B4_learned.yaml", { "until=3h" } },
+        { "B5_contention.yaml", { "until=3h" } },
+        { "B6_phases.yaml", { "until=1h" } },
+        { "B7_shifting.yaml", { "until=1h" } },
+        { "C3_assistant.yaml", { "until=3min" } },
+        { "E10_cards.yaml", { "until=12h" } },
+        { "co_execution.yaml", { "until=1h" } },
+        { "harvest.yaml", { "until=1h" } },
+        { "lend_serving.yaml", { "until=6h" } },
+        { "rollmux.yaml", { "until=2h" } },
+        { "steady_vs_burst.yaml", { "until=3h" } },
+        { "dpo_vs_static.yaml", { "until=3h" } },
+        { "train_advised.yaml", { "until=30min" } },
     };
     const char *name = strrchr(experiment, '/') + 1;
 
     for (size_t i = 0; i < COUNT(cut); i++)
         if (strcmp(name, cut[i].file) == 0)
-            return cut[i].until;
+            return cut[i].setting;
     return NULL;
 }
 
@@ -222,11 +223,12 @@ static int run(const char *experiment, const char *out, const char *only)
 {
     const char *argv[16] = { program.path, "run", experiment, "--seeds", "1",
                              "-q", "-o", out, "--set", "output.plots=[]" };
+    const char *const *setting = end_of(experiment);
     size_t used = 10;
 
-    if (end_of(experiment) != NULL) {
+    for (size_t i = 0; setting != NULL && i < 2 && setting[i] != NULL; i++) {
         argv[used++] = "--set";
-        argv[used++] = end_of(experiment);
+        argv[used++] = setting[i];
     }
     if (only != NULL) {
         argv[used++] = "--only";

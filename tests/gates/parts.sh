@@ -11,7 +11,7 @@ FACES='policies/(.*/)?(host/(.*/)?host|state/(.*/)?(state|terms))\.h'
 # Lines "OBJECTS HEADER", by the lists of dependences that the compiler wrote.
 measure() {
     find "$build" -name '*.d' ! -path "$build/tests/*" \
-        ! -path "$build/asan/*" ! -path "$build/clang/*" ! -path "$build/tsan/*" \
+        ! -path "$build/asan/*" ! -path "$build/tsan/*" \
         ! -path "$build/mutation/*" -exec cat {} + | awk '
         /^ / || /^[^:]*: *[^ ]/ {
             for (i = 1; i <= NF; i++)
