@@ -27,7 +27,8 @@ static const struct conf_field top_field[] = {
     CONF_KEY("description", CONF_TEXT, experiment_top, description,
              CONF_ABSENT, "what it asks, in a sentence, for the report"),
     CONF_KEY("seed", CONF_INT, experiment_top, seed, "1",
-             "of all random streams", .max = 9007199254740992.0),
+             "of all random streams; another number draws other jobs",
+             .max = 9007199254740992.0),
     CONF_KEY("seeds", CONF_NODE, experiment_top, seeds, CONF_ABSENT,
              "replicas of each point and policy, with common random numbers: a "
              "number (1 if not given), or {until, at_most}, what they are to "
