@@ -19,6 +19,7 @@ npm install --silent --no-audit --no-fund --prefix "$scratch" playwright-core >/
 cp tests/page.mjs "$scratch/"
 mkdir -p "${PAGE:-$scratch/shots}"
 "$build/clustersim" experiments/dpo_vs_static.yaml -q -o "$scratch/results" --seeds 3 \
+    --set experiment=a_name_of_an_experiment_that_is_wider_than_a_telephone \
     --only static,dynamic >/dev/null ||
     failed 'page: the experiment does not run'
 "$build/clustersim" experiments/lend_buy_spot.yaml -q -o "$scratch/options" --seeds 6 \

@@ -111,6 +111,26 @@ static bool check_whole(const struct args *args, const struct experiment *experi
                    arg_info(args->given[ARG_ONLY] ? ARG_ONLY : ARG_SEEDS)->name);
 }
 
+/* Sets err: there is neither an expectation nor a baseline, nor are there options, which is
+ * a mistake and no success.  Returns false. */
+static bool tell_nothing(const struct checking *c, struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    err_set(err, ERR_USAGE, nowhere, "%.150s has nothing to check: no "
+            "expectation, no options and no --baseline", c->args->word[0]);
+    return err_hint(err, "`expect:` in the experiment says what must hold.");
+}
+
+/* False, with err, if a run would leave nothing to judge: it is not begun then, and does not
+ * replace an earlier one. */
+static bool check_something(const struct checking *c, const struct experiment *experiment,
+                            struct err *err)
+{
+    return experiment->expect_count > 0 || experiment->decide.choice_count > 0 ||
+           c->args->given[ARG_BASELINE] || c->args->given[ARG_UPDATE] || tell_nothing(c, err);
+}
+
 /* Returns the exit status of the run; c->now is NULL if there is nothing to judge. */
 static int run_experiment(struct checking *c)
 {
@@ -121,7 +141,7 @@ static int run_experiment(struct checking *c)
     if (experiment == NULL ||
         !check_apart(c->args, ARG_BASELINE, experiment->dir, &err) ||
         !check_apart(c->args, ARG_UPDATE, experiment->dir, &err) ||
-        !check_whole(c->args, experiment, &err))
+        !check_whole(c->args, experiment, &err) || !check_something(c, experiment, &err))
         return fail(c, &err);
     status = cmd_experiment_run(c->cli, c->args, experiment, &c->session);
     c->experiment = experiment;
@@ -335,18 +355,13 @@ static bool update_baseline(struct checking *c, struct err *err)
     return true;
 }
 
-/* True, with err: there is neither an expectation nor a baseline, nor are there options,
- * which is a mistake and no success. */
+/* True, with err: no list holds a verdict, and none is asked for. */
 static bool has_nothing(const struct checking *c, struct err *err)
 {
-    struct err_pos nowhere = { NULL, 0, 0 };
-
     for (int i = 0; i < LISTS; i++)
         if (c->list[i].count > 0 || c->args->given[ARG_UPDATE])
             return false;
-    err_set(err, ERR_USAGE, nowhere, "%.150s has nothing to check: no "
-            "expectation, no options and no --baseline", c->args->word[0]);
-    return !err_hint(err, "`expect:` in the experiment says what must hold.");
+    return !tell_nothing(c, err);
 }
 
 /* Prints all verdicts.  `status` is that of the run; returns that of the command: 1 if

@@ -107,6 +107,14 @@ const struct experiment *cmd_experiment_read_as(struct cli *cli, const struct ar
     return read_audit(args, &moved->option.audit_full, err) ? moved : NULL;
 }
 
+/* Returns the command that goes on with the run, with the options that this one was given. */
+static const char *name_command(const struct args *args)
+{
+    bool check = args->argc > 1 && strcmp(args->argv[1], "check") == 0;
+
+    return args->given[ARG_AT] ? "fork" : check ? "check" : "run";
+}
+
 /* Tells how to go on; returns the status. */
 static int tell_interrupted(struct cli *cli, const struct session *session,
                             const struct args *args)
@@ -114,7 +122,7 @@ static int tell_interrupted(struct cli *cli, const struct session *session,
     fprintf(cli->err, "interrupted: %u of %u trials are finished and kept in "
             "%s/.trials\n`clustersim %s %s --resume` with the same options "
             "goes on\n", session->done, experiment_run_count(session->experiment),
-            session->experiment->dir, args->given[ARG_AT] ? "fork" : "run", args->word[0]);
+            session->experiment->dir, name_command(args), args->word[0]);
     return err_exit_status(ERR_INTERRUPTED);
 }
 

@@ -378,6 +378,10 @@ static int explain_all(struct cli *cli, const struct args *args)
     if (args->word_count == 1 && plugin_is_file(args->word[0]))
         return explain_file(&e, args->word[0]);
     join_words(args, word, sizeof word);
+    if (word[0] == '\0') {
+        err_set(&err, ERR_USAGE, nowhere, "explain needs a word, and has an empty text");
+        return command_fail(cli, &err);
+    }
     e.schema = schemas_all(cli->arena, &e.schema_count);
     explain_term(&e);
     explain_policies(&e);

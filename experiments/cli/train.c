@@ -7,7 +7,31 @@
 #include "experiments/spec/experiment.h"
 #include "experiments/train/train.h"
 #include "sim/base/err.h"
+#include "sim/text/out.h"
 #include "sim/text/paths.h"
+
+/* False, with err: the weights could not be written.  Training takes long, so this is asked
+ * before it begins. */
+static bool check_writable(struct cli *cli, const char *path, struct err *err)
+{
+    struct out *probe = out_open(cli->arena, path, err);
+
+    out_abandon(probe);
+    return probe != NULL;
+}
+
+/* Tells what is kept, and how to go on; returns the status. */
+static int tell_interrupted(struct cli *cli, const char *path)
+{
+    const char *state = text_format(cli->arena, "%s.state", path);
+
+    if (path_is_file(state))
+        fprintf(cli->err, "interrupted: finished generations are kept in %s; the same "
+                "command with --resume goes on\n", state);
+    else
+        fputs("interrupted: no generation was finished, and nothing is kept\n", cli->err);
+    return err_exit_status(ERR_INTERRUPTED);
+}
 
 /* Trains the weights of a policy, and writes them where -o says. */
 static int run_train(struct cli *cli, const struct args *args)
@@ -38,10 +62,11 @@ static int run_train(struct cli *cli, const struct args *args)
     if (!cmd_threads(args, &options.threads, &err))
         return command_fail(cli, &err);
     experiment = experiment_read(cli->arena, args->word[0], &experiment_options, &err);
-    if (experiment == NULL ||
-        !train_run(cli->arena, experiment, &options, &err))
-        return command_fail(cli, &err);
-    return 0;
+    if (experiment != NULL && check_writable(cli, options.path, &err) &&
+        train_run(cli->arena, experiment, &options, &err))
+        return 0;
+    return err.kind == ERR_INTERRUPTED ? tell_interrupted(cli, options.path)
+                                       : command_fail(cli, &err);
 }
 
 const struct command command_train = {

@@ -110,7 +110,8 @@ bool reader_word(struct reader *r, char *out, size_t out_bytes)
     if (!reader_text(r, &text))
         return false;
     if (strlen(text) >= out_bytes)
-        return reader_fault(r, "this text is too long");
+        return err_set(r->err, ERR_SYNTAX, json_pos(r->json), "this text has %zu bytes, and "
+                       "may have %zu", strlen(text), out_bytes - 1);
     strcpy(out, text);
     return true;
 }

@@ -130,12 +130,8 @@ static const struct cs_policy *load_table(struct arena *arena, const char *path,
 /* A path that is no file, or none of these: says what it is. */
 static bool check_path(const char *path, struct err_pos pos, struct err *err)
 {
-    if (!path_is_file(path)) {
-        err_set(err, ERR_IO, pos, "policies names the file '%.150s', which %s", path,
-                path_is_folder(path) ? "is a folder" : "is not there");
-        return err_hint_path(err, path, "Paths are relative to the file that names "
-                             "them.");
-    }
+    if (!path_check_named(path, "policies", pos, err))
+        return false;
     if (ends_with(path, ".so") || ends_with(path, ".c"))
         return true;
     err_set(err, ERR_REFERENCE, pos, "a policy from a file must be a library (.so) or a "

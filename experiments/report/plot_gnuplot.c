@@ -2,18 +2,24 @@
 /*
  * plot_gnuplot.c - runs gnuplot, and finds the line that says what was wrong.
  *
- * The chart is drawn into an empty file beside, and renamed.
+ * The chart is drawn into an empty file beside, and renamed.  Where it is a picture, a letter
+ * that no font of this machine has is drawn as a square: Pango writes the number of such a
+ * letter in a box, and where gnuplot draws, that box is larger than the chart.
  */
 #include "experiments/report/plot_gnuplot.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "experiments/process/program.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/base/utf8.h"
 #include "sim/text/folder.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
@@ -79,13 +85,141 @@ static bool say_why(struct err_pos pos, int status,
                    complaint[0] != '\0' ? complaint : "it did not say why");
 }
 
+/* ---- letters that no font here has ------------------------------------------ */
+
+#define LETTERS_MAX 64u         /* that are looked for; others are taken to have a font */
+#define SQUARE "\xe2\x96\xa1"   /* U+25A1 */
+
+struct letters {
+    uint32_t letter[LETTERS_MAX];
+    uint32_t count;
+};
+
+/* Has DejaVu Sans, the font of the charts, the letter in any case?  Latin, Greek and Cyrillic;
+ * punctuation, arrows and signs. */
+static bool is_common(uint32_t letter)
+{
+    return letter < 0x530 || (letter >= 0x2000 && letter < 0x2c00);
+}
+
+/* Returns the number of the character at text, and its bytes; a byte that is of none stands
+ * for itself. */
+static uint32_t read_letter(const char *text, size_t room, size_t *bytes)
+{
+    uint32_t letter = (unsigned char)text[0];
+
+    *bytes = utf8_character(text, room);
+    if (*bytes == 0 || *bytes > room)
+        *bytes = 1;
+    if (*bytes == 1)
+        return letter;
+    letter &= 0xffu >> (*bytes + 1);
+    for (size_t i = 1; i < *bytes; i++)
+        letter = letter << 6 | ((unsigned char)text[i] & 0x3fu);
+    return letter;
+}
+
+static bool holds_letter(const struct letters *l, uint32_t letter)
+{
+    for (uint32_t i = 0; i < l->count; i++)
+        if (l->letter[i] == letter)
+            return true;
+    return false;
+}
+
+/* Is there a font that has all of these letters, hexadecimal numbers with blanks between?
+ * True, too, where fontconfig has no program that tells. */
+static bool has_font(struct arena *arena, const char *numbers)
+{
+    char *const words[] = { "fc-list", "-q", text_format(arena, ":charset=%s", numbers), NULL };
+    char said[LINE_BYTES];
+    const struct program program = { .word = words, .folder = -1, .said = said,
+                                     .said_bytes = sizeof said, .limit_s = LIMIT_S };
+
+    return program_run(&program) != 1;
+}
+
+/* Finds the letters of a text that no font has.  Mostly one font has all of them. */
+static struct letters find_missing(struct arena *arena, const char *text, size_t count)
+{
+    struct letters asked = { .count = 0 }, missing = { .count = 0 };
+    const char *numbers = "";
+
+    for (size_t at = 0, bytes; at < count; at += bytes) {
+        uint32_t letter = read_letter(text + at, count - at, &bytes);
+
+        if (is_common(letter) || holds_letter(&asked, letter) || asked.count == LETTERS_MAX)
+            continue;
+        asked.letter[asked.count++] = letter;
+        numbers = text_format(arena, "%s%s%x", numbers, *numbers ? " " : "", letter);
+    }
+    if (asked.count == 0 || has_font(arena, numbers))
+        return missing;
+    for (uint32_t i = 0; i < asked.count; i++)
+        if (!has_font(arena, text_format(arena, "%x", asked.letter[i])))
+            missing.letter[missing.count++] = asked.letter[i];
+    assert(missing.count <= asked.count);
+    return missing;
+}
+
+/* Writes the text, with squares for these letters.  False: it could not be written. */
+static bool write_squares(int fd, const char *text, size_t count, const struct letters *l)
+{
+    FILE *file = fdopen(fd, "wb");
+    bool ok;
+
+    if (file == NULL) {
+        (void)close(fd);
+        return false;
+    }
+    for (size_t at = 0, bytes; at < count; at += bytes) {
+        bool square = holds_letter(l, read_letter(text + at, count - at, &bytes));
+
+        fwrite(square ? SQUARE : text + at, 1, square ? sizeof SQUARE - 1 : bytes, file);
+    }
+    ok = !ferror(file);
+    return fclose(file) == 0 && ok;
+}
+
+/* Returns the script that draws a picture: NAME.gp or, if it has letters without a font, a
+ * copy of it beside, with squares, which the caller removes. */
+static const char *choose_script(struct arena *arena, const struct folder *dir,
+                                 const char *script)
+{
+    FILE *file = folder_read(dir, script);
+    struct stat st;
+    const char *copy;
+    size_t count;
+    char *text;
+    int fd;
+
+    if (file == NULL)
+        return script;
+    count = fstat(fileno(file), &st) == 0 ? (size_t)st.st_size : 0;
+    text = arena_alloc(arena, count + 1, 1);
+    count = fread(text, 1, count, file);
+    fclose(file);
+    struct letters missing = find_missing(arena, text, count);
+    if (missing.count == 0)
+        return script;
+    fd = out_part(arena, folder_handle(dir), script, &copy);
+    if (fd < 0)
+        return script;
+    if (write_squares(fd, text, count, &missing))
+        return copy;
+    (void)unlinkat(folder_handle(dir), copy, 0);
+    return script;
+}
+
+/* ---- a run of gnuplot -------------------------------------------------------- */
+
 /* Runs the script of a chart with settings, which come before its first line.  False:
  * err says what gnuplot said. */
-static bool run_script(struct arena *arena, const struct folder *dir, const char *name,
+static bool run_script(struct arena *arena, const struct folder *dir, const char *script,
                        char *setting, struct err *err)
 {
-    char *script = text_format(arena, "%s.gp", name);
-    char *const words[] = { "gnuplot", "-d", "-e", setting, script, NULL };
+    char *const words[] = { "gnuplot", "-d", "-e", setting, text_format(arena, "%s", script),
+                            NULL };
     struct err_pos pos = { folder_join(arena, dir, script), 0, 0 };
     char said[2048], complaint[LINE_BYTES];
     const struct program program = { .word = words, .folder = folder_handle(dir),
@@ -103,6 +237,7 @@ bool plot_gnuplot(struct arena *arena, const struct folder *dir,
                   const char *name, const char *format, struct err *err)
 {
     const char *whole = text_format(arena, "%s.%s", name, format), *part;
+    const char *own = text_format(arena, "%s.gp", name), *script = own;
     struct err_pos pos = { folder_join(arena, dir, whole), 0, 0 };
     int at = folder_handle(dir), fd = out_part(arena, at, name, &part);
     bool ok;
@@ -110,8 +245,12 @@ bool plot_gnuplot(struct arena *arena, const struct folder *dir,
     if (fd < 0)
         return err_set(err, ERR_IO, pos, "cannot be drawn: %s", strerror(errno));
     (void)close(fd);
-    ok = run_script(arena, dir, name, text_format(
+    if (strcmp(format, "svg") != 0)     /* in SVG letters stay letters */
+        script = choose_script(arena, dir, own);
+    ok = run_script(arena, dir, script, text_format(
                         arena, "format = '%s'; file = '%s'", format, part), err);
+    if (script != own)
+        (void)unlinkat(at, script, 0);
     if (ok && renameat(at, part, at, whole) != 0)
         ok = err_set(err, ERR_IO, pos, "cannot be drawn: %s", strerror(errno));
     if (!ok)
@@ -139,7 +278,7 @@ bool plot_gnuplot_tex(struct arena *arena, const struct folder *dir,
 
     if (!remove_tex(arena, dir, name, err))
         return false;
-    if (run_script(arena, dir, name, text_format(
+    if (run_script(arena, dir, text_format(arena, "%s.gp", name), text_format(
                        arena, "format = 'tex'; file = '%s-tex.tex'", name), err))
         return true;
     (void)remove_tex(arena, dir, name, &ignored);

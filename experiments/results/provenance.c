@@ -120,22 +120,32 @@ static void put_sheet(struct out *out, struct sheet *sheet)
     sheet_free(sheet);
 }
 
-/* Has an earlier policy the same cluster? */
-static bool has_twin(const struct experiment_point *point, uint32_t policy)
+/* Has an earlier policy a group of that name at that price? */
+static bool is_told(const struct experiment_point *point, uint32_t policy,
+                    const struct node_group *group)
 {
-    for (uint32_t p = 0; p < policy; p++)
-        if (point->met[p]->cluster == point->met[policy]->cluster)
-            return true;
+    for (uint32_t p = 0; p < policy; p++) {
+        const struct cluster_spec *spec = point->met[p]->cluster;
+
+        for (uint32_t g = 0; g < spec->group_count; g++)
+            if (spec->group[g].tariff != NULL &&
+                strcmp(spec->group[g].name, group->name) == 0 &&
+                strcmp(spec->group[g].tariff->name, group->tariff->name) == 0)
+                return true;
+    }
     return false;
 }
 
-/* Adds a row for each group whose price is the catalogue's. */
-static void add_prices(struct sheet *sheet, const struct cluster_spec *spec)
+/* Adds a row for each group whose price is the catalogue's, and was not told yet. */
+static void add_prices(struct sheet *sheet, const struct experiment_point *point,
+                       uint32_t policy)
 {
+    const struct cluster_spec *spec = point->met[policy]->cluster;
+
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct price *tariff = spec->group[g].tariff;
 
-        if (tariff == NULL)
+        if (tariff == NULL || is_told(point, policy, &spec->group[g]))
             continue;
         sheet_cell(sheet, "%s", spec->group[g].name);
         sheet_cell(sheet, "%s", tariff->name);
@@ -155,8 +165,7 @@ static void put_prices(struct out *out, const struct experiment *experiment)
                                     "assumption:1");
 
     for (uint32_t p = 0; p < experiment->policy_count; p++)
-        if (!has_twin(point, p))
-            add_prices(sheet, point->met[p]->cluster);
+        add_prices(sheet, point, p);
     out_text(out, "  \"prices\": ");
     put_sheet(out, sheet);
     out_text(out, ",\n");

@@ -62,6 +62,22 @@ static bool read_catalogue(struct reader *r, struct err *err)
 
 /* ---- policies ---- */
 
+/* False, with err, if an entry before number i has its name.  The error stands at the
+ * one whose name is the nearest spelling of another word, and is not told there. */
+static bool check_twice(const struct conf_node *list, const char *const *all, size_t i,
+                        struct err *err)
+{
+    for (size_t j = 0; j < i; j++) {
+        if (strcmp(all[i], all[j]) != 0)
+            continue;
+        err_set(err, ERR_SCHEMA, conf_pos(conf_item(list, conf_is_guessed(conf_item(list, j))
+                                                              ? j : i)),
+                "two policies are called '%.60s'", all[i]);
+        return err_hint(err, "Give one of them another `name:`.");
+    }
+    return true;
+}
+
 /* Fills the names of the policies that are run, in the order of the file, and of
  * those that --only leaves out. */
 static bool name_policies(struct reader *r, struct err *err)
@@ -93,12 +109,8 @@ static bool name_policies(struct reader *r, struct err *err)
             return err_set(err, ERR_SCHEMA, conf_pos(item),
                            "a policy must be a name or a map with the key "
                            "policy; names hold no blanks, commas or slashes");
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(all[i], all[j]) == 0) {
-                err_set(err, ERR_SCHEMA, conf_pos(item),
-                        "two policies are called '%.60s'", all[i]);
-                return err_hint(err, "Give one of them another `name:`.");
-            }
+        if (!check_twice(list, all, i, err))
+            return false;
         if (only_names(r->options->only, all[i])) {
             kept[r->experiment->policy_count++] = all[i];
             r->experiment->file_policy_count += i < r->file_policies;

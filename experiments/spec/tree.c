@@ -96,13 +96,8 @@ static const struct conf_node *graft_file(struct experiment_inputs *inputs,
         return root;
     pos = conf_pos(value);
     path = path_beside(inputs->arena, pos.file, conf_text(value));
-    if (!path_is_file(path)) {
-        err_set(err, ERR_IO, pos, "%s names the file '%.150s', which %s", key,
-                path, path_is_folder(path) ? "is a folder" : "is not there");
-        err_hint_path(err, path,
-                      "Paths are relative to the file that names them.");
+    if (!path_check_named(path, key, pos, err))
         return NULL;
-    }
     inner = tree_load(inputs, path, err);
     if (inner == NULL)
         return NULL;
@@ -352,13 +347,8 @@ const struct catalogue *tree_catalogue(struct arena *arena,
             return NULL;
         }
         path[i] = path_beside(arena, conf_pos(item).file, conf_text(item));
-        if (!path_is_file(path[i])) {
-            err_set(err, ERR_IO, conf_pos(item), "catalogue names the file "
-                    "'%.150s', which is not there", path[i]);
-            err_hint_path(err, path[i], "Paths are relative to the file that "
-                          "names them.");
+        if (!path_check_named(path[i], "catalogue", conf_pos(item), err))
             return NULL;
-        }
     }
     return catalogue_load(arena, path, count, err);
 }

@@ -204,6 +204,17 @@ static uint32_t choose_each(uint32_t gpus)
     return each;
 }
 
+/* False, with what the catalogue has: the family of the name, or the nearest. */
+static bool refuse_gpu(const struct start *start, const char *type, struct err *err)
+{
+    static const char *const generic[] = { "generic", NULL };
+
+    if (conf_nearest(type, generic) != NULL)
+        return refuse_name(start, "GPU type", type, generic, err);
+    err_set(err, ERR_USAGE, nowhere, "there is no GPU type '%.60s'", type);
+    return catalogue_hint(start->catalogue, CATALOGUE_GPUS, type, err);
+}
+
 /* Reads "TYPE:COUNT" into a pool, and chooses its nodes. */
 static bool read_pool(const struct start *start, const char *text,
                       struct start_pool *pool, struct err *err)
@@ -216,7 +227,7 @@ static bool read_pool(const struct start *start, const char *text,
     pool->gpu = catalogue_gpu(start->catalogue, type);
     pool->type = pool->gpu == NULL ? "generic" : pool->gpu->name;
     if (pool->gpu == NULL && strcmp(type, "generic") != 0)
-        return refuse_name(start, "GPU type", type, list_gpus(start), err);
+        return refuse_gpu(start, type, err);
     if (colon == NULL || !scan_i64(colon + 1, strlen(colon + 1), &gpus) || gpus < 1 ||
         gpus > GPUS_MAX) {
         err_set(err, ERR_USAGE, nowhere, "the number of GPUs must be from 1 to %d, and "

@@ -140,7 +140,8 @@ bool time_series_rows(struct arena *arena, const struct conf_node *at,
 {
     assert(arena != NULL && at != NULL && row != NULL);
     const char *path = path_beside(arena, conf_pos(at).file, conf_text(at));
-    struct scan *scan = scan_open(path, err);
+    struct scan *scan =
+        path_check_named(path, "series", conf_pos(at), err) ? scan_open(path, err) : NULL;
     enum scan_step step;
     size_t bytes;
     char *line;

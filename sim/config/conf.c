@@ -41,6 +41,16 @@ bool conf_stands_in(const struct conf_node *node)
     return (node->marks & CONF_NEUTRAL) != 0;
 }
 
+bool conf_is_guessed(const struct conf_node *node)
+{
+    assert(node != NULL);
+    if (node->kind == CONF_MAP)
+        for (size_t i = 0; i < node->count; i++)
+            if ((node->pairs[i].value->marks & CONF_GUESSED) != 0)
+                return true;
+    return (node->marks & CONF_GUESSED) != 0;
+}
+
 bool conf_is_hurt(const struct conf_node *node)
 {
     assert(node != NULL);

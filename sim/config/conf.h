@@ -117,6 +117,8 @@ const char *conf_text(const struct conf_node *scalar);  /* as written */
 /* Does it stand for a value that was wrong or is missing (mend.h)?  What its text
  * says is nobody's error then. */
 bool conf_stands_in(const struct conf_node *node);
+/* Was it, or the value of a key of this map, replaced by the nearest spelling (mend.h)? */
+bool conf_is_guessed(const struct conf_node *node);
 /* Was something taken out of it by a repair (mend.h)?  What it lacks then is nobody's error. */
 bool conf_is_hurt(const struct conf_node *node);
 size_t conf_count(const struct conf_node *node);        /* items or pairs */

@@ -92,6 +92,20 @@ bool path_is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+bool path_check_named(const char *path, const char *key, struct err_pos pos,
+                      struct err *err)
+{
+    assert(path != NULL && key != NULL);
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+
+    if (there ? !S_ISDIR(st.st_mode) : errno != ENOENT && errno != ENOTDIR)
+        return true;
+    err_set(err, ERR_IO, pos, "%s names the file '%.150s', which %s", key, path,
+            there ? "is a folder" : "is not there");
+    return err_hint_path(err, path, "Paths are relative to the file that names them.");
+}
+
 bool path_same(const char *a, const char *b)
 {
     assert(a != NULL && b != NULL);

@@ -31,6 +31,10 @@ const char *path_stem(struct arena *arena, const char *path);
 /* Is there such a folder, or such a regular file?  Links are followed. */
 bool path_is_folder(const char *path);
 bool path_is_file(const char *path);
+/* False, with err at `pos`, if the file that the key names is not there or is a folder.  What
+ * else may be wrong with it is told by what reads it. */
+bool path_check_named(const char *path, const char *key, struct err_pos pos,
+                      struct err *err);
 /* Do both names mean one file?  False if either cannot be looked at. */
 bool path_same(const char *a, const char *b);
 /* Makes the folder and those above it.  True also if it is there; false and an

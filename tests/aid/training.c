@@ -72,6 +72,8 @@ void interrupt_training(const struct program *program)
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
+        if (freopen(program_path(program, "part.log"), "w", stderr) == NULL)
+            _exit(126);
         execv(argv[0], (char *const *)(const void *)argv);
         _exit(127);
     }
@@ -84,6 +86,11 @@ void interrupt_training(const struct program *program)
     assert_int_equal(WEXITSTATUS(status), 130);
     assert_int_equal(access(out, F_OK), -1);
     assert_int_equal(access(done, F_OK), 0);
+    char *said = program_read(program_path(program, "part.log"));
+    assert_non_null(said);
+    if (strcmp(said, "interrupted\n") != 0)     /* the signal came while no trial ran */
+        assert_part(said, "part.state; the same command with --resume goes on\n");
+    free(said);
 }
 
 /* Three points and two seeds: six cells, so 2, 4 and 6 of them in the three rounds. */

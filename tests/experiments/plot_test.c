@@ -864,6 +864,49 @@ static void what_gnuplot_complains_of_is_told(void **state)
     arena_free(arena);
 }
 
+/* A gnuplot that keeps the script it was given, and a fontconfig without a font for one of two
+ * letters, U+4FDD and U+5B88. */
+static void write_programs(const char *dir)
+{
+    char path[100];
+
+    results_write_text(dir, "gnuplot", "#!/bin/sh\ncp \"$4\" seen\n");
+    results_write_text(dir, "fc-list", "#!/bin/sh\ncase \"$*\" in\n"
+                       "'-q :charset='*5b88*) exit 1 ;;\n*) exit 0 ;;\nesac\n");
+    snprintf(path, sizeof path, "%s/gnuplot", dir);
+    assert_int_equal(chmod(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/fc-list", dir);
+    assert_int_equal(chmod(path, 0700), 0);
+}
+
+/* Pango draws the number of such a letter, over all of the chart. */
+static void a_letter_without_a_font_is_a_square_in_pictures(void **state)
+{
+    static const char names[] = "p = '\xe4\xbf\x9d\xe5\xae\x88 \xc3\xa9 \xe2\x80\xa6'\n";
+    struct arena *arena = arena_new(1 << 12);
+    char dir[64], path[4096], *before = strdup(getenv("PATH"));
+    struct err err = { 0 };
+
+    (void)state;
+    results_make(dir, &results_plain);
+    write_programs(dir);
+    results_write_text(dir, "names.gp", names);
+    snprintf(path, sizeof path, "%s:%s", dir, before);
+    setenv("PATH", path, 1);
+    struct folder *folder = folder_make(arena, dir, &err);
+    assert_true(plot_gnuplot(arena, folder, "names", "png", &err));
+    check_text(dir, "seen", "p = '\xe4\xbf\x9d\xe2\x96\xa1 \xc3\xa9 \xe2\x80\xa6'\n");
+    assert_true(plot_gnuplot(arena, folder, "names", "svg", &err));
+    check_text(dir, "seen", names);
+    check_text(dir, "names.gp", names);
+    assert_false(results_has(dir, "names.gp.tmp"));
+    folder_close(folder);
+    setenv("PATH", before, 1);
+    free(before);
+    results_remove(dir);
+    arena_free(arena);
+}
+
 static void without_gnuplot_the_package_is_named(void **state)
 {
     struct arena *arena = arena_new(1 << 12);
@@ -920,6 +963,7 @@ int main(void)
         cmocka_unit_test(a_folder_that_cannot_be_written_is_an_error),
         cmocka_unit_test(a_broken_table_is_named_with_its_line),
         cmocka_unit_test(what_gnuplot_complains_of_is_told),
+        cmocka_unit_test(a_letter_without_a_font_is_a_square_in_pictures),
         cmocka_unit_test(without_gnuplot_the_package_is_named),
     };
 

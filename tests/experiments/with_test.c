@@ -315,6 +315,35 @@ static void set_is_refused_where_the_sweep_replaces_it(void **state)
     }
 }
 
+static unsigned count_parts(const char *text, const char *part)
+{
+    unsigned count = 0;
+
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* Three groups of nodes have three prices, and one of them another under `owned`. */
+static void a_price_that_policies_share_is_told_once(void **state)
+{
+    struct scratch *scratch = *state;
+    char *made;
+
+    write_experiment(scratch, "e.yaml",
+        "policies:\n"
+        "  - {policy: static, blocking: skip}\n"
+        "  - {policy: static, name: larger, with: {cluster.nodes.train.count: 2}}\n"
+        "  - {policy: static, name: owned, with: {cluster.nodes.train.price: owned}}\n");
+    run_well(scratch, "e.yaml -o d");
+    made = scratch_read(scratch, "d/provenance.json");
+    assert_int_equal(count_parts(made, "\"tier\": "), 4);
+    assert_int_equal(count_parts(made, "\"price\": \"a100-80-on-demand\""), 2);
+    assert_int_equal(count_parts(made, "\"price\": \"core-on-demand\""), 1);
+    assert_int_equal(count_parts(made, "\"price\": \"a100-80-owned\""), 1);
+    free(made);
+}
+
 #define TEST(name) \
     cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
 
@@ -327,6 +356,7 @@ int main(int argc, char **argv)
         TEST(what_is_told_before_a_run_is_of_the_policy_that_meets_it),
         TEST(a_role_without_a_place_under_with_is_reported),
         TEST(every_policy_meets_the_same_jobs),
+        TEST(a_price_that_policies_share_is_told_once),
         TEST(set_is_refused_where_the_sweep_replaces_it),
         TEST(a_cluster_that_drops_jobs_of_the_trace_is_refused),
     };

@@ -163,7 +163,7 @@ static void traces_that_cannot_be_are_refused(void **state)
         { "series,time_s,value\na,5,1\nb,4,0\na,9,0\n", "{file: f.csv}",
           "must stand together" },
         { "series,time_s,value\na,x,1\n", "{file: f.csv}", "a row must be" },
-        { ROWS, "{file: none.csv}", "cannot read the file" },
+        { ROWS, "{file: none.csv}", "series names the file" },
         { ROWS, "{servers: 4}", "file" },
     };
 

@@ -600,6 +600,8 @@ static void a_program_that_is_none_is_refused_when_read(void **state)
         { "\"name\":\"x\"", "the key protocol is missing" },
         { "\"protocol\":1,\"name\":\"Mine\"", "calls itself 'Mine', and a name must match" },
         { "\"protocol\":1", "the key name is missing" },
+        { "\"name\":\"a234567890b234567890c234567890d2345678901\"",
+          "this text has 41 bytes, and may have 40" },
         { "\"name\":\"x\",\"flags\":[\"preempt\"]", "(did you mean 'preempts'?)" },
         { "\"name\":\"x\",\"order\":[\"age\"]", "tasks are not ordered by 'age'" },
     };

@@ -450,8 +450,8 @@ static unsigned trials_kept(struct fixture *f)
     return logs_count(f->scratch.dir, "cut/.trials");
 }
 
-/* Starts the long run, and sends the signal after some trials. */
-static int cut_off(struct fixture *f, int number)
+/* Starts the long run by that command, and sends the signal after some trials. */
+static int cut_off(struct fixture *f, const char *command, int number)
 {
     const struct timespec wait = { 0, 2000000 };
     char e[300], out[300];
@@ -464,7 +464,7 @@ static int cut_off(struct fixture *f, int number)
     if (pid == 0) {
         if (!freopen(scratch_path(&f->scratch, "log"), "w", stderr))
             _exit(126);
-        execl(f->program.path, f->program.path, "run", "-q", "-j", "2", e,
+        execl(f->program.path, f->program.path, command, "-q", "-j", "2", e,
               "-o", out, (char *)NULL);
         _exit(127);
     }
@@ -498,12 +498,26 @@ static void interrupted_runs_end_with_130_and_resume_to_the_same(void **state)
     struct fixture *f = *state;
 
     scratch_experiment(&f->scratch, many);
-    assert_int_equal(cut_off(f, SIGINT), 130);
+    assert_int_equal(cut_off(f, "run", SIGINT), 130);
     expect_log(f, "of 1200 trials are finished and kept in");
+    expect_log(f, "`clustersim run ");
     assert_false(is_there(f, "cut/summary.csv"));
     assert_false(is_there(f, "cut/provenance.json"));
     assert_in_range(trials_kept(f), 20, 1199);
     assert_resumed_as_whole(f);
+}
+
+/* What goes on with a check is a check: `run` does not take its options. */
+static void an_interrupted_check_names_itself_as_what_goes_on(void **state)
+{
+    struct fixture *f = *state;
+    char text[1000];
+
+    snprintf(text, sizeof text, "%sexpect: [{metric: jobs_done, policy: sjf, at_least: 1}]\n",
+             many);
+    scratch_experiment(&f->scratch, text);
+    assert_int_equal(cut_off(f, "check", SIGINT), 130);
+    expect_log(f, "`clustersim check ");
 }
 
 /* Logs are then torn and damaged, too: what is lost is run again. */
@@ -515,7 +529,7 @@ static void killed_runs_resume_to_the_same(void **state)
     unsigned logs;
 
     scratch_experiment(&f->scratch, many);
-    assert_int_equal(cut_off(f, SIGKILL), 128 + SIGKILL);
+    assert_int_equal(cut_off(f, "run", SIGKILL), 128 + SIGKILL);
     assert_false(is_there(f, "cut/summary.csv"));
     logs = logs_list(f->scratch.dir, "cut/.trials", path, 8);
     assert_in_range(logs, 1, 2);
@@ -583,7 +597,7 @@ static void resume_does_not_mix_in_trials_of_another_experiment(void **state)
     struct fixture *f = *state;
 
     scratch_experiment(&f->scratch, many);
-    assert_int_equal(cut_off(f, SIGINT), 130);
+    assert_int_equal(cut_off(f, "run", SIGINT), 130);
     scratch_experiment(&f->scratch,
         "experiment: many\n"
         "seeds: 20\n"
@@ -663,6 +677,7 @@ int main(int argc, char **argv)
         TEST(a_disk_that_is_full_leaves_nothing_that_looks_whole),
         TEST(a_disk_that_fills_while_a_trial_runs_leaves_no_rows),
         TEST(interrupted_runs_end_with_130_and_resume_to_the_same),
+        TEST(an_interrupted_check_names_itself_as_what_goes_on),
         TEST(killed_runs_resume_to_the_same),
         TEST(a_run_that_is_killed_again_and_again_ends_the_same),
         TEST(resume_does_not_mix_in_trials_of_another_experiment),

@@ -73,6 +73,13 @@ static char *read_file(const char *path)
     return text;
 }
 
+static void an_empty_text_is_no_word(void **state)
+{
+    (void)state;
+    assert_true(explains("seeds", ""));
+    assert_false(explains("", ""));
+}
+
 static void every_term_is_explained(void **state)
 {
     const struct glossary_term *term;
@@ -323,6 +330,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_term_is_explained),
+        cmocka_unit_test(an_empty_text_is_no_word),
         cmocka_unit_test(terms_stand_in_order_and_once),
         cmocka_unit_test(a_term_is_found_as_people_write_it),
         cmocka_unit_test(the_manual_holds_the_same_glossary),

@@ -128,7 +128,9 @@ static void without_a_terminal_the_options_are_told(void **state)
 static void wrong_answers_are_refused_with_the_nearest(void **state)
 {
     static const struct { const char *typed; int status; const char *says; } answers[] = {
-        { "new --gpus a10-80:8", 2, "Did you mean a100-80?" },
+        { "new --gpus a10-80:8", 2, "Did you mean 'a100-80'?" },
+        { "new --gpus a100:8", 2, "It may be a100-40 or a100-80." },
+        { "new --gpus genric:8", 2, "Did you mean generic?" },
         { "new --gpus a100-80", 2, "Write for example a100-80:64." },
         { "new --gpus a100-80:0", 2, "from 1 to 100000, and is '0'" },
         { "new --gpus t4:8,t4:4", 2, "the type t4 is there twice" },

@@ -45,6 +45,21 @@ static void a_state_that_cannot_be_read_is_not_begun_anew(void **state)
     free(said);
 }
 
+/* Training takes long: where it cannot be kept is told before. */
+static void a_place_that_cannot_be_written_is_told_before_training(void **state)
+{
+    const struct program *program = *state;
+    char out[192], *said;
+    const char *words[] = { "train", program_path(program, "t.yaml"), "-o", out, NULL };
+
+    write_training(program, 3, 99);
+    snprintf(out, sizeof out, "%s/none/w", program->folder);
+    assert_int_equal(program_say(program, words, &said), 4);
+    assert_part(said, "none/w: file error: cannot be written: No such file");
+    assert_null(strstr(said, "generation"));
+    free(said);
+}
+
 /* A training that has no effect on jobs of one role. */
 static void write_idle(const struct program *program, const char *keys, int generations)
 {
@@ -117,6 +132,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(a_training_that_goes_on_gives_the_bytes_of_a_whole_one),
         TEST(a_state_that_cannot_be_read_is_not_begun_anew),
+        TEST(a_place_that_cannot_be_written_is_told_before_training),
         TEST(weights_that_change_nothing_are_not_written),
         TEST(a_race_gives_the_same_bytes_with_two_threads_and_resumed),
     };

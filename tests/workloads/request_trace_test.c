@@ -332,7 +332,7 @@ static void a_service_answers_a_trace(void **state)
 static void a_service_whose_requests_are_at_fault_is_refused(void **state)
 {
     static const struct { const char *requests, *says; } row[] = {
-        { "{trace: {file: nothing.csv}}", "cannot read the file" },
+        { "{trace: {file: nothing.csv}}", "nothing.csv', which is not there" },
         { "{trace: {file: jobs.csv}, prompt: 5}", "trace takes the place of" },
         { "{trace: {file: jobs.csv}, output: 5}", "trace takes the place of" },
         { "{trace: {file: jobs.csv}, arrival: {process: poisson, rate: 1/s}}",

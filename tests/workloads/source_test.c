@@ -484,7 +484,7 @@ static const char *const bad[][2] = {
     {"tp_and_heads", "must divide the 32 heads of llama-2-7b, found 3"},
     {"trace_beside_mix", "arrival has no meaning beside trace"},
     {"trace_missing_column", "submit_tim"},
-    {"trace_missing_file", "cannot read the file"},
+    {"trace_missing_file", "which is not there"},
     {"unknown_gpu", "a100-90"},
     {"unknown_key", "untill"},
     {"unknown_model", "qwen2.5-1b"},

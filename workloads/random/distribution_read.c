@@ -288,6 +288,8 @@ static bool read_empirical(struct reader *r, const struct conf_node *node,
     else if (!conf_fill(node, &distribution_empirical_schema, &keys, r->err))
         return false;
     path = path_beside(r->arena, conf_pos(node).file, keys.file);
+    if (!path_check_named(path, "empirical", conf_pos(node), r->err))
+        return false;
     csv = csv_open(r->arena, path, CSV_COMMA, r->err);
     if (csv == NULL)
         return false;

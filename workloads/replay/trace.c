@@ -295,6 +295,9 @@ static bool read_format(struct trace_spec *spec, const struct world *world,
     if (keys->lengths != NULL && !spec->request.applications)
         spec->request.lengths = path_beside(world->arena, conf_pos(node).file,
                                             keys->lengths);
+    if (spec->request.lengths != NULL &&
+        !path_check_named(spec->request.lengths, "lengths", conf_pos(node), err))
+        return false;
     spec->request.gpu_type = keys->gpu_type;
     if (spec->import != NULL && spec->import->lengths != NULL) {
         if (keys->lengths == NULL && keys->gpu_type == NULL &&
@@ -348,9 +351,10 @@ static bool read_keys(struct trace_spec *spec, const struct world *world,
     keys->gpus_are = -1;
     if (!conf_fill(conf, &trace_schema, keys, err))
         return false;
-    spec->path = path_beside(world->arena,
-                             conf_pos(conf_get(conf, "file")).file,
-                             keys->file);
+    struct err_pos pos = conf_pos(conf_get(conf, "file"));
+    spec->path = path_beside(world->arena, pos.file, keys->file);
+    if (!path_check_named(spec->path, "trace", pos, err))
+        return false;
     if (keys->format == FORMAT_CSV && keys->columns == NULL) {
         err_set(err, ERR_SCHEMA, conf_pos(conf), "columns is missing: format csv needs it");
         return err_hint(err, "Write columns: {submit: A, duration: B, gpus: C}, with the names "

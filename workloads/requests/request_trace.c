@@ -431,6 +431,8 @@ const struct request_trace_spec *request_trace_read(
     if (!conf_fill(conf, &request_trace_schema, &keys, err))
         return NULL;
     spec->path = path_beside(arena, conf_pos(conf).file, keys.file);
+    if (!path_check_named(spec->path, "trace", conf_pos(conf_get(conf, "file")), err))
+        return NULL;
     spec->format = (enum format)keys.format;
     spec->skip_empty = keys.empty == EMPTY_SKIP;
     columns = keys.columns;

@@ -123,13 +123,15 @@ bool series_read(struct arena *arena, const struct conf_node *conf,
     struct series_counts counts;
     struct series_keys keys;
     int64_t first_ns = INT64_MAX;
+    struct err_pos pos;
 
     assert(conf != NULL && set != NULL);
     if (!conf_fill(conf, &series_schema, &keys, err))
         return false;
-    request.file = path_beside(arena, conf_pos(conf_get(conf, "file")).file,
-                               keys.file);
-    if (!series_import(arena, &series_csv, &request, set, &counts, err))
+    pos = conf_pos(conf_get(conf, "file"));
+    request.file = path_beside(arena, pos.file, keys.file);
+    if (!path_check_named(request.file, "series", pos, err) ||
+        !series_import(arena, &series_csv, &request, set, &counts, err))
         return false;
     set->kind = keys.kind;
     set->unit = keys.unit;

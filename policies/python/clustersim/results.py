@@ -167,17 +167,18 @@ class Results:
 
     def __init__(self, folder: PathLike) -> None:
         self.folder = Path(folder)
+        self._root = self.folder.absolute()     # tables are read later, maybe from elsewhere
         self.status: Optional[int] = None
         if not self.folder.is_dir():
             raise Error("there is no such folder of results", file=str(folder),
                         hint="A run writes out/NAME below the folder in which it is started.")
-        if not (self.folder / "provenance.json").is_file():
+        if not (self._root / "provenance.json").is_file():
             raise Error("the folder has no provenance.json: no run was completed in it",
                         file=str(folder), hint=self._why_incomplete())
-        self.provenance: Dict[str, Any] = _read_json(self.folder / "provenance.json")
+        self.provenance: Dict[str, Any] = _read_json(self._root / "provenance.json")
 
     def _why_incomplete(self) -> str:
-        if (self.folder / ".trials").is_dir():
+        if (self._root / ".trials").is_dir():
             return ("It holds trials of a run that did not end.  "
                     "`clustersim run EXPERIMENT --resume` completes it.")
         return "Give the folder that a run wrote, such as out/NAME."
@@ -217,17 +218,17 @@ class Results:
     @functools.cached_property
     def audit(self) -> Dict[str, Any]:
         """What the trials checked of their own results, and how often (audit.json)."""
-        return _read_json(self.folder / "audit.json")
+        return _read_json(self._root / "audit.json")
 
     # Tables
 
     @property
     def tables(self) -> List[str]:
         """Names of the tables that this folder has."""
-        return [name for name in _declared() if (self.folder / f"{name}.csv").is_file()]
+        return [name for name in _declared() if (self._root / f"{name}.csv").is_file()]
 
     def _path(self, name: str) -> Path:
-        path = self.folder / f"{name}.csv"
+        path = self._root / f"{name}.csv"
         if name not in _declared():
             near = nearest(name, list(_declared()))
             raise Error(f"there is no table '{name}'", key=name,
@@ -241,7 +242,7 @@ class Results:
 
     def _own_units(self) -> Dict[str, str]:
         """Units of metrics that the experiment defines."""
-        path = self.folder / "metrics.csv"
+        path = self._root / "metrics.csv"
         if not path.is_file():
             return {}
         with open(path, encoding="utf-8", newline="") as file:
@@ -286,7 +287,7 @@ class Results:
 
     def table(self, name: str) -> Table:
         """Returns a table, such as "jobs", without pandas."""
-        if name in _MAY_BE_EMPTY and not (self.folder / f"{name}.csv").is_file():
+        if name in _MAY_BE_EMPTY and not (self._root / f"{name}.csv").is_file():
             columns = list(_declared()[name])
             return Table(columns, [], {c: _declared()[name][c][1] for c in columns}, name)
         path = self._path(name)
@@ -309,7 +310,7 @@ class Results:
     def frame(self, name: str) -> Any:
         """Returns a table, such as "jobs", as a pandas DataFrame; attrs["units"] has units."""
         pandas = need("pandas", "Results.frame")
-        if name in _MAY_BE_EMPTY and not (self.folder / f"{name}.csv").is_file():
+        if name in _MAY_BE_EMPTY and not (self._root / f"{name}.csv").is_file():
             return self.table(name).to_pandas()
         path = self._path(name)
         with open(path, encoding="utf-8", newline="") as file:
@@ -393,21 +394,21 @@ class Results:
     @property
     def figures(self) -> List[str]:
         """Names of the charts that the run drew."""
-        plots = self.folder / "plots"
+        plots = self._root / "plots"
         return sorted({path.stem for path in plots.glob("*.png")} |
                       {path.stem for path in plots.glob("*.svg")})
 
     def figure(self, name: str) -> Figure:
         """Returns a chart of the run, such as "jct_cdf"; `figures` has the names."""
         for ending in ("png", "svg"):
-            path = self.folder / "plots" / f"{name}.{ending}"
+            path = self._root / "plots" / f"{name}.{ending}"
             if name in self.figures and path.is_file():
                 return Figure(name, path)
         raise Error(f"there is no chart '{name}'", file=str(self.folder / "plots"), key=name,
                     hint=self._why_no_figure(name))
 
     def _why_no_figure(self, name: str) -> str:
-        skipped = self.folder / "plots" / "skipped.txt"
+        skipped = self._root / "plots" / "skipped.txt"
         if skipped.is_file():
             for line in skipped.read_text(encoding="utf-8").splitlines():
                 if re.match(re.escape(name) + r"\b", line):
@@ -501,7 +502,7 @@ class Results:
 
     def _picture(self) -> str:
         for name in _PICTURES:
-            path = self.folder / "plots" / f"{name}.png"
+            path = self._root / "plots" / f"{name}.png"
             if path.is_file():
                 data = base64.b64encode(path.read_bytes()).decode("ascii")
                 return (f'<img alt="{name}" style="max-width: 100%" '

@@ -117,6 +117,9 @@ def run(experiment: Union[PathLike, "Experiment"], *, seeds: Optional[int] = Non
                                    not 0 < number < 2**31):
             raise Error(f"{name} must be a whole number from 1, found {number!r}", key=name)
     path, text = _source(experiment)
+    if settings is not None and not isinstance(settings, Mapping):
+        raise Error(f"settings must be a dict, found {type(settings).__name__}", key="settings",
+                    hint='Write {"workload.jobs": 50}.')
     words = [f"{key}={json_of(value, key)}" for key, value in (settings or {}).items()]
     sys.stdout.flush()                  # what waits there would be written by each trial
     sys.stderr.flush()

@@ -2,9 +2,11 @@
 import csv
 import importlib.util
 import json
+import os
 import shutil
 import unittest
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import clustersim as cs
 from clustersim.program import call_program
@@ -87,6 +89,16 @@ class Tables(Scratch):
         self.assertEqual(self.error(cs.load, self.folder / "nowhere").file,
                          str(self.folder / "nowhere"))
         self.assertIn("provenance.json", self.error(cs.load, self.folder).message)
+
+    def test_tables_are_found_after_a_change_of_folder(self):
+        before = Path.cwd()
+        try:
+            os.chdir(self.results.folder.parent)
+            results = cs.load(self.results.folder.name)
+            os.chdir(before)
+            self.assertEqual(len(results.table("summary")), len(self.results.table("summary")))
+        finally:
+            os.chdir(before)
 
     def test_an_interrupted_run_is_no_result(self):
         broken = self.folder / "broken"
