@@ -130,7 +130,7 @@ static void simulate_replicas(const struct advise_replica *c, double per_s,
 static double promised_s(const struct service_entry *entry)
 {
     const struct service_spec *spec = &entry->spec;
-    double output = entry->generates ? distribution_mean(&entry->output) : 1;
+    double output = entry->generates ? distribution_clamped_mean(&entry->output) : 1;
 
     if (spec->latency_ns > 0)
         return clock_s_from_ns(spec->latency_ns);

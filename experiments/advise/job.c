@@ -156,7 +156,7 @@ static bool read_job(const struct advise_world *world,
         !conf_fill(job->keys.response, &response_schema, &response, err))
         return false;
     job->form = entry.form;
-    job->steps = fmin(distribution_mean(&entry.steps), entry.steps.max);
+    job->steps = distribution_clamped_mean(&entry.steps);
     job->steps = fmax(1.0, round(job->steps));
     job->runs = fmax(1.0, round(job->steps / entry.form->round_steps));
     job->context_tokens = job->keys.prompt_tokens + response.max;

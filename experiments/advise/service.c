@@ -37,11 +37,9 @@
 /* Tokens of a mean request, prompt and answer. */
 static double context_tokens(const struct service_entry *entry)
 {
-    double tokens = fmin(distribution_mean(&entry->prompt),
-                         entry->prompt.max);
+    double tokens = distribution_clamped_mean(&entry->prompt);
 
-    return tokens + (entry->generates ? fmin(distribution_mean(&entry->output),
-                                             entry->output.max) : 0.0);
+    return tokens + (entry->generates ? distribution_clamped_mean(&entry->output) : 0.0);
 }
 
 /* Returns the bytes that a GPU lacks to hold its part of one request; 0: it fits. */

@@ -21,6 +21,7 @@
 #include "models/jobs/job.h"
 #include "models/laws/memory.h"
 #include "models/laws/phase.h"
+#include "models/laws/rollout.h"
 #include "models/types/gang.h"
 #include "models/types/rates.h"
 #include "sim/base/arena.h"
@@ -239,7 +240,7 @@ static double count_items(const struct phase_law *law, double *tokens)
                              (law->repeats > 0 ? law->repeats : 1);
 
     *tokens = items * (law->kind == LAW_ROLLOUT
-                           ? law->rollout.response_mean_tokens
+                           ? rollout_response_tokens(&law->rollout)
                            : law->train.sequence_tokens);
     return items;
 }

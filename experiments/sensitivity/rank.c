@@ -34,11 +34,11 @@ struct outputs {
     const char *why;            /* of the first that is not known; NULL: all are */
 };
 
-/* Runs all points, u[p * count + i] being the place of input i in its range at
- * point p.  The reason told is the first one, without the values of all inputs:
- * these would be long. */
+/* Runs all points, u[p * count + i] being what is drawn of input i at point p, which
+ * becomes the place of its value in the range.  The reason told is the first one, without
+ * the values of all inputs: these would be long. */
 static bool judge_points(struct findings *f, const struct input *input, uint32_t count,
-                         const double *u, size_t points, struct outputs *out,
+                         double *u, size_t points, struct outputs *out,
                          struct err *err)
 {
     struct judge_query *query = arena_alloc(f->arena, points, sizeof *query);
@@ -48,7 +48,7 @@ static bool judge_points(struct findings *f, const struct input *input, uint32_t
     for (size_t p = 0; p < points; p++)
         query[p] = (struct judge_query){
             f->row->expect, f->row->point,
-            inputs_at(f->arena, input, count, u + p * count), count
+            inputs_draw(f->arena, input, count, u + p * count), count
         };
     if (!judge_run(f->arena, f->probe, query, points, answer, err))
         return false;
@@ -90,7 +90,8 @@ static void rank_findings(struct findings *f)
         f->finding[f->by_rank[i]].rank = i + 1;
 }
 
-/* An input of which one step is not known has no effect: NAN, and why. */
+/* An input of which one step is not known has no effect: NAN, and why.  A step is as long
+ * as that between the values that were run: of two words it is the whole range. */
 bool find_effects(struct findings *f, struct err *err)
 {
     uint32_t count = f->keys->input_count;

@@ -3,11 +3,12 @@
  * inputs.c - ranges of keys, and their values.
  *
  * An input is one coordinate in [0, 1] of a design (Sobol, Latin hypercube,
- * Morris): a range is mapped linearly or by its logarithm, a list of words is
- * cut into equal parts.
+ * Morris): a range is mapped linearly or by its logarithm, a list of words and a
+ * range of whole numbers are cut into equal parts, so that each value is as likely.
  */
 #include "experiments/spec/inputs.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -131,25 +132,43 @@ struct input *inputs_read(struct arena *arena, const struct conf_node *map,
     return input;
 }
 
-/* u = 1 is the last word, not one behind it. */
 const char *input_at(struct arena *arena, const struct input *input, double u)
 {
-    if (input->word != NULL)
-        return input->word[(uint32_t)fmin(u * input->word_count,
-                                          input->word_count - 1)];
+    assert(input->word == NULL);
     u = fmin(1, fmax(0, u));
     return quantity_at(arena, &input->range, &u, SAMPLE_STEP);
 }
 
-struct experiment_setting *inputs_at(struct arena *arena, const struct input *input,
-                                     uint32_t count, const double *u)
+/* Of so many values the one in whose part of [0, 1] u lies; 1 is in the last part. */
+static double find_part(double u, double values)
+{
+    assert(u >= 0.0 && values >= 2.0);
+    return fmin(floor(u * values), values - 1.0);
+}
+
+const char *input_draw(struct arena *arena, const struct input *input, double *u)
+{
+    const struct quantity_range *range = &input->range;
+    double last = input->word != NULL ? input->word_count - 1.0
+                                      : fabs(range->to - range->from);
+
+    *u = fmin(1, fmax(0, *u));
+    if (input->word != NULL || (range->whole && !range->log))
+        *u = find_part(*u, last + 1.0) / last;
+    if (input->word != NULL)
+        return input->word[(uint32_t)lrint(*u * last)];
+    return quantity_at(arena, range, u, SAMPLE_STEP);
+}
+
+struct experiment_setting *inputs_draw(struct arena *arena, const struct input *input,
+                                       uint32_t count, double *u)
 {
     struct experiment_setting *setting = arena_alloc(arena, count + 1,
                                                      sizeof *setting);
 
     for (uint32_t i = 0; i < count; i++)
         setting[i] = (struct experiment_setting){ input[i].key,
-                                                  input_at(arena, &input[i], u[i]) };
+                                                  input_draw(arena, &input[i], &u[i]) };
     return setting;
 }
 

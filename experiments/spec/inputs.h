@@ -32,12 +32,15 @@ struct input {
  * from the arena.  NULL: err says what is wrong. */
 struct input *inputs_read(struct arena *arena, const struct conf_node *map,
                           uint32_t *count, struct err *err);
-/* Returns the value at u, from 0 to 1, as text for a setting; in the arena, or the
- * input's. */
+/* Returns the value at u, from 0 to 1, of a range, as text for a setting. */
 const char *input_at(struct arena *arena, const struct input *input, double u);
-/* Returns an array of `count` settings: input i at u[i]. */
-struct experiment_setting *inputs_at(struct arena *arena, const struct input *input,
-                                     uint32_t count, const double *u);
+/* Returns the value that an even draw u from [0, 1] means; words, and whole numbers of a
+ * range without `log`, are each as likely.  *u becomes the place of that value: 0 is the
+ * first and 1 the last, the others lie evenly between them. */
+const char *input_draw(struct arena *arena, const struct input *input, double *u);
+/* Returns an array of `count` settings: input i as drawn by u[i], which becomes its place. */
+struct experiment_setting *inputs_draw(struct arena *arena, const struct input *input,
+                                       uint32_t count, double *u);
 /* The first and the last value. */
 const char *input_from(const struct input *input);
 const char *input_to(const struct input *input);

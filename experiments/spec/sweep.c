@@ -206,9 +206,11 @@ static const struct conf_node *find_value(struct arena *arena, const struct swee
     uint32_t below = 1;
 
     *which = 0;
-    if (sweep->input != NULL)
-        return conf_scalar_at(arena, value, input_at(
-            arena, &sweep->input[key], sweep->u[(size_t)index * sweep->input_count + key]));
+    if (sweep->input != NULL) {
+        double u = sweep->u[(size_t)index * sweep->input_count + key];
+
+        return conf_scalar_at(arena, value, input_draw(arena, &sweep->input[key], &u));
+    }
     for (size_t i = key + 1; i < conf_count(sweep->keys); i++)
         below *= (uint32_t)conf_count(conf_value(sweep->keys, i));
     *which = index / below % conf_count(value);

@@ -294,6 +294,16 @@ static void fit_lengths(struct rollout_plan *plan,
     plan->tokens = plan->responses * plan->mean_tokens;
 }
 
+double rollout_response_tokens(const struct rollout_shape *shape)
+{
+    struct rollout_lengths whole = rollout_lengths(shape->response_mean_tokens,
+                                                   shape->response_cv,
+                                                   shape->response_max_tokens, 0.0);
+
+    assert(whole.parts == 1.0);
+    return rollout_lengths_mean(&whole, whole.max_tokens);
+}
+
 /* Responses of a replica in flight: as many as memory holds with the mean
  * context, the engine's limit, or all that it has; one at least, even where
  * memory is short. */

@@ -93,6 +93,8 @@ struct rollout_time rollout_draw(const struct rollout_plan *plan, double u);
  * what was reached. */
 struct rollout_shape rollout_rest(const struct rollout_shape *shape,
                                   const struct gang *gang, double at_s);
+/* Returns the mean tokens of a whole response, cut at the maximum. */
+double rollout_response_tokens(const struct rollout_shape *shape);
 /* Returns rollout_draw() of rollout_plan_init(). */
 struct rollout_time rollout_time(const struct rollout_shape *shape,
                                  const struct gang *gang, double u);

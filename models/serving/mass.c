@@ -64,12 +64,23 @@ struct steady {
     double wait_s;              /* mean of those that wait */
     bool even;                  /* waits are even from 0 to twice the mean;
                                    else exponential */
-    double first;               /* share that waits longest: the first of a
-                                   batch, for the delay */
+    double first, first_s;      /* share of those that come to a free replica: the
+                                   first of a batch, which waits for the delay */
 };
 
+/* Returns how many of a pass's requests found the replica free, or would not have waited
+ * for the delay by its end: 1, or the probability that none came in all of the pass but
+ * its last delay_s. */
+static double count_first(double each, double pass_s, double delay_s)
+{
+    assert(each >= 0.0 && pass_s > 0.0);
+    return exp(-each * fmax(pass_s - delay_s, 0.0));
+}
+
 /* Steady state of replicas that answer in passes, under a rate.  A fixed point
- * of the batch: a pass holds what came during the one before. */
+ * of the batch: a pass holds what came during the one before.  With a delay the next pass
+ * begins at max(T, X + delay), where T is the pass and X, exponential, is when the first
+ * request comes: so it holds rate x max(T, delay) + count_first(). */
 static struct steady solve_passes(const struct replica *r, double per_s,
                                   uint32_t replicas)
 {
@@ -80,7 +91,7 @@ static struct steady solve_passes(const struct replica *r, double per_s,
     double delay_s = clock_s_from_ns(spec->batch_delay_ns);
     double single_s = time_batch(r, 1.0), full_s = time_batch(r, most);
     double busy = each * full_s / most;
-    struct steady st = { 1.0, single_s, 0.0, 0.0, false, 0.0 };
+    struct steady st = { 1.0, single_s, 0.0, 0.0, false, 0.0, 0.0 };
 
     if (delay_s == 0.0 &&
         per_s * single_s < (most > 1.0 ? 0.7 : 1.0) * replicas) {
@@ -90,19 +101,20 @@ static struct steady solve_passes(const struct replica *r, double per_s,
         return st;
     }
     for (int i = 0; i < ROUNDS; i++) {
-        double came = each * fmax(time_batch(r, st.batch), delay_s);
-        double next = fmin(fmax(delay_s > 0.0 ? 1.0 + came : came, 1.0), most);
+        double pass_s = time_batch(r, st.batch);
+        double first = delay_s > 0.0 ? count_first(each, pass_s, delay_s) : 0.0;
+        double next = fmin(fmax(each * fmax(pass_s, delay_s) + first, 1.0), most);
         st.batch = (st.batch + next) / 2.0;
     }
     st.service_s = time_batch(r, st.batch);
     st.waits = 1.0;
     st.even = true;
     double fill_s = fmin(delay_s, most / fmax(each, 1e-9));
-    st.wait_s = fmax(st.service_s, fill_s) / 2.0;
-    if (fill_s > st.service_s)
-        st.first = 1.0 / st.batch;
-    if (busy < 1.0)
-        st.wait_s += busy * busy * full_s / (2.0 * (1.0 - busy) * most);
+    double queue_s = busy < 1.0 ? busy * busy * full_s / (2.0 * (1.0 - busy) * most) : 0.0;
+    st.wait_s = fmax(st.service_s, fill_s) / 2.0 + queue_s;
+    if (delay_s > 0.0)
+        st.first = count_first(each, st.service_s, delay_s) / st.batch;
+    st.first_s = fill_s + queue_s;
     return st;
 }
 
@@ -234,7 +246,7 @@ static struct mass_sample draw_request(struct service *s, const struct kind *kin
         if (before_s > 0.0)     /* all work, in full batches */
             wait_s += st.service_s * rng_uniform(rng);
         else if (rng_uniform(rng) < st.first)
-            wait_s += 2.0 * st.wait_s;
+            wait_s += st.first_s;
         else if (rng_uniform(rng) < st.waits)
             wait_s += st.even ? 2.0 * st.wait_s * rng_uniform(rng)
                               : rng_exponential(rng, st.wait_s);

@@ -282,6 +282,29 @@ static void csv_and_chart_are_written_beside_the_tables(void **state)
     free(said("chart.dat"));
 }
 
+/* Of a lognormal of mean 300 and cv 1, cut at 300, with s^2 = ln 2: E[min(x, 300)] =
+ * 300 P(z < -s / 2) + 300 P(z < -s / 2) = 600 x 0.338604 = 203.162. */
+static void tokens_are_those_of_responses_that_are_cut(void **state)
+{
+    char workload[128], csv[128], sequences[40], tokens[40], *text;
+    const char *words[] = { workload, "--gpus", "1", "--csv", csv, NULL };
+
+    (void)state;
+    snprintf(workload, sizeof workload, "%s/cut.yaml", program.folder);
+    snprintf(csv, sizeof csv, "%s/cut.csv", program.folder);
+    program_write(&program, "cut.yaml",
+                  "arrival: {process: all_at_once}\njobs: 1\nmix:\n"
+                  "  - {recipe: batch-infer, name: x, model: llama-3.1-8b, prompts: 512,\n"
+                  "     prompt_tokens: 500, response: {mean: 300, cv: 1, max: 300}, steps: 10,\n"
+                  "     infer: {gpus: 1, types: [l40s]}}\n");
+    assert_int_equal(advise("cut.log", words), 0);
+    text = said("cut.csv");
+    assert_true(csv_cell(text, "1", NULL, "sequences_per_s", sequences, sizeof sequences));
+    assert_true(csv_cell(text, "1", NULL, "tokens_per_s", tokens, sizeof tokens));
+    assert_true(fabs(atof(tokens) / atof(sequences) - 203.162) < 0.001);
+    free(text);
+}
+
 static void wrong_inputs_are_refused_with_their_status(void **state)
 {
     const char *nothing[] = { "tests/none.yaml", NULL };
@@ -433,6 +456,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(types_that_are_left_aside_are_told),
         cmocka_unit_test(memory_names_every_part_and_the_largest_micro_batch),
         cmocka_unit_test(csv_and_chart_are_written_beside_the_tables),
+        cmocka_unit_test(tokens_are_those_of_responses_that_are_cut),
         cmocka_unit_test(wrong_inputs_are_refused_with_their_status),
         cmocka_unit_test(search_finds_the_fastest_of_all_layouts),
         cmocka_unit_test(

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "experiments/spec/inputs.h"
 #include "tests/aid/scratch.h"
 #include "tests/aid/search_aid.h"
 
@@ -66,6 +67,54 @@ static void effect_of_a_known_output_is_its_range(void **state)
     assert_string_equal(base[2], "");
     assert_string_equal(turns[0], "");          /* there is no limit to turn at */
     assert_non_null(strstr(w->said, "jobs of fcfs: 100 at base"));
+}
+
+/* The number of jobs is 20 or 40, 50 or 51, and 10, 40 or 100 at the places 0, 1/2 and 1.
+ * So 20 and 1 are what crossing the range moves, and of three words a step from 10 to 100
+ * moves 90 over 1, and one from 40 to 100 moves 60 over 1/2: from 90 to 120. */
+static void effect_of_few_values_is_that_of_the_steps_between_them(void **state)
+{
+    static const struct { const char *values; double least, most; } known[] = {
+        { "[20, 40]", 20, 20 },
+        { "{from: 50, to: 51}", 1, 1 },
+        { "[10, 40, 100]", 90.1, 119.9 },
+    };
+    struct search_world *w = *state;
+    search_cells effect;
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        char keys[300];
+
+        snprintf(keys, sizeof keys, "sensitivity:\n  metric: jobs\n  policy: fcfs\n"
+                 "  inputs: {workload.jobs: %s}\n  trajectories: 8\n"
+                 "  sobol: {inputs: 0}\n", known[i].values);
+        search_write(w, keys);
+        assert_int_equal(search_command(w, "sensitivity", "out", NULL, "2"), 0);
+        search_column(w, "out/sensitivity.csv", "effect", effect);
+        assert_true(atof(effect[0]) >= known[i].least - 1e-9);
+        assert_true(atof(effect[0]) <= known[i].most + 1e-9);
+    }
+}
+
+/* Of thirty places of a Latin hypercube one lies in each thirtieth of the range: ten are of
+ * each of three whole numbers, 1 to 3. */
+static void whole_numbers_are_drawn_alike(void **state)
+{
+    struct search_world *w = *state;
+    struct input jobs = { .range = { .from_text = "1", .to_text = "3", .from = 1, .to = 3,
+                                     .unit = "", .whole = true } };
+    unsigned seen[3] = { 0 };
+
+    for (int i = 0; i < 30; i++) {
+        double u = (i + 0.5) / 30;
+        int value = atoi(input_draw(w->arena, &jobs, &u));
+
+        assert_in_range(value, 1, 3);
+        assert_true(u == (value - 1) / 2.0);
+        seen[value - 1]++;
+    }
+    for (int k = 0; k < 3; k++)
+        assert_int_equal(seen[k], 10);
 }
 
 static void turn_is_what_check_says(void **state)
@@ -236,6 +285,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define T(test) cmocka_unit_test_setup_teardown(test, search_setup, search_teardown)
         T(effect_of_a_known_output_is_its_range),
+        T(effect_of_few_values_is_that_of_the_steps_between_them),
+        T(whole_numbers_are_drawn_alike),
         T(turn_is_what_check_says),
         T(verdict_at_the_turn_is_not_that_of_the_base),
         T(failed_trials_leave_an_input_unknown),

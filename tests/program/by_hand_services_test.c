@@ -308,6 +308,35 @@ static void a_first_token_is_known_to_the_nanosecond(void **state)
     hand_near(of("tpot_mean_s"), of("latency_mean_s") - first_s);
 }
 
+/* Returns the latency of one request with such a prompt. */
+static double answer_s(const char *prompt)
+{
+    char yaml[1000];
+
+    snprintf(yaml, sizeof yaml,
+             "experiment: e\nseeds: 1\nuntil: drained\ncluster:\n  nodes:\n"
+             "    - {name: a, count: 1, gpus: {type: t4, count: 1},\n"
+             "       cpu: {type: epyc-7742, sockets: 1}, memory: 256GB, price: 4USD/h}\n"
+             "workload:\n  services:\n    - name: cls\n      model: bert-base\n"
+             "      precision: fp16\n      gpu: {tp: 1, types: [t4], cores: 2}\n"
+             "      requests: {arrival: {process: fixed, times: [100s]}, prompt: %s,\n"
+             "        for: 1h}\npolicies: [fcfs]\noutput: {plots: []}\n", prompt);
+    hand_run(&program, yaml, NULL);
+    return of("latency_mean_s");
+}
+
+/* A pass takes the time of the mean prompt, of those that are drawn: all of the first have
+ * 400 tokens.  Half of the second have 10 and half 400, which are 205; min(x, 400) of an
+ * exponential has the mean 400 (1 - 1/e) = 252.848, between passes of 252 and of 253. */
+static void a_pass_counts_the_mean_of_prompts_that_are_drawn(void **state)
+{
+    (void)state;
+    hand_near(answer_s("{uniform: [0, 100], min: 400}"), answer_s("400"));
+    hand_near(answer_s("{choice: {10: 0.5, 4000: 0.5}, max: 400}"), answer_s("205"));
+    double cut_s = answer_s("{exponential: {mean: 400}, max: 400}");
+    assert_true(cut_s > answer_s("252") && cut_s < answer_s("253"));
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +355,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_fails_together_is_sent_on_once),
         cmocka_unit_test(a_look_comes_after_the_requests_of_its_instant),
         cmocka_unit_test(a_first_token_is_known_to_the_nanosecond),
+        cmocka_unit_test(a_pass_counts_the_mean_of_prompts_that_are_drawn),
     };
 
     (void)argc;

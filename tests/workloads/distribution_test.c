@@ -164,6 +164,78 @@ static void means_agree_with_theory_and_with_draws(void **state)
     arena_free(arena);
 }
 
+/* The trapezoids of 1 - F of GSL's F, in 400,000 steps, from the lower clamp to the upper
+ * one, and the lower one below that.  F is 0 below 0. */
+static double integrate_clamped(cdf_fn *cdf, double low, double high)
+{
+    const int steps = 400000;
+    double sum = 0.0, step = (high - low) / steps;
+
+    for (int i = 0; i <= steps; i++)
+        sum += (i == 0 || i == steps ? 0.5 : 1.0) * (1.0 - cdf(low + i * step));
+    return low + sum * step;
+}
+
+/* Clamps of 0.3 and 1.2 times the mean, those that cut on one side, and those beside which
+ * nothing is drawn. */
+static void means_of_what_is_clamped_agree_with_integrals(void **state)
+{
+    static const double clamps[][2] = {
+        { 0.3, 1.2 }, { 0.0, 0.8 }, { 0.9, 1.0 }, { 2.0, 3.0 }, { 0.0, 0.05 },
+    };
+    struct arena *arena = arena_new(0);
+
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        struct distribution d = good(arena, kinds[k].text, kinds[k].type);
+        double mean = distribution_mean(&d);
+
+        assert_near(distribution_clamped_mean(&d), mean, 0.0);
+        for (size_t i = 0; i < sizeof clamps / sizeof clamps[0]; i++) {
+            d.min = clamps[i][0] * mean;
+            d.max = clamps[i][1] * mean;
+            double want = integrate_clamped(kinds[k].cdf, d.min, d.max);
+            if (fabs(distribution_clamped_mean(&d) - want) > 2e-4 * want)
+                fail_msg("%s from %g to %g: %.8g, the integral is %.8g", kinds[k].text,
+                         d.min, d.max, distribution_clamped_mean(&d), want);
+        }
+        d.min = 0.6 * mean;     /* E[max(x, m)] = E[x] - E[min(x, m)] + m */
+        d.max = INFINITY;
+        assert_near(distribution_clamped_mean(&d),
+                    mean + 0.6 * mean - integrate_clamped(kinds[k].cdf, 0.0, 0.6 * mean),
+                    2e-4 * mean);
+    }
+    arena_free(arena);
+}
+
+/* Values that nothing but a pencil needs.  A Pareto of scale 3 and shape 1 has a mean once
+ * it has an upper clamp: 3 (1 + ln 4) at 12.  A gamma of nearly no spread is its mean. */
+static void means_of_what_is_clamped_are_known_by_hand(void **state)
+{
+    static const struct { const char *text; double mean; } known[] = {
+        { "{constant: 7, max: 5}", 5.0 },
+        { "{uniform: [0, 100], min: 400}", 400.0 },
+        { "{uniform: [0, 100], max: 50}", 37.5 },
+        { "{choice: {10: 0.5, 4000: 0.5}, max: 400}", 205.0 },
+        { "{choice: {1: 1, 5: 3}, min: 2}", 4.25 },
+        { "{exponential: {mean: 400}, max: 400}", 252.84822353142307 },
+        { "{pareto: {scale: 3, shape: 1}, max: 12}", 7.158883083359672 },
+        { "{pareto: {scale: 3, shape: 0.5}, max: 12}", 9.0 },
+        { "{gamma: {mean: 50, cv: 1e-6}, max: 60}", 50.0 },
+        { "{weibull: {scale: 3, shape: 0.001}, min: 1, max: 1}", 1.0 },
+        { "{lognormal: {mean: 40, cv: 0}, min: 50}", 50.0 },
+    };
+    struct arena *arena = arena_new(0);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        struct distribution d = good(arena, known[i].text, CONF_REAL);
+
+        assert_near(distribution_clamped_mean(&d), known[i].mean, 1e-9 * known[i].mean);
+    }
+    arena_free(arena);
+}
+
 static void a_bare_value_is_constant_and_times_are_seconds(void **state)
 {
     struct arena *arena = arena_new(0);
@@ -406,6 +478,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_follow_the_distribution_functions_of_gsl),
         cmocka_unit_test(means_agree_with_theory_and_with_draws),
+        cmocka_unit_test(means_of_what_is_clamped_agree_with_integrals),
+        cmocka_unit_test(means_of_what_is_clamped_are_known_by_hand),
         cmocka_unit_test(a_bare_value_is_constant_and_times_are_seconds),
         cmocka_unit_test(clamps_bound_every_draw),
         cmocka_unit_test(least_and_most_are_the_ends_of_what_is_drawn),

@@ -109,6 +109,34 @@ static void masses_agree_with_single_requests(void **state)
     }
 }
 
+/* Passes of 2 ms and 8 ms a request, and a delay of 5 ms, which is over before a pass is.
+ * Single requests say what is right.  A request more in each batch, as if each pass waited for
+ * one, would be 11%, 35% and 85% too long for one replica, and 80% for four. */
+static void a_delay_that_ends_within_a_pass_adds_no_request(void **state)
+{
+    static const struct { unsigned replicas, per_s; double most; } row[] = {
+        {1, 24, 0.09}, {1, 61, 0.10}, {1, 97, 0.10}, {4, 96, 0.10}, {4, 244, 0.25},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        char service[500];
+
+        snprintf(service, sizeof service, "model: bert-base, precision: int8, gpu: {tp: 1}, "
+                 "replicas: {min: %u, max: %u}, batch: 8, batch_delay: 5ms, times: {batch: 2ms, "
+                 "request: 8ms}, requests: {arrival: {process: poisson, rate: %u/s}, "
+                 "for: 2400s}", row[i].replicas, row[i].replicas, row[i].per_s);
+        struct table *one = serve(service, ""), *mass = serve(service, "aggregate: 1s, ");
+        double mean = column(mass, "latency_mean_s") / column(one, "latency_mean_s") - 1;
+
+        if (!(fabs(mean) < row[i].most))
+            fail_msg("%u replicas, %u/s: mean latency is %+.1f%% off", row[i].replicas,
+                     row[i].per_s, 100 * mean);
+        table_free(one);
+        table_free(mass);
+    }
+}
+
 /* Twice as much as four replicas can do for ten minutes: a third is left when
  * requests end, and answered later. */
 static void what_cannot_be_served_is_carried_on(void **state)
@@ -234,6 +262,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(masses_agree_with_single_requests),
+        cmocka_unit_test(a_delay_that_ends_within_a_pass_adds_no_request),
         cmocka_unit_test(what_cannot_be_served_is_carried_on),
         cmocka_unit_test(a_start_is_waited_for),
         cmocka_unit_test(few_requests_have_an_attainment),

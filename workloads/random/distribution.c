@@ -15,6 +15,9 @@
  *
  * A choice is a list of values and their weights, a hyperexponential one of
  * means, a sample of a file one whose values are all alike.
+ *
+ * The mean of what is clamped to [low, high] is E[min(x, high)] - E[min(x, low)] + low.
+ * Each kind has E[min(x, most)] in closed form, from the integral of 1 - F.
  */
 #include "workloads/random/distribution.h"
 
@@ -23,8 +26,9 @@
 
 #include "sim/base/rng.h"
 
-/* What is beyond min or max becomes that bound; distribution_mean() does not
- * count that. */
+#define GAMMA_SHAPE_MAX 1e5
+
+/* What is beyond min or max becomes that bound. */
 double distribution_draw(const struct distribution *d, struct rng *rng)
 {
     double x = d->a;
@@ -135,7 +139,6 @@ bool distribution_gpus(const struct distribution *d)
            (!isfinite(d->max) || is_gpus(d->max));
 }
 
-/* Clamping is left out: where it matters, callers draw. */
 double distribution_mean(const struct distribution *d)
 {
     double sum = 0.0;
@@ -168,4 +171,105 @@ double distribution_mean(const struct distribution *d)
     }
     assert(!"a kind");
     return 0.0;
+}
+
+/* The share of a gamma distribution of this shape, and scale 1, below x: its series.  One
+ * of a shape beyond GAMMA_SHAPE_MAX has draws that differ by 0.3%: they count as alike. */
+static double gamma_below(double shape, double x)
+{
+    assert(shape > 0.0 && x >= 0.0);
+    double term = exp(shape * log(x) - x - lgamma(shape + 1.0)), sum = 0.0;
+
+    if (!(x > 0.0))
+        return 0.0;
+    if (shape > GAMMA_SHAPE_MAX || x > shape + 40.0 + 12.0 * sqrt(shape))
+        return x > shape ? 1.0 : 0.0;
+    for (double n = shape + 1.0; term > 1e-17 * sum || n < x; n++) {
+        sum += term;
+        term *= x / n;
+    }
+    return sum;
+}
+
+static double lognormal_below(const struct distribution *d, double log_x)
+{
+    assert(d->kind == DISTRIBUTION_LOGNORMAL);
+    if (!(d->b > 0.0))
+        return log_x >= d->a ? 1.0 : 0.0;
+    return erfc((d->a - log_x) / d->b / sqrt(2.0)) / 2.0;
+}
+
+/* Returns E[min(x, most)] of the kinds that draw from 0 on, for 0 < most < INFINITY. */
+static double mean_up_to(const struct distribution *d, double most)
+{
+    double mean = distribution_mean(d), below, sum = 0.0;
+
+    assert(most > 0.0 && isfinite(most));
+    switch (d->kind) {
+    case DISTRIBUTION_EXPONENTIAL:
+        return -mean * expm1(-most / mean);
+    case DISTRIBUTION_LOGNORMAL:
+        below = lognormal_below(d, log(most));
+        return mean * lognormal_below(d, log(most) - d->b * d->b) + most * (1.0 - below);
+    case DISTRIBUTION_WEIBULL:
+        below = pow(most / d->a, d->b);
+        return mean * gamma_below(1.0 + 1.0 / d->b, below) + most * exp(-below);
+    case DISTRIBUTION_GAMMA:
+        below = gamma_below(d->a, most / d->b);
+        return mean * gamma_below(d->a + 1.0, most / d->b) + most * (1.0 - below);
+    case DISTRIBUTION_HYPEREXPONENTIAL:
+        for (size_t i = 0; i < d->sample_count; i++)
+            sum -= d->weight[i] * d->sample[i] * expm1(-most / d->sample[i]);
+        return sum;
+    default:
+        break;
+    }
+    assert(!"a kind that draws from 0 on");
+    return 0.0;
+}
+
+/* Returns E[min(x, most)] of the kinds whose least draw is known, and below most. */
+static double mean_from_up_to(const struct distribution *d, double most)
+{
+    double over = most / d->a;
+
+    assert(d->kind == DISTRIBUTION_UNIFORM || d->kind == DISTRIBUTION_PARETO);
+    assert(most > d->a);
+    if (d->kind == DISTRIBUTION_UNIFORM)
+        return most >= d->b ? (d->a + d->b) / 2.0
+                            : most - (most - d->a) * (most - d->a) / (d->b - d->a) / 2.0;
+    if (d->b == 1.0)
+        return d->a * (1.0 + log(over));
+    return d->a * (1.0 + (1.0 - pow(over, 1.0 - d->b)) / (d->b - 1.0));
+}
+
+/* Returns E[min(x, most)]. */
+static double mean_at_most(const struct distribution *d, double most)
+{
+    double sum = 0.0;
+
+    assert(!isnan(most));
+    if (d->kind == DISTRIBUTION_CONSTANT)
+        return fmin(d->a, most);
+    for (size_t i = 0; is_discrete(d) && i < d->sample_count; i++)
+        sum += fmin(d->sample[i], most) *
+               (d->weight != NULL ? d->weight[i] : 1.0 / (double)d->sample_count);
+    if (is_discrete(d))
+        return sum;
+    if (isinf(most))
+        return distribution_mean(d);
+    if (d->kind == DISTRIBUTION_UNIFORM || d->kind == DISTRIBUTION_PARETO)
+        return most > d->a ? mean_from_up_to(d, most) : most;
+    /* Where a mean is beyond all numbers, so are nearly all draws beyond most. */
+    return most > 0.0 ? fmin(most, mean_up_to(d, most)) : most;
+}
+
+double distribution_clamped_mean(const struct distribution *d)
+{
+    assert(d->min <= d->max);
+    double mean = mean_at_most(d, d->max);
+
+    if (isinf(d->min))
+        return mean;
+    return fmin(fmax(mean - mean_at_most(d, d->min) + d->min, d->min), d->max);
 }

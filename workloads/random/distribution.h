@@ -44,5 +44,7 @@ double distribution_most(const struct distribution *distribution);
 bool distribution_gpus(const struct distribution *distribution);
 /* Returns the mean before clamping; INFINITY for a Pareto of shape <= 1. */
 double distribution_mean(const struct distribution *distribution);
+/* Returns the mean of what is drawn, min and max counted; INFINITY as above, without max. */
+double distribution_clamped_mean(const struct distribution *distribution);
 
 #endif

@@ -342,10 +342,10 @@ static bool read_requests(struct service_draft *d)
            read_tokens(world, keys.output, "output", &e->output);
 }
 
-/* Mean of a draw, at least one token; 1 where it is not finite. */
+/* Mean of what is drawn, at least one token; 1 where it is not finite. */
 static double mean_tokens(const struct distribution *d)
 {
-    double mean = fmin(distribution_mean(d), d->max);
+    double mean = distribution_clamped_mean(d);
 
     return isfinite(mean) && mean >= 1.0 ? mean : 1.0;
 }
