@@ -151,6 +151,26 @@ static void choices_have_the_sum_that_is_found_job_by_job(void **state)
     }
 }
 
+/* Its relaxation takes the first, and four tenths of another one: the search goes on from there,
+ * which is more than one node. */
+static void a_search_of_wholes_ends_at_its_nodes(void **state)
+{
+    const double gain[] = { 10, 6, 6 }, limit[] = { 7 }, value[] = { 5, 4, 3 };
+    const uint32_t row[] = { 0, 0, 0 }, column[] = { 0, 1, 2 };
+    double x[3];
+    bool cut = false;
+    struct cs_lp lp = { 3, 1, 3, gain, NULL, limit, row, column, value, x,
+                        true, 1000, &cut };
+
+    (void)state;
+    assert_true(cs_linear_program(&lp));
+    assert_true(x[0] < 0.5 && x[1] > 0.5 && x[2] > 0.5);
+    assert_false(cut);
+    lp.nodes_max = 1;
+    cs_linear_program(&lp);
+    assert_true(cut);
+}
+
 static void a_program_without_an_answer_says_so(void **state)
 {
     const double gain[] = { 1 }, limit[] = { -1 }, value[] = { 1 };
@@ -922,6 +942,7 @@ int main(void)
         cmocka_unit_test(of_equal_choices_the_first_are_taken),
         cmocka_unit_test(wholes_may_be_more_than_one),
         cmocka_unit_test(choices_have_the_sum_that_is_found_job_by_job),
+        cmocka_unit_test(a_search_of_wholes_ends_at_its_nodes),
         cmocka_unit_test(a_program_without_an_answer_says_so),
         cmocka_unit_test(an_assignment_is_the_best_of_all),
         cmocka_unit_test(places_are_assigned_as_by_the_matrix_of_all),
