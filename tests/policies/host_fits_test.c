@@ -163,6 +163,9 @@ static const struct cs_policy of_phases = TABLE("of-phases", CS_PER_PHASE);
     "response: {mean: 64, cv: 1, max: 512}, steps: {uniform: [1, 3]}, reward: {on: cpu, " \
     "core_time: 50ms}, rollout: {gpus: 4, min: 1, max: 8, start: wake, types: [l40s, a100-80]}, " \
     "train: {gpus: 4, min: 1, max: 8, start: process}, data: {cores: 8}}"
+#define TWO_ROLES \
+    "{recipe: multimodal, name: two, model: qwen2.5-0.5b, batch: 16, sequence: 512, steps: " \
+    "{uniform: [5, 50]}, train: {gpus: 2}, data: {cores: 8}, loader: {kind: image, size: 2e5}}"
 #define INFER \
     "{recipe: batch-infer, name: i, share: 2, model: qwen2.5-0.5b, prompts: 64, prompt_tokens: " \
     "200, response: {mean: 100, cv: 1, max: 400}, steps: {uniform: [1, 3]}, infer: {gpus: 1, " \
@@ -218,7 +221,7 @@ static void agree_in(const char *nodes, const char *more, const char *workload)
     world_close(&world);
 }
 
-#define PHASES ALIGN ", " INFER
+#define PHASES ALIGN ", " TWO_ROLES ", " INFER
 #define WHOLE \
     KNOWN("k", "cores: 2", "{choice: {1: 2, 2: 1, 4: 1, 8: 1}}", \
           ", elastic: {min: 1, max: 8, scaling: linear}") ", " \
