@@ -333,12 +333,17 @@ bool placer_find(struct placer *placer, const struct fit_want *want,
                  struct placement *out)
 {
     assert(want != NULL && out != NULL);
-    struct rng before = placer->rng;
+    placer->before = placer->rng;
 
     if (find_place(placer, want, share, share_max, out))
         return true;
-    placer->rng = before;
+    placer_refuse(placer);
     return false;
+}
+
+void placer_refuse(struct placer *placer)
+{
+    placer->rng = placer->before;
 }
 
 bool placer_look(struct placer *placer, const struct fit_want *want,

@@ -124,6 +124,8 @@ struct placer *placer_new(const struct placer_parts *parts);
 bool placer_find(struct placer *placer, const struct fit_want *want,
                  struct share *share, uint32_t share_max,
                  struct placement *out);
+/* The place that placer_find() has found last is not taken: nothing was drawn for it. */
+void placer_refuse(struct placer *placer);
 /* Finds what placer_find() would find now, and draws no random number. */
 bool placer_look(struct placer *placer, const struct fit_want *want,
                  struct share *share, uint32_t share_max,

@@ -59,7 +59,7 @@ struct placer {
     uint32_t *type_of_group, type_count;
     uint64_t *type_bit;         /* by index in the catalogue */
     uint32_t type_bits;
-    struct rng rng;             /* placement: random */
+    struct rng rng, before;     /* placement: random; before the last search */
     struct kept_task *kept;
     uint32_t kept_count, kept_max;
     uint32_t rankings, rankings_max;

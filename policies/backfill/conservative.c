@@ -459,32 +459,6 @@ static void con_job_ended(void *self, struct cs_host *host, struct job_id id)
     cs_order_drop(con->ends, id.i);
 }
 
-/* A job that was interrupted on cores has GPUs in its place in the plan again. */
-static void con_take_again(struct con *con, struct cs_host *host, uint32_t id)
-{
-    struct con_job *job = &con->job[id];
-
-    if (job->end_ns > cs_now_ns(host))
-        con_take(con, host, id, cs_now_ns(host), job->end_ns, 1);
-    job->takes = job->milli;
-}
-
-/* Jobs that were interrupted wait again, at their old place. */
-static void con_list_anew(struct con *con, struct cs_host *host)
-{
-    for (uint32_t i = 0; i < con->lines; i++)
-        con_wait_no_more(con, con->line[i]);
-    con->lines = con->starts = con->fresh = 0;
-    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
-        uint32_t id = cs_task(host, cs_pending(host, i))->job.i;
-        cs_order_drop(con->ends, id);
-        if (con->job[id].runs && con->job[id].takes < con->job[id].milli)
-            con_take_again(con, host, id);
-        con_line_up(con, host, id);
-        con_wait(con, host, id);
-    }
-}
-
 /* The lots of a job that runs are those where its leases lie. */
 static void con_locate(struct con *con, const struct cs_host *host, uint32_t id)
 {
@@ -519,6 +493,7 @@ static void con_replan(struct con *con, struct cs_host *host)
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
         const struct cs_task *task = cs_task(host, cs_pending(host, i));
         con_task(con, host, task);
+        cs_order_drop(con->ends, task->job.i);  /* if it was interrupted */
         con_line_up(con, host, task->job.i);
         con_reserve(con, host, task->job.i);
     }
@@ -593,13 +568,12 @@ static int64_t con_first_end_ns(const struct con *con)
     return id != ID_NONE ? cs_order_key(con->ends, id) : NEVER;
 }
 
-/* Did something outlive its plan, or miss its reservation?  Have nodes come or
- * gone? */
+/* Was a job interrupted?  Did something outlive its plan, or miss its reservation?  Have nodes
+ * come or gone? */
 static bool con_broken(struct con *con, struct cs_host *host)
 {
-    if (cs_pending_count(host) != con->waits + con->fresh)
-        con_list_anew(con, host);
-    return con->cut || con_resized(con, host) ||
+    return cs_pending_count(host) != con->waits + con->fresh ||
+           con->cut || con_resized(con, host) ||
            con_first_start_ns(con) < cs_now_ns(host) ||
            con_first_end_ns(con) <= cs_now_ns(host);
 }

@@ -271,8 +271,9 @@ static void ef_take(struct ef *ef, uint32_t from, uint32_t to, uint64_t milli)
  * is too close to the end of a slot to be known without adding slot by slot. */
 static bool ef_is_clear(double left_s, double slot_s, double slots, double *ends)
 {
-    *ends = left_s / slot_s;
-    if (!(slot_s > 0) || !(*ends < SLOTS_CLEAR))
+    assert(left_s > 0 && slot_s >= 0);
+    *ends = left_s / slot_s;            /* infinite where it does nothing */
+    if (!(*ends < SLOTS_CLEAR))
         return false;
     double whole = (double)(uint32_t)(*ends + 0.5);
     return fabs(*ends - slots) > CLOSE * (1 + slots) &&

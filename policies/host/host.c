@@ -51,13 +51,12 @@
 #include "sim/containers/rank_tree.h"
 #include "sim/flow/flow.h"
 
-/* With rounds that end early, the last arrival lets the next round begin at once. */
+/* With rounds that end early, the last arrival lets the next round begin at once: it waits. */
 void host_submit_none(struct cs_host *host)
 {
     assert(!host->decision->submits_over);
     host->decision->submits_over = true;
-    if (host->rules->round_ends_early && host->waiting->order != NULL &&
-        cs_pending_count(host) > 0)
+    if (host->rules->round_ends_early && host->waiting->order != NULL)
         host_wake(host);
 }
 

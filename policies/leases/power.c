@@ -139,6 +139,8 @@ bool host_power_find(const struct host_nodes *nodes, const struct cluster *clust
             return true;
         }
         draw->refused = true;
+        if (!look)
+            placer_refuse(placer);
         if (!leave_groups_out(cluster->spec, want, out))
             return false;
     }

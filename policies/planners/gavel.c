@@ -267,7 +267,7 @@ static void list_combos(struct gavel *g, struct cs_host *host)
             if (g->combos == g->combo_room) {
                 const double *one = g->speedup_a, *two = g->speedup_b;
                 size_t bytes = g->combos * g->pools * sizeof *one;
-                make_columns(g, host, g->combos + 1);
+                make_columns(g, host, g->combos);
                 memcpy(g->speedup_a, one, bytes);
                 memcpy(g->speedup_b, two, bytes);
             }

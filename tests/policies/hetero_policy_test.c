@@ -151,6 +151,26 @@ static void choices_have_the_sum_that_is_found_job_by_job(void **state)
     }
 }
 
+/* Its relaxation takes the first, and four tenths of another one: the search goes on from there,
+ * which is more than one node. */
+static void a_search_of_wholes_ends_at_its_nodes(void **state)
+{
+    const double gain[] = { 10, 6, 6 }, limit[] = { 7 }, value[] = { 5, 4, 3 };
+    const uint32_t row[] = { 0, 0, 0 }, column[] = { 0, 1, 2 };
+    double x[3];
+    bool cut = false;
+    struct cs_lp lp = { 3, 1, 3, gain, NULL, limit, row, column, value, x,
+                        true, 1000, &cut };
+
+    (void)state;
+    assert_true(cs_linear_program(&lp));
+    assert_true(x[0] < 0.5 && x[1] > 0.5 && x[2] > 0.5);
+    assert_false(cut);
+    lp.nodes_max = 1;
+    cs_linear_program(&lp);
+    assert_true(cut);
+}
+
 static void a_program_without_an_answer_says_so(void **state)
 {
     const double gain[] = { 1 }, limit[] = { -1 }, value[] = { 1 };
@@ -428,6 +448,30 @@ static void gavel_lets_no_job_without_room_spoil_the_shares(void **state)
     assert_true(about(job[1].end_s, 5400, 720) && about(job[2].end_s, 5400, 720));
     run_beside_a_job_without_room("cost", job);
     assert_true(about(job[2].end_s, 4500, 360) && about(job[1].end_s, 5400, 1));
+}
+
+/* A job alone has one GPU of four, and is as fast as it can be: at 1000 s it has done 1000 of its
+ * 2000 s, as it would have alone.  Then seven jobs of 1000 s come, and 1/8 of the cluster is half a
+ * GPU: with all it takes 1000 + 2000 s there, they 2000 s.  With half a GPU each, all end at
+ * 3000 s: as late as alone.  If the first one were as fast as four GPUs alone, it would end near
+ * 2400 s. */
+static void gavel_finish_time_counts_one_gpu_of_a_job_of_one(void **state)
+{
+    struct world_job job[8] = { { 0, 2000, 1, 0, 0 } };
+    struct world world = { 0 };
+
+    (void)state;
+    for (int i = 1; i < 8; i++)
+        job[i] = (struct world_job) { 1000, 1000, 1, 0, 0 };
+    if (!world_trace_on(&world, "nodes: [{name: p, count: 1, gpus: {type: generic, count: 2}}, "
+                        "{name: q, count: 1, gpus: {type: generic, count: 2}}]", job, 8,
+                        "[{policy: gavel, objective: finish-time, round: 10s}]", 1) ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    for (int i = 0; i < 8; i++)
+        if (!about(job[i].end_s, 3000, 60))
+            fail_msg("job %d ends at %g s", i, job[i].end_s);
+    world_close(&world);
 }
 
 /* a and b have rate 1 on a pool each, and half of the cluster is worth 0.55 to both.  At 3000 s c
@@ -922,12 +966,14 @@ int main(void)
         cmocka_unit_test(of_equal_choices_the_first_are_taken),
         cmocka_unit_test(wholes_may_be_more_than_one),
         cmocka_unit_test(choices_have_the_sum_that_is_found_job_by_job),
+        cmocka_unit_test(a_search_of_wholes_ends_at_its_nodes),
         cmocka_unit_test(a_program_without_an_answer_says_so),
         cmocka_unit_test(an_assignment_is_the_best_of_all),
         cmocka_unit_test(places_are_assigned_as_by_the_matrix_of_all),
         cmocka_unit_test(gavel_max_min_evens_out_what_jobs_gain),
         cmocka_unit_test(gavel_makespan_ends_both_at_once),
         cmocka_unit_test(gavel_finish_time_treats_both_alike),
+        cmocka_unit_test(gavel_finish_time_counts_one_gpu_of_a_job_of_one),
         cmocka_unit_test(gavel_finish_time_counts_what_went_before),
         cmocka_unit_test(
             gavel_cost_sends_each_job_where_it_is_worth_its_price),

@@ -662,6 +662,66 @@ static void rounds_decide_only_at_their_boundaries(void **state)
     world_close(&world);
 }
 
+/* The first decision, at 1 s, is the last one until 1,921 s, unless nothing runs when the last
+ * job comes.  a ends at 101 s; b is not the last to come, and c is. */
+static void the_last_arrival_begins_a_round_where_nothing_runs(void **state)
+{
+    static const char policy[] = "[{policy: fcfs, placement: count, rounds: {length: 360s, "
+                                 "resolve_at_most_every: 1920s, end_early: true}}]";
+    struct world_job two[2] = { { 1, 100, 2, 0, 0 }, { 500, 50, 1, 0, 0 } };
+    struct world_job three[3] = { { 1, 100, 2, 0, 0 }, { 500, 50, 1, 0, 0 }, { 900, 9, 1, 0, 0 } };
+    struct world world = { 0 }, more = { 0 };
+
+    (void)state;
+    assert_true(world_trace(&world, 1, 2, two, 2, policy));
+    assert_true(world_run(&world, 0, NULL, two, NULL));
+    assert_true(two[0].start_s == 1 && two[0].end_s == 101);
+    assert_true(two[1].start_s == 500);
+    world_close(&world);
+    assert_true(world_trace(&more, 1, 2, three, 3, policy));
+    assert_true(world_run(&more, 0, NULL, three, NULL));
+    assert_true(three[1].start_s == 900 && three[2].start_s == 900);
+    world_close(&more);
+}
+
+/* What owners asked for: 50 and 40 s. */
+static void estimates_decide(void *self, struct cs_host *host)
+{
+    (void)self;
+    while (cs_pending_count(host) > 0) {
+        const struct cs_task *task = cs_task(host, cs_pending(host, 0));
+        assert_int_equal(task->role, 0);
+        assert_int_equal(task->estimate_ns, (task->job.i == 0 ? 50 : 40) * CLOCK_NS_PER_S);
+        assert_int_equal(cs_start(host, cs_pending(host, 0)), CS_DONE);
+    }
+}
+
+static void the_role_of_a_job_of_known_length_is_estimated_by_its_owner(void **state)
+{
+    static const struct cs_policy table = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof table, .name = "reads",
+        .summary = "reads estimates", .flags = CS_PER_PHASE, .decide = estimates_decide,
+    };
+    struct host_policy policy = world_policy(&table);
+    struct world_job job[2];
+    struct world world = { 0 };
+
+    (void)state;
+    policy.rules.estimate = HOST_REQUESTED;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "job,submit,duration,gpus,limit\n0,0,10,1,50\n1,5,30,1,40\n");
+    if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: n, "
+                    "count: 1, gpus: {type: generic, count: 2}}]}\nworkload: {trace: {file: "
+                    "jobs.csv, format: csv, origin: file, estimate: requested, columns: {job: "
+                    "job, submit: submit, duration: duration, gpus: gpus, limit: limit}}}\n"
+                    "policies: [fcfs]\n") ||
+        !world_run(&world, 0, &policy, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(job[0].end_s == 10 && job[1].end_s == 35);
+    world_close(&world);
+}
+
 static void a_timeline_changes_no_result(void **state)
 {
     struct world_job job[2] = { { 0, 100, 8, 0, 0 }, { 10, 60, 8, 0, 0 } };
@@ -713,6 +773,8 @@ int main(void)
         cmocka_unit_test(a_walk_over_jobs_misses_none),
         cmocka_unit_test(preemption_costs_what_its_key_says),
         cmocka_unit_test(rounds_decide_only_at_their_boundaries),
+        cmocka_unit_test(the_last_arrival_begins_a_round_where_nothing_runs),
+        cmocka_unit_test(the_role_of_a_job_of_known_length_is_estimated_by_its_owner),
         cmocka_unit_test(a_timeline_changes_no_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,11 +105,12 @@ static void a_reservation_keeps_gpus_free_behind_the_head(void **state)
 }
 
 /* Two nodes of two GPUs: from 10 s on a and b leave one GPU on each, which is
- * enough for c by number, but best fit wants them on one node: until 50 s. */
+ * enough for c by number, but best fit wants them on one node: until 50 s.  Thus c is not
+ * what holds back e, from 12 s on. */
 static void a_head_that_fits_on_no_node_is_a_fragment(void **state)
 {
     static const char jobs[] = "job,submit,duration,gpus\n"
-                               "a,0,100,1\nd,0,10,1\nb,0,50,1\nc,11,10,2\n";
+                               "a,0,100,1\nd,0,10,1\nb,0,50,1\nc,11,10,2\ne,12,10,1\n";
     char *summary = run(*state, jobs, "{name: n, count: 2, gpus: "
                         "{type: generic, count: 2}}",
                         "policy: fcfs, placement: best_fit", "summary");

@@ -6,7 +6,8 @@
  * `wide` trains over two nodes and is bound by their NICs.  `small` arrives later, on
  * the rest of a node, and loads its model over a NIC that wide fills.  What half of the
  * link takes is measured by another run, in which small is alone and has two NICs: no
- * figure of the product's laws stands here.
+ * figure of the product's laws stands here.  Then what is told to hold back training, step by
+ * step: waits for data, exchanges that are late, or neither.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -19,7 +20,7 @@
 
 #include <cmocka.h>
 
-#include "tests/aid/program.h"
+#include "tests/aid/family_aid.h"
 
 #define WIDE \
     "    - {recipe: sft, name: wide, model: qwen2.5-7b, zero: 1, recompute: selective,\n" \
@@ -103,11 +104,71 @@ static void a_copy_beside_bursts_gets_half_of_a_link(void **state)
     check_halves("step", 0.05);      /* no burst while a step computes */
 }
 
+struct held {
+    const char *by;             /* what is told */
+    const char *arrival, *policy, *nics, *storage, *gpus, *images;
+};
+
+/* Of two jobs on four nodes each training phase is held back by that. */
+static void is_held_back(const struct held *held)
+{
+    struct world world = { 0 };
+    struct family_run run;
+    uint32_t phases = 0;
+    char text[1500];
+
+    snprintf(text, sizeof text,
+             "experiment: t\nseeds: 1\nuntil: drained\nfidelity: step\ncluster: {nodes: [{name: "
+             "a, count: 4, gpus: {type: a100-80, count: 8}, cpu: {type: epyc-7742, sockets: 2}, "
+             "memory: 2TB, nics: {%s}}], storage: {bandwidth: %s}}\nworkload: {arrival: {process: "
+             "%s}, jobs: 2, mix: [{recipe: multimodal, model: qwen2.5-7b, batch: 64, sequence: "
+             "1024, steps: 40, checkpoint_every: 0, zero: 3, train: {gpus: %s, cores: 16}, "
+             "loader: {kind: image, size: 8e5, per_sequence: %s}}]}\npolicies: [%s]\n",
+             held->nics, held->storage, held->arrival, held->gpus, held->images, held->policy);
+    if (!world_open(&world, text))
+        fail_msg("%s %s", world_error(&world), world.err.hint);
+    assert_true(family_run(&world, 0, &run));
+    for (struct rows rows = rows_of(run.phases); rows_next(&rows); phases++)
+        if (!rows_are(&rows, "bottleneck", held->by))
+            fail_msg("%s, %s: not held back by %s: %.160s", held->nics, held->storage, held->by,
+                     rows.line);
+    assert_int_equal(phases, 20);
+    family_drop(&run);
+    world_close(&world);
+}
+
+/* 64 sequences of 16 pictures of 800 kB are 819 MB a step, or 51 MB at one picture.  Over 10 Gb/s
+ * the gradients of a step take a minute, so that at 10 MB/s there are waits for data in the first
+ * phase alone, and shorter ones; at 4 MB/s they are longer.  The second job comes ten hours after
+ * the first one.  Spread over the same nodes at the same time, the last two exchange at once over
+ * links that would be fast enough for one. */
+static void a_step_waits_for_data_or_for_other_nodes(void **state)
+{
+#define APART "fixed, every: 10h"
+#define SLOW_NIC "type: ethernet-10"
+    static const struct held held[] = {
+        { "gpu", APART, "fcfs", "type: ib-hdr", "40GB/s", "8", "1" },
+        { "storage", APART, "fcfs", "type: ib-hdr", "100MB/s", "8", "16" },
+        { "network", APART, "fcfs", SLOW_NIC, "40GB/s", "16", "1" },
+        { "storage", APART, "fcfs", SLOW_NIC, "4MB/s", "16", "16" },
+        { "network", APART, "fcfs", SLOW_NIC, "10MB/s", "16", "16" },
+        { "gpu", APART, "{policy: fcfs, placement: spread}", "type: ib-ndr, count: 4", "40GB/s",
+          "16", "1" },
+        { "network", "all_at_once", "{policy: fcfs, placement: spread}", "type: ib-ndr, count: 4",
+          "40GB/s", "16", "1" },
+    };
+
+    (void)state;
+    for (size_t h = 0; h < sizeof held / sizeof *held; h++)
+        is_held_back(&held[h]);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_copy_beside_a_phase_gets_half_of_a_link),
         cmocka_unit_test(a_copy_beside_bursts_gets_half_of_a_link),
+        cmocka_unit_test(a_step_waits_for_data_or_for_other_nodes),
     };
 
     (void)argc;

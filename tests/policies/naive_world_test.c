@@ -404,7 +404,8 @@ static void whole_jobs_run_the_same_on_a_naive_order(void **state)
         "  - {policy: qssf, name: h, blocking: skip, placement: first_fit}\n"
         "  - {policy: easy, name: i}\n"
         "  - {policy: static, name: j, blocking: skip}\n"
-        "  - {policy: srtf, name: k}\n" OUTPUT;
+        "  - {policy: srtf, name: k}\n"
+        "  - {policy: fcfs, name: l, blocking: skip, placement: random}\n" OUTPUT;
     static const char *const more[] = {
         "",
         ", failures: {node_mtbf: 4h, repair: 10m, restart: 30s}",

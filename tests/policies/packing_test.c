@@ -484,6 +484,47 @@ static void gavel_gives_every_pair_its_share_of_time(void **state)
         assert_true(fabs(job[i].end_s - 1000 / 0.9 * 3 / 2) < 31);
 }
 
+/* Twelve make 66 pairs, and two are together at any time: 12,000 s at 1.8. */
+static void gavel_pairs_each_of_many_with_each(void **state)
+{
+    struct world_job job[12];
+    char jobs[400] = HEAD;
+
+    (void)state;
+    for (int i = 0; i < 12; i++)
+        sprintf(jobs + strlen(jobs), "%d,0,1000,1\n", i);
+    run_named("gavel, packing: true, round: 10s", jobs, 1, ", packing: {trace: 0.9}", job, NULL);
+    for (int i = 0; i < 12; i++)
+        assert_true(fabs(job[i].end_s - 12000 / 1.8) < 121);
+}
+
+#define NODE "cpu: {type: epyc-7742, sockets: 1}, memory: 500GB"
+
+/* On n both take twice their time, and on m they may not run: 2500 s beside each other, and 4000 s
+ * in turns. */
+static void gavel_packs_by_what_a_pool_loses(void **state)
+{
+    struct world world = { 0 };
+    struct world_job job[2];
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "job,submit,m,n,gpus,duration\n0,0,,2000,1,1000\n"
+                                    "1,0,,2000,1,1000\n");
+    if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: "
+                    "m, count: 1, gpus: {type: v100-32, count: 1}, " NODE "}, {name: n, count: 1, "
+                    "gpus: {type: a100-80, count: 1}, " NODE "}]}\nworkload: {trace: {file: "
+                    "jobs.csv, format: csv, columns: {job: job, submit: submit, duration: "
+                    "duration, gpus: gpus}, run_times: {v100-32: m, a100-80: n}, packing: {trace: "
+                    "0.8}}}\npolicies: [{policy: gavel, packing: true, round: 10s}]\n") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s %s", world_error(&world), world.err.hint);
+    assert_about(job[0].end_s, 2500);
+    assert_about(job[1].end_s, 2500);
+    world_close(&world);
+}
+
 /* Scores: above a mean of 0.95 tiny, above 0.85 medium, below jumbo; two of
  * medium add up to 2. */
 static void lucid_packs_by_sharing_scores(void **state)
@@ -735,6 +776,8 @@ int main(void)
         cmocka_unit_test(gavel_packs_two_where_that_beats_turns),
         cmocka_unit_test(gavel_leaves_two_apart_where_turns_do_as_well),
         cmocka_unit_test(gavel_gives_every_pair_its_share_of_time),
+        cmocka_unit_test(gavel_pairs_each_of_many_with_each),
+        cmocka_unit_test(gavel_packs_by_what_a_pool_loses),
         cmocka_unit_test(lucid_packs_by_sharing_scores),
         cmocka_unit_test(lucid_gives_gpus_of_their_own_while_there_are_some),
         cmocka_unit_test(lucid_puts_no_long_job_beside_a_short_one),

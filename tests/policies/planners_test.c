@@ -181,7 +181,9 @@ static void plans_for_mixed_gpus_are_those_of_a_look_at_everything(void **state)
 }
 
 /* Two pools, of which the second is faster for some jobs; jobs that no node holds, and that
- * move among small ones; a pool without GPUs before both. */
+ * move among small ones; a pool without GPUs before both; nodes of which the 64 cores or the
+ * memory suffice for fewer GPUs than there are. */
+#define NARROW "cpu: {type: epyc-7742, sockets: 1}, memory: "
 static void sia_deals_what_is_best_of_all_combinations(void **state)
 {
     static const char *const cluster[] = {
@@ -192,6 +194,9 @@ static void sia_deals_what_is_best_of_all_combinations(void **state)
         "nodes: [" WITHOUT_GPUS("c") ", {name: a, count: 7, gpus: {type: generic, count: 2}}, "
         "{name: b, count: 1, gpus: {type: generic, count: 3}}]",
     };
+    static const char narrow[] =
+        "nodes: [{name: a, count: 3, gpus: {type: generic, count: 4}, " NARROW "192GB}, {name: b, "
+        "count: 2, gpus: {type: generic, count: 3}, " NARROW "384GB}]";
     static const char workload[] =
         "arrival: {process: poisson, rate: 14/h}, jobs: 40, mix: [{recipe: trace, name: x, "
         "rates: {a: 1, b: 1.7}, gpus: {choice: {1: 5, 2: 2}}, duration: {lognormal: {mean: "
@@ -202,10 +207,17 @@ static void sia_deals_what_is_best_of_all_combinations(void **state)
         "sia, {policy: sia, name: b, p: -2, growth: 4, restart: 119s}, {policy: sia, name: c, "
         "p: 0.5, interval: 90s, idle: 0.3}, {policy: sia, name: d, growth: 1, idle: 2, "
         "preemption: {cost: 13s}}";
+    static const char wide[] =
+        "arrival: {process: poisson, rate: 14/h}, jobs: 40, mix: [{recipe: trace, name: x, "
+        "role: {cores: 20}, gpus: 1, duration: {lognormal: {mean: 15min, cv: 2}}, elastic: {min: "
+        "1, max: 12, scaling: {amdahl: 5%}}}, {recipe: trace, name: y, role: {memory: 90GB}, "
+        "gpus: 1, duration: {exponential: {mean: 11min}}, elastic: {min: 1, max: 8, scaling: "
+        "{amdahl: 9%}}}]";
 
     (void)state;
     for (size_t c = 0; c < sizeof cluster / sizeof *cluster; c++)
         same_as_their_oracles(cluster[c], workload, policies);
+    same_as_their_oracles(narrow, wide, policies);
 }
 
 /* Each pool is the fastest for some jobs, nodes come and go, and some jobs may run on the third

@@ -136,10 +136,54 @@ static void sizes_and_speeds_are_those_of_the_owners_curve(void **state)
     world_close(&world);
 }
 
+/* Jobs of one form: those for as much have one curve, and a half and a quarter have not. */
+static void look_at_curves(void *self, struct cs_host *host)
+{
+    uint32_t of[3] = { ID_NONE, ID_NONE, ID_NONE };
+
+    (void)self;
+    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
+        const struct cs_task *task = cs_task(host, cs_pending(host, i));
+        uint32_t kind = task->gpu_milli == 250 ? 0 : task->gpu_milli == 500 ? 1 : 2;
+        uint32_t number = cs_curve(host, task->job);
+        assert_int_not_equal(number, ID_NONE);
+        if (of[kind] != ID_NONE)
+            assert_int_equal(number, of[kind]);
+        looked += of[kind] != ID_NONE;
+        of[kind] = number;
+    }
+    for (uint32_t k = 0; k < 3; k++)
+        assert_true(of[k] == ID_NONE || of[k] != of[(k + 1) % 3]);
+    while (cs_pending_count(host) > 0 && cs_start(host, cs_pending(host, 0)) == CS_DONE)
+        continue;
+}
+
+static void jobs_for_as_much_have_one_curve(void **state)
+{
+    static const struct cs_policy policy = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+        .name = "looks", .summary = "looks at curves", .decide = look_at_curves };
+    struct host_policy looks = world_policy(&policy);
+    struct world world = { 0 };
+
+    (void)state;
+    looked = 0;
+    looks.rules.placement = PLACE_FIRST_FIT;
+    if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: "
+                    "a, count: 1, gpus: {type: generic, count: 2}}]}\nworkload: {arrival: "
+                    "{process: all_at_once}, jobs: 30, mix: [{recipe: trace, gpus: {choice: "
+                    "{0.25: 1, 0.5: 1, 1: 1}}, duration: 1min}]}\npolicies: [fcfs]\n") ||
+        !world_run(&world, 0, &looks, NULL, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(looked > 27);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_and_speeds_are_those_of_the_owners_curve),
+        cmocka_unit_test(jobs_for_as_much_have_one_curve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
