@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "models/jobs/job.h"
+#include "models/laws/phase.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
 #include "workloads/jobs/birth.h"
@@ -244,6 +245,19 @@ bool workload_has_steps(const struct workload_spec *spec)
     for (size_t i = 0; i < spec->entry_count; i++)
         if (!spec->entry[i].whole)
             return true;
+    return false;
+}
+
+bool workload_generates(const struct workload_spec *spec)
+{
+    for (size_t i = 0; i < workload_form_count(spec); i++) {
+        const struct job_form *form = workload_form(spec, i);
+
+        for (uint32_t p = 0; p < form->phase_count; p++)
+            if (form->phase[p].law->kind == LAW_ROLLOUT ||
+                (form->phase[p].later != NULL && form->phase[p].later->kind == LAW_ROLLOUT))
+                return true;
+    }
     return false;
 }
 

@@ -16,7 +16,8 @@
 
 enum {
     FAILURES = 1u << 0, RENT = 1u << 1, DEADLINES = 1u << 2, PHASES = 1u << 3,
-    PREEMPTION = 1u << 4, RESIZING = 1u << 5, DROPS = 1u << 6, LOSSES = 1u << 7
+    PREEMPTION = 1u << 4, RESIZING = 1u << 5, DROPS = 1u << 6, LOSSES = 1u << 7,
+    ROLLOUTS = 1u << 8          /* named where there are phases of another kind */
 };
 
 static const struct {
@@ -25,7 +26,7 @@ static const struct {
 } word[] = {
     { FAILURES, "failures" }, { RENT, "rent" }, { DEADLINES, "deadlines" },
     { PHASES, "phases" }, { PREEMPTION, "preemption" }, { RESIZING, "resizing" },
-    { DROPS, "drops" }, { LOSSES, "failed_jobs" }
+    { DROPS, "drops" }, { LOSSES, "failed_jobs" }, { ROLLOUTS, "rollouts" }
 };
 #define WORDS (sizeof word / sizeof word[0])
 
@@ -42,6 +43,7 @@ uint32_t without_of(const struct experiment *experiment, uint32_t point, uint32_
            (judged ? 0 : DEADLINES) | (phases ? 0 : PHASES) |
            (flags & CS_PREEMPTS ? 0 : PREEMPTION) | (flags & CS_RESIZES ? 0 : RESIZING) |
            (host->rules.blocking == HOST_DROP ? 0 : DROPS) |
+           (phases && !workload_generates(at->workload) ? ROLLOUTS : 0) |
            LOSSES;              /* a failure sets a job back, and never ends it */
 }
 
@@ -84,8 +86,8 @@ static uint32_t causes_of(enum metric metric)
     case METRIC_GPU_RENT: return RENT;
     case METRIC_SLO:
     case METRIC_SLO_COUNT: return DEADLINES;
+    case METRIC_GPU_TAIL: return ROLLOUTS;
     case METRIC_CPU_UTILIZATION:
-    case METRIC_GPU_TAIL:
     case METRIC_GPU_BURSTS:
     case METRIC_FLOPS_KNOWN: return PHASES;
     case METRIC_PREEMPTIONS: return PREEMPTION;
@@ -100,5 +102,6 @@ bool without_all(uint32_t without, enum metric metric)
 {
     uint32_t causes = causes_of(metric);
 
+    without |= (without & PHASES) != 0 ? ROLLOUTS : 0;
     return causes != 0 && (causes & ~without) == 0;
 }

@@ -70,6 +70,27 @@ static void a_folder_says_what_could_not_happen_and_is_judged_by_it(void **state
     assert_int_equal(check_folder(program, "fails"), 1);
 }
 
+/* A scorer of 20 prompts has phases and makes no responses, so its GPUs have no tail. */
+static void phases_without_responses_have_no_rollouts(void **state)
+{
+    static const char batch[] =
+        "experiment: without\nseeds: 2\n"
+        "cluster:\n  nodes: [{name: n, count: 2, gpus: {type: a10, count: 1}, "
+        "cpu: {type: epyc-7763}, memory: 256GB}]\n"
+        "workload:\n  arrival: {process: all_at_once}\n  jobs: 1\n"
+        "  mix: [{recipe: batch-infer, model: qwen2.5-1.5b, prompts: 20, prompt_tokens: 100, "
+        "steps: 2, %sinfer: {gpus: 1, types: [a10]}}]\n"
+        "policies: [fcfs]\noutput: {plots: []}\n";
+    char text[900];
+
+    snprintf(text, sizeof text, batch, "");
+    run_says(*state, text, "scores",
+             ",failures rent deadlines preemption resizing drops failed_jobs rollouts\n");
+    snprintf(text, sizeof text, batch, "response: {mean: 9, cv: 0.5, max: 30}, ");
+    run_says(*state, text, "answers",
+             ",failures rent deadlines preemption resizing drops failed_jobs\n");
+}
+
 static void words_and_sets_are_read_back(void **state)
 {
     char text[WITHOUT_BYTES];
@@ -81,17 +102,24 @@ static void words_and_sets_are_read_back(void **state)
     assert_string_equal(text, "");
     without_text(UINT32_MAX, text);             /* all of them have room */
     assert_string_equal(text, "failures rent deadlines phases preemption resizing drops "
-                        "failed_jobs");
+                        "failed_jobs rollouts");
     /* An interruption is of failures or of rented nodes that are taken back. */
     assert_false(without_all(without_read("failures"), METRIC_INTERRUPTIONS));
     assert_true(without_all(without_read("failures rent"), METRIC_INTERRUPTIONS));
     assert_false(without_all(UINT32_MAX, METRIC_GPU_UTILIZATION));
+    /* A tail is of a rollout, and a rollout is a phase. */
+    assert_true(without_all(without_read("rollouts"), METRIC_GPU_TAIL));
+    assert_true(without_all(without_read("phases"), METRIC_GPU_TAIL));
+    assert_false(without_all(without_read("rollouts"), METRIC_CPU_UTILIZATION));
+    assert_false(without_all(without_read("failures rent"), METRIC_GPU_TAIL));
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_folder_says_what_could_not_happen_and_is_judged_by_it,
+                                        program_setup, program_teardown),
+        cmocka_unit_test_setup_teardown(phases_without_responses_have_no_rollouts,
                                         program_setup, program_teardown),
         cmocka_unit_test(words_and_sets_are_read_back),
     };

@@ -203,23 +203,28 @@ static void a_workload_answers_for_what_it_states(void **state)
 {
     static const struct {
         const char *jobs;
-        bool limits, parts, steps, choices, priority;
+        bool limits, parts, steps, choices, priority, generates;
     } row[] = {
-        { "{recipe: trace, name: t, gpus: 1, duration: 1h}", false, false, false, false, false },
-        { "{recipe: trace, name: t, gpus: 1, duration: 1h, limit: 2}", true, false, false, false,
+        { "{recipe: trace, name: t, gpus: 1, duration: 1h}", false, false, false, false, false,
           false },
-        { "{recipe: trace, name: t, gpus: 0.5, duration: 1h}", false, true, false, false, false },
+        { "{recipe: trace, name: t, gpus: 1, duration: 1h, limit: 2}", true, false, false, false,
+          false, false },
+        { "{recipe: trace, name: t, gpus: 0.5, duration: 1h}", false, true, false, false, false,
+          false },
         { "{recipe: trace, name: t, gpus: {choice: {0.5: 0.5, 0.25: 0.5}}, duration: 1h}", false,
-          true, false, false, false },
+          true, false, false, false, false },
         { "{recipe: trace, name: t, gpus: 1, duration: 1h, priority: 3}", false, false, false,
-          false, true },
+          false, true, false },
         { "{recipe: batch-infer, name: t, model: qwen2.5-1.5b, prompts: 10, prompt_tokens: 9, "
-          "steps: 4, infer: {gpus: 1, cpu: {cores: 8}}}", false, false, true, true, false },
+          "steps: 4, infer: {gpus: 1, cpu: {cores: 8}}}", false, false, true, true, false, false },
         { "{recipe: batch-infer, name: t, model: qwen2.5-1.5b, prompts: 10, prompt_tokens: 9, "
-          "steps: 4, infer: {gpus: 1, types: [a10]}}", false, false, true, false, false },
+          "steps: 4, infer: {gpus: 1, types: [a10]}}", false, false, true, false, false, false },
         { "{recipe: batch-infer, name: t, model: qwen2.5-1.5b, prompts: 10, prompt_tokens: 9, "
           "steps: 4, limit: 1h, infer: {gpus: 1, types: [a10]}}", true, false, true, false,
-          false },
+          false, false },
+        { "{recipe: batch-infer, name: t, model: qwen2.5-1.5b, prompts: 10, prompt_tokens: 9, "
+          "response: {mean: 9, cv: 0.5, max: 30}, steps: 4, infer: {gpus: 1, types: [a10]}}",
+          false, false, true, false, false, true },
     };
 
     (void)state;
@@ -238,6 +243,7 @@ static void a_workload_answers_for_what_it_states(void **state)
             assert_int_equal(workload_has_limits(spec), row[i].limits);
             assert_int_equal(workload_has_parts(spec), row[i].parts);
             assert_int_equal(workload_has_steps(spec), row[i].steps);
+            assert_int_equal(workload_generates(spec), row[i].generates);
             assert_int_equal(workload_has_choices(spec), row[i].choices);
             assert_int_equal(workload_states_priority(spec), row[i].priority);
             assert_false(workload_is_trace(spec) || workload_is_trace_alone(spec));
