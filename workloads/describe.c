@@ -106,21 +106,6 @@ static double average_draws(const struct distribution *d, double least,
     return sum / MEAN_DRAWS;
 }
 
-/* Mean number of GPUs.  Such distributions are discrete, so that clamps are exact. */
-static double average_gpus(const struct distribution *d)
-{
-    double sum = 0.0;
-
-    if (isinf(d->min) && isinf(d->max))
-        return distribution_mean(d);
-    if (d->sample_count == 0)
-        return fmin(fmax(d->a, d->min), d->max);
-    for (size_t i = 0; i < d->sample_count; i++)
-        sum += fmin(fmax(d->sample[i], d->min), d->max) *
-               (d->weight != NULL ? d->weight[i] : 1.0 / (double)d->sample_count);
-    return sum;
-}
-
 /* In seconds; what is longer than a job may be is cut. */
 static double average_time(const struct distribution *d)
 {
@@ -148,7 +133,7 @@ struct workload_mean workload_mean(const struct workload_spec *spec, size_t i)
         sum += spec->share[k];
     part.share = spec->share[i] / sum;
     if (entry->whole) {
-        part.gpus = average_gpus(&entry->gpus);
+        part.gpus = distribution_clamped_mean(&entry->gpus);
         part.gpu_s = part.gpus * average_time(&entry->duration);
     } else {
         part.runs = average_draws(&entry->steps, 1.0, entry->form->round_steps) +

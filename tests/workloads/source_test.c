@@ -252,6 +252,25 @@ static void a_workload_answers_for_what_it_states(void **state)
         }
 }
 
+/* Draws of a mean of 0.5 are below 10 but for one in 5e8, and `min` makes them 10. */
+static void steps_may_have_a_small_mean_and_a_larger_least(void **state)
+{
+    struct job_birth job[20];
+    struct aid aid;
+
+    (void)state;
+    aid_open(&aid);
+    const struct workload_spec *spec = with_arrival(
+        &aid, "{process: poisson, rate: 4/h}",
+        "jobs: 20\nmix:\n  - {recipe: batch-infer, name: t, model: qwen2.5-1.5b, prompts: 10, "
+        "prompt_tokens: 9, steps: {exponential: {mean: 0.5}, min: 10}, infer: {gpus: 1, "
+        "types: [a10]}}\n");
+    assert_int_equal(aid_jobs(&aid, spec, 1, 0, job, 20), 20);
+    for (size_t j = 0; j < 20; j++)
+        assert_int_equal(job[j].request.steps * job[j].request.form->round_steps, 10);
+    aid_close(&aid);
+}
+
 /* 4/h is one in 900 s; one each 90 s is 1/90 of one a second; all at once have no rate.  Of 3 h
  * the one that comes each hour has 3, at 0, 1 and 2 h or an hour later; of two jobs, two. */
 static void a_workload_tells_how_many_jobs_come(void **state)
@@ -558,6 +577,7 @@ int main(void)
         cmocka_unit_test(shares_are_kept_and_requests_are_filled),
         cmocka_unit_test(means_heed_clamps_of_gpus),
         cmocka_unit_test(a_workload_answers_for_what_it_states),
+        cmocka_unit_test(steps_may_have_a_small_mean_and_a_larger_least),
         cmocka_unit_test(a_workload_tells_how_many_jobs_come),
         cmocka_unit_test(parts_are_thousandths_and_lengths_have_bounds),
         cmocka_unit_test(a_gpu_that_is_nowhere_is_answered_with_those_there_are),

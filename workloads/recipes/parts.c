@@ -78,7 +78,8 @@ static bool read_times(const struct draft *draft,
                    "down to %gs", distribution_least(out));
 }
 
-/* At least one step, in the mean at least; smaller draws are rounded up. */
+/* At least one step, in the mean at least, before min and max or with them; smaller draws are
+ * rounded up. */
 static bool read_steps(const struct draft *draft, struct distribution *out)
 {
     const struct conf_node *node = draft->keys.steps;
@@ -87,16 +88,15 @@ static bool read_steps(const struct draft *draft, struct distribution *out)
     if (!distribution_read_as(draft->world->arena, node, "steps", CONF_REAL,
                               out, err))
         return false;
-    if (fmin(distribution_mean(out), out->max) > STEPS_MAX)
+    double mean = distribution_clamped_mean(out);
+    if (mean > STEPS_MAX)
         return err_set(err, ERR_RANGE, conf_pos(node),
-                       "steps must be at most %g, found a mean of %g",
-                       STEPS_MAX, fmin(distribution_mean(out), out->max));
+                       "steps must be at most %g, found a mean of %g", STEPS_MAX, mean);
     return (distribution_least(out) >= 0.0 && out->max >= 1.0 &&
-            distribution_mean(out) >= 1.0) ||
+            fmax(mean, distribution_mean(out)) >= 1.0) ||
            err_set(err, ERR_RANGE, conf_pos(node),
                    "steps must be at least 1, found a mean of %g and draws "
-                   "down to %g", distribution_mean(out),
-                   distribution_least(out));
+                   "down to %g", mean, distribution_least(out));
 }
 
 /* The name of an entry is the recipe's where none is written. */

@@ -295,9 +295,6 @@ static bool read_format(struct trace_spec *spec, const struct world *world,
     if (keys->lengths != NULL && !spec->request.applications)
         spec->request.lengths = path_beside(world->arena, conf_pos(node).file,
                                             keys->lengths);
-    if (spec->request.lengths != NULL &&
-        !path_check_named(spec->request.lengths, "lengths", conf_pos(node), err))
-        return false;
     spec->request.gpu_type = keys->gpu_type;
     if (spec->import != NULL && spec->import->lengths != NULL) {
         if (keys->lengths == NULL && keys->gpu_type == NULL &&
@@ -314,7 +311,8 @@ static bool read_format(struct trace_spec *spec, const struct world *world,
             return err_hint(err, "Leave gpu_type out.");
         }
         if (!spec->import->typed || keys->gpu_type != NULL)
-            return true;
+            return spec->request.lengths == NULL ||
+                   path_check_named(spec->request.lengths, "lengths", conf_pos(node), err);
         return err_set(err, ERR_SCHEMA, conf_pos(conf), "gpu_type is missing: "
                        "run times depend on the type of GPU");
     }
