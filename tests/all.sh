@@ -106,7 +106,7 @@ apart="$apart handover_test new_test crash_test shared_traces_test"
 # others run.
 apart="$apart exec_test plugin_test border_test fork_test kinds_test steady_test"
 # Bad files that reading refuses are refused by refusals_test, in one process.
-apart="$apart bad_input_test openb_test equals_test ranked_order_test advise_test"
+apart="$apart bad_input_test openb_test equals_test ranked_order_test advise_test host_fits_test"
 watched=$(cd tests && ls -- */*_test.c | sed 's|.*/||; s/\.c$//' |
     awk -v apart="$apart" 'index(" " apart " ", " " $0 " ") == 0')
 # The other builds fill what the two rows leave of the processors, and make what is run.  A

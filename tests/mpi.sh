@@ -74,7 +74,8 @@ holds 'a folder in use is refused to all ranks' sh -c "
     exec 9<'$work/one' && flock -x 9
     ! mpirun --oversubscribe --allow-run-as-root -n 2 '$cs' run '$work/e.yaml' -q \
         -o '$work/one' >'$work/refused' 2>&1 && grep -q 'another run is writing' '$work/refused'"
-holds 'check is refused to ranks' refused 'one of several ranks' "$cs" check "$work/e.yaml"
+holds 'check is refused to ranks' refused 'one of several ranks' "$cs" check "$work/e.yaml" \
+    --update-baseline "$work/baseline"
 holds 'until is refused to ranks' refused 'ranks need a number of seeds' "$cs" run \
     "$work/e.yaml" -o "$work/until" --set 'seeds={until: "±5%", at_most: 40}'
 mkdir "$work/plain"
