@@ -9,7 +9,6 @@
 #include "policies/registry/rules.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +25,7 @@
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
+#include "sim/text/paths.h"
 
 /* The host's keys of an entry, as they are written. */
 struct keys {
@@ -396,9 +396,8 @@ struct host_policy *rules_read_entry(struct arena *arena, const struct conf_node
     char *filled = arena_alloc(
         arena, 1, sizeof(struct keys) + policy->self_bytes + 16);
     if (conf_kind(conf) != CONF_MAP) {
-        char text[128];
-        int n = snprintf(text, sizeof text, "policy: %s\n", policy->name);
-        conf = conf_parse(arena, conf_pos(conf).file, text, (size_t)n, err);
+        const char *text = text_format(arena, "policy: %s\n", policy->name);
+        conf = conf_parse(arena, conf_pos(conf).file, text, strlen(text), err);
         if (!conf)
             return NULL;
     }

@@ -137,6 +137,24 @@ static void a_file_gives_the_bytes_of_the_built_in_policy(void **state)
     }
 }
 
+/* Of 150 letters: what is read of an entry that is a word is all of it, and no more. */
+static void a_long_name_of_a_policy_is_its_name(void **state)
+{
+    char to[160] = "\"", *said;
+
+    memset(to + 1, 'n', 150);
+    to[151] = '"';
+    copy_policy(*state, "policies/ordering/fcfs.c", "copy.c", "\"fcfs\"", to);
+    if (run(*state, "policies: [./copy.c]\n", "long", &said) != 0)
+        fail_msg("%s", said);
+    free(said);
+    to[151] = '\0';
+    said = program_result(*state, "long", "summary.csv");
+    assert_non_null(said);
+    assert_non_null(strstr(said, to + 1));
+    free(said);
+}
+
 static char source_text[4000];     /* of what_makes_no_sense_is_told */
 
 /* The policy's trials fail, those of `random` are all there. */
@@ -715,6 +733,7 @@ static void the_skeleton_is_a_policy(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        TEST(a_long_name_of_a_policy_is_its_name),
         TEST(a_file_gives_the_bytes_of_the_built_in_policy),
         TEST(a_crash_ends_one_trial),
         TEST(what_makes_no_sense_is_told),

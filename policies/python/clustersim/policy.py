@@ -54,8 +54,6 @@ _FLAGS = ("per_phase", "preempts", "clairvoyant", "resizes", "packs", "tunes_bat
           "one_role", "needs_gpus", "asks_priority", "takes_over", "whole_gpus", "one_kind",
           "counts_whole")
 
-_NAME_MAX = 100                     # characters: names are columns of tables and charts
-
 # enum cs_param_type.
 _INT, _REAL, _FRACTION, _TIME, _BOOL, _TEXT, _CHOICE = range(7)
 
@@ -116,9 +114,6 @@ def _name_of(cls: Type[Policy]) -> str:
                                               cls.__name__).lower().replace("_", "-")
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9-]*", name):
         raise _error(cls, f"name must match [a-z][a-z0-9-]*, found {name!r}", "name")
-    if len(name) > _NAME_MAX:
-        raise _error(cls, f"name must have at most {_NAME_MAX} characters, found {len(name)}",
-                     "name")
     return name
 
 
