@@ -8,10 +8,10 @@
  */
 #include "experiments/report/plot_gnuplot.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -87,13 +87,9 @@ static bool say_why(struct err_pos pos, int status,
 
 /* ---- letters that no font here has ------------------------------------------ */
 
-#define LETTERS_MAX 64u         /* that are looked for; others are taken to have a font */
+#define FONTS_BYTES (1u << 22)  /* for what fc-list says; 38 fonts are 50 kB */
+#define LETTERS 0x110000u       /* of Unicode */
 #define SQUARE "\xe2\x96\xa1"   /* U+25A1 */
-
-struct letters {
-    uint32_t letter[LETTERS_MAX];
-    uint32_t count;
-};
 
 /* Has DejaVu Sans, the font of the charts, the letter in any case?  Latin, Greek and Cyrillic;
  * punctuation, arrows and signs. */
@@ -119,51 +115,53 @@ static uint32_t read_letter(const char *text, size_t room, size_t *bytes)
     return letter;
 }
 
-static bool holds_letter(const struct letters *l, uint32_t letter)
+/* Marks the letters of a list such as "20-7e a0 a2-17f", in hexadecimal numbers.  False: it is
+ * no such list. */
+static bool mark_letters(const char *list, bool *has)
 {
-    for (uint32_t i = 0; i < l->count; i++)
-        if (l->letter[i] == letter)
+    while (*(list += strspn(list, " \n")) != '\0') {
+        char *end;
+        unsigned long low = strtoul(list, &end, 16), high = low;
+
+        if (end != list && *end == '-')
+            high = strtoul(list = end + 1, &end, 16);
+        if (end == list || low > high || high >= LETTERS)
+            return false;
+        memset(&has[low], true, high - low + 1);
+        list = end;
+    }
+    return true;
+}
+
+/* Returns of each letter whether a font of this machine has it, or NULL: fontconfig does not
+ * tell. */
+static const bool *find_fonts(struct arena *arena)
+{
+    char *const words[] = { "fc-list", "--format", "%{charset} ", NULL };
+    char said[LINE_BYTES], *answer = arena_alloc(arena, FONTS_BYTES, 1);
+    bool *has = arena_alloc(arena, LETTERS, sizeof *has);
+    const struct program program = { .word = words, .folder = -1, .said = said,
+                                     .said_bytes = sizeof said, .answer = answer,
+                                     .answer_bytes = FONTS_BYTES, .limit_s = LIMIT_S };
+
+    if (program_run(&program) != 0 || strlen(answer) + 1 == FONTS_BYTES ||
+        !mark_letters(answer, has))
+        return NULL;
+    return has;
+}
+
+/* Has a text letters that not every machine has a font for? */
+static bool is_foreign(const char *text, size_t count)
+{
+    for (size_t at = 0, bytes; at < count; at += bytes)
+        if (!is_common(read_letter(text + at, count - at, &bytes)))
             return true;
     return false;
 }
 
-/* Is there a font that has all of these letters, hexadecimal numbers with blanks between?
- * True, too, where fontconfig has no program that tells. */
-static bool has_font(struct arena *arena, const char *numbers)
-{
-    char *const words[] = { "fc-list", "-q", text_format(arena, ":charset=%s", numbers), NULL };
-    char said[LINE_BYTES];
-    const struct program program = { .word = words, .folder = -1, .said = said,
-                                     .said_bytes = sizeof said, .limit_s = LIMIT_S };
-
-    return program_run(&program) != 1;
-}
-
-/* Finds the letters of a text that no font has.  Mostly one font has all of them. */
-static struct letters find_missing(struct arena *arena, const char *text, size_t count)
-{
-    struct letters asked = { .count = 0 }, missing = { .count = 0 };
-    const char *numbers = "";
-
-    for (size_t at = 0, bytes; at < count; at += bytes) {
-        uint32_t letter = read_letter(text + at, count - at, &bytes);
-
-        if (is_common(letter) || holds_letter(&asked, letter) || asked.count == LETTERS_MAX)
-            continue;
-        asked.letter[asked.count++] = letter;
-        numbers = text_format(arena, "%s%s%x", numbers, *numbers ? " " : "", letter);
-    }
-    if (asked.count == 0 || has_font(arena, numbers))
-        return missing;
-    for (uint32_t i = 0; i < asked.count; i++)
-        if (!has_font(arena, text_format(arena, "%x", asked.letter[i])))
-            missing.letter[missing.count++] = asked.letter[i];
-    assert(missing.count <= asked.count);
-    return missing;
-}
-
-/* Writes the text, with squares for these letters.  False: it could not be written. */
-static bool write_squares(int fd, const char *text, size_t count, const struct letters *l)
+/* Writes the text, with squares for letters without a font.  False: it could not be
+ * written. */
+static bool write_squares(int fd, const char *text, size_t count, const bool *has)
 {
     FILE *file = fdopen(fd, "wb");
     bool ok;
@@ -173,7 +171,8 @@ static bool write_squares(int fd, const char *text, size_t count, const struct l
         return false;
     }
     for (size_t at = 0, bytes; at < count; at += bytes) {
-        bool square = holds_letter(l, read_letter(text + at, count - at, &bytes));
+        uint32_t letter = read_letter(text + at, count - at, &bytes);
+        bool square = !is_common(letter) && !has[letter];
 
         fwrite(square ? SQUARE : text + at, 1, square ? sizeof SQUARE - 1 : bytes, file);
     }
@@ -181,34 +180,42 @@ static bool write_squares(int fd, const char *text, size_t count, const struct l
     return fclose(file) == 0 && ok;
 }
 
-/* Returns the script that draws a picture: NAME.gp or, if it has letters without a font, a
- * copy of it beside, with squares, which the caller removes. */
-static const char *choose_script(struct arena *arena, const struct folder *dir,
-                                 const char *script)
+/* Returns the text of a script and its bytes; NULL: it cannot be read. */
+static const char *read_script(struct arena *arena, const struct folder *dir,
+                               const char *script, size_t *count)
 {
     FILE *file = folder_read(dir, script);
     struct stat st;
-    const char *copy;
-    size_t count;
     char *text;
-    int fd;
 
     if (file == NULL)
-        return script;
-    count = fstat(fileno(file), &st) == 0 ? (size_t)st.st_size : 0;
-    text = arena_alloc(arena, count + 1, 1);
-    count = fread(text, 1, count, file);
+        return NULL;
+    *count = fstat(fileno(file), &st) == 0 ? (size_t)st.st_size : 0;
+    text = arena_alloc(arena, *count + 1, 1);
+    *count = fread(text, 1, *count, file);
     fclose(file);
-    struct letters missing = find_missing(arena, text, count);
-    if (missing.count == 0)
-        return script;
-    fd = out_part(arena, folder_handle(dir), script, &copy);
-    if (fd < 0)
-        return script;
-    if (write_squares(fd, text, count, &missing))
-        return copy;
-    (void)unlinkat(folder_handle(dir), copy, 0);
-    return script;
+    return text;
+}
+
+/* Returns the script that draws a picture: NAME.gp or, if it has letters that not every machine
+ * has, a copy of it beside, with squares for those without a font, which the caller removes. */
+static const char *choose_script(struct arena *arena, const struct folder *dir,
+                                 const char *script)
+{
+    struct arena *own = arena_new(1 << 16);
+    size_t count = 0;
+    const char *text = read_script(own, dir, script, &count), *copy = script;
+    const bool *has = text != NULL && is_foreign(text, count) ? find_fonts(own) : NULL;
+    int fd = has != NULL ? out_part(arena, folder_handle(dir), script, &copy) : -1;
+
+    if (fd < 0) {
+        copy = script;
+    } else if (!write_squares(fd, text, count, has)) {
+        (void)unlinkat(folder_handle(dir), copy, 0);
+        copy = script;
+    }
+    arena_free(own);
+    return copy;
 }
 
 /* ---- a run of gnuplot -------------------------------------------------------- */
