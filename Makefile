@@ -107,7 +107,7 @@ $(B)/sources.stamp: FORCE
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)
 # The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.
 GOAL = all tests
-# Sanitizers watch as well at -O1; `address` sees what `null` and `object-size` see.
+# Sanitizers watch as well at -O1.  BUT: what `address` sees as well is not watched twice.
 SLIM       := CFLAGS="-O1 -gline-tables-only"
 WITH_asan  := CC=clang SAN=address,undefined,fuzzer-no-link BUT=-fno-sanitize=null,object-size \
               $(SLIM)

@@ -99,6 +99,7 @@ apart="$apart plan_test walks_test naive_world_test rlscheduler_test rollout_fid
 apart="$apart analytic_test service_mass_test train_test train_resume_test fidelity_test"
 apart="$apart planners_test deal_test coverage_test block_stats_test advise_service_test"
 apart="$apart goodput_policy_test seeds_test conformance_test tournament_test shares_test"
+apart="$apart host_fits_test"
 # then_test and fork_test hand over, too, and new_test asks questions; programs crash on
 # purpose; importers of whole public traces are watched by import_test and the fuzz harnesses.
 apart="$apart handover_test new_test crash_test shared_traces_test"
@@ -106,7 +107,7 @@ apart="$apart handover_test new_test crash_test shared_traces_test"
 # others run.
 apart="$apart exec_test plugin_test border_test fork_test kinds_test steady_test"
 # Bad files that reading refuses are refused by refusals_test, in one process.
-apart="$apart bad_input_test openb_test equals_test ranked_order_test advise_test host_fits_test"
+apart="$apart bad_input_test openb_test equals_test ranked_order_test advise_test"
 watched=$(cd tests && ls -- */*_test.c | sed 's|.*/||; s/\.c$//' |
     awk -v apart="$apart" 'index(" " apart " ", " " $0 " ") == 0')
 # The other builds fill what the two rows leave of the processors, and make what is run.  A

@@ -3,8 +3,8 @@
  * describe.c - what a workload is, for those who plan, check or report on it: its
  * forms, its rate, how many jobs it has and what they need.
  *
- * Nothing here depends on a trial; means of what is rounded or cut are averages over
- * MEAN_DRAWS draws of a fixed stream, so that they are always the same.
+ * Nothing here depends on a trial; means of what is rounded are averages over MEAN_DRAWS
+ * draws of a fixed stream, so that they are always the same.
  */
 #include "workloads/source.h"
 
@@ -109,16 +109,11 @@ static double average_draws(const struct distribution *d, double least,
 /* In seconds; what is longer than a job may be is cut. */
 static double average_time(const struct distribution *d)
 {
-    if (distribution_most(d) <= WHOLE_JOB_MAX_S &&
-        isinf(d->min) && isinf(d->max))
-        return distribution_mean(d);
-    struct rng rng;
-    double sum = 0.0;
+    struct distribution cut = *d;
 
-    rng_init(&rng, 1, "mean", 0);
-    for (uint32_t k = 0; k < MEAN_DRAWS; k++)
-        sum += fmin(distribution_draw(d, &rng), WHOLE_JOB_MAX_S);
-    return sum / MEAN_DRAWS;
+    cut.min = fmin(d->min, WHOLE_JOB_MAX_S);
+    cut.max = fmin(d->max, WHOLE_JOB_MAX_S);
+    return distribution_clamped_mean(&cut);
 }
 
 /* The mean of one entry of a mix, by its share. */

@@ -64,8 +64,8 @@ struct steady {
     double wait_s;              /* mean of those that wait */
     bool even;                  /* waits are even from 0 to twice the mean;
                                    else exponential */
-    double first, first_s;      /* share of those that come to a free replica: the
-                                   first of a batch, which waits for the delay */
+    double first;               /* share of requests that come to a free replica; */
+    double first_s;             /* such a request waits so long for its batch */
 };
 
 /* Returns how many of a pass's requests found the replica free, or would not have waited

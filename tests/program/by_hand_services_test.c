@@ -325,8 +325,8 @@ static double answer_s(const char *prompt)
     return of("latency_mean_s");
 }
 
-/* A pass takes the time of the mean prompt, of those that are drawn: all of the first have
- * 400 tokens.  Half of the second have 10 and half 400, which are 205; min(x, 400) of an
+/* A pass takes the time of the mean prompt, after `min` and `max`: all of the first have 400
+ * tokens.  Half of the second have 10 and half 400, which are 205; min(x, 400) of an
  * exponential has the mean 400 (1 - 1/e) = 252.848, between passes of 252 and of 253. */
 static void a_pass_counts_the_mean_of_prompts_that_are_drawn(void **state)
 {
