@@ -11,6 +11,7 @@
 
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
+#include "experiments/preflight/fingerprints.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/stop_file.h"
 #include "experiments/spec/experiment.h"
@@ -209,7 +210,8 @@ bool baseline_write(struct arena *arena, const char *dir, const struct grid *gri
         return false;
     table = fit_rows(arena, grid, &c, asks, told);
     ok = folder_lock(folder, err) && write_table(arena, folder, table, grid, &c, err) &&
-         (grid->metrics == NULL || own_write(arena, folder, grid, err));
+         (grid->metrics == NULL || own_write(arena, folder, grid, err)) &&
+         fingerprints_write(arena, folder, grid->jobs, err);
     table_free(table);
     folder_close(folder);
     return ok;

@@ -4,6 +4,7 @@
  *
  * It is a folder with a summary.csv of some columns and some seeds, so all that reads a
  * results folder reads it: trials are compared one by one, and what a baseline lacks is not.
+ * Beside it jobs.json says which jobs they had.
  */
 #ifndef EXPERIMENTS_CI_BASELINE_H
 #define EXPERIMENTS_CI_BASELINE_H

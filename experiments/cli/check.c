@@ -22,6 +22,7 @@
 #include "experiments/columns/metric.h"
 #include "experiments/decide/decide.h"
 #include "experiments/options/args.h"
+#include "experiments/preflight/fingerprints.h"
 #include "experiments/results/check.h"
 #include "experiments/results/grid.h"
 #include "experiments/runner/runner.h"
@@ -70,12 +71,13 @@ static bool read_folder(struct checking *c, struct err *err)
 {
     struct arena *arena = c->cli->arena;
     const char *dir = c->args->word[0];
-    const struct grid *now = grid_from_folder(arena, dir, err);
+    struct grid *now = grid_from_folder(arena, dir, err);
 
     if (now == NULL ||
         !check_read(arena, dir, now->metrics, &c->expect, &c->expect_count, err) ||
         !decide_read(arena, dir, now, &c->decision, err))
         return false;
+    now->jobs = fingerprints_read(arena, dir);
     c->now = now;
     c->list[EXPECTS] = check_expects(arena, c->now, c->expect, c->expect_count);
     c->name = dir;
@@ -401,11 +403,16 @@ static int tell_verdict(struct checking *c, int status)
 static bool read_baseline(struct checking *c, struct err *err)
 {
     const char *dir = c->args->value[ARG_BASELINE];
+    struct grid *before;
 
     if (!c->args->given[ARG_BASELINE])
         return true;
-    c->before = grid_from_folder(c->cli->arena, dir, err);
-    return c->before != NULL && check_can_regress(c->before, dir, err);
+    before = grid_from_folder(c->cli->arena, dir, err);
+    if (before == NULL || !check_can_regress(before, dir, err))
+        return false;
+    before->jobs = fingerprints_read(c->cli->arena, dir);
+    c->before = before;
+    return true;
 }
 
 /* False, with err, unless --annotate has its one word; --json and it both write to
@@ -488,9 +495,11 @@ const struct command command_check = {
     "--baseline compares trial by trial (point, policy, seed).  Trials are\n"
     "deterministic, so any metric that got worse in any seed by more than\n"
     "--tolerance (0 unless given) is a regression, and so is a trial that is\n"
-    "gone.  --update-baseline writes a baseline that is small enough for a\n"
-    "repository: the metrics that the experiment asks for and the main ones, of\n"
-    "as many seeds as 10 kB hold.\n\n"
+    "gone.  Other jobs than those of the baseline, as of another `seed`, do\n"
+    "not pass, and no metric is compared then.\n\n"
+    "--update-baseline writes a baseline that is small enough for a repository:\n"
+    "the metrics that the experiment asks for and the main ones, of as many seeds\n"
+    "as 10 kB hold.\n\n"
     "--junit, --annotate and --code-quality are for CI systems: see\n"
     "experiments/ci of the manual.  --json prints all verdicts as JSON.\n",
     EXPERIMENT_ARGS | ARG_BIT(ARG_BASELINE) | ARG_BIT(ARG_TOLERANCE) |

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "experiments/cli/command.h"
+#include "experiments/preflight/fingerprints.h"
 #include "experiments/report/compare_jobs.h"
 #include "experiments/results/compare.h"
 #include "experiments/results/diff.h"
@@ -18,7 +19,7 @@
 #include "sim/text/sheet.h"
 
 struct two {
-    const struct grid *left, *right;
+    struct grid *left, *right;
 };
 
 /* Reads both folders; false: err says what is wrong with which. */
@@ -29,19 +30,39 @@ static bool read_two(struct cli *cli, const struct args *args,
     if (two->left == NULL)
         return false;
     two->right = grid_from_folder(cli->arena, args->word[1], err);
-    return two->right != NULL;
+    if (two->right == NULL)
+        return false;
+    two->left->jobs = fingerprints_read(cli->arena, args->word[0]);
+    two->right->jobs = fingerprints_read(cli->arena, args->word[1]);
+    return true;
 }
 
-/* False: no trial is in both, so there is nothing to compare. */
+/* Returns at how many points of both the jobs are others. */
+static unsigned count_other_jobs(const struct two *two)
+{
+    unsigned count = 0;
+
+    for (uint32_t t = 0; t < two->left->point_count; t++)
+        count += fingerprints_differ(two->left->jobs, two->right->jobs,
+                                     two->left->point[t], t);
+    return count;
+}
+
+/* Says also where the jobs are others.  False: no trial is in both, so there is nothing to
+ * compare. */
 static bool print_counts(struct cli *cli, const struct two *two)
 {
     struct compare_only only = compare_count(two->left, two->right);
+    unsigned others = count_other_jobs(two);
 
     fprintf(cli->out, "%u trials in both", only.both);
     if (only.left > 0 || only.right > 0)
         fprintf(cli->out, ", %u only in the left, %u only in the right",
                 only.left, only.right);
     fputc('\n', cli->out);
+    if (others > 0)
+        fprintf(cli->out, "the jobs are others at %u point%s: `seed`, the workload or how jobs "
+                "are drawn has changed\n", others, others == 1 ? "" : "s");
     return only.both > 0;
 }
 
@@ -89,8 +110,9 @@ static int print_json(struct cli *cli, const struct two *two)
     struct out *out = out_stream(cli->arena, "the answer", cli->out);
     struct err err = { 0 };
 
-    out_printf(out, "{\"trials\": %u, \"left_only\": %u, \"right_only\": %u, \"moved\": ",
-               only.both, only.left, only.right);
+    out_printf(out, "{\"trials\": %u, \"left_only\": %u, \"right_only\": %u, "
+               "\"other_jobs\": %u, \"moved\": ",
+               only.both, only.left, only.right, count_other_jobs(two));
     sheet_json(sheet, out);
     out_text(out, "}\n");
     sheet_free(sheet);
@@ -151,7 +173,8 @@ const struct command command_compare = {
     "Prints each metric whose value moved in any seed: both means, the\n"
     "change in percent of the left mean, its 95% interval over the paired\n"
     "seeds, the p-value of the paired tests, and that p-value corrected for all\n"
-    "points and policies of the metric (Holm).\n\n"
+    "points and policies of the metric (Holm).  Where the two had other jobs, as\n"
+    "of another `seed`, it says so.\n\n"
     "--jobs pairs jobs of the same name: of two folders, or the policies of\n"
     "one with its baseline.  So even one trace, whose seeds would be copies,\n"
     "says how sure a difference is.  Jobs of one cluster depend on each\n"

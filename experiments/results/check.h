@@ -85,9 +85,9 @@ struct check_left {
     bool seeds;
 };
 /* Judges `now` against `before`, one item per point and policy of `before`: trials
- * that are gone, and metrics that got worse by more than `tolerance` (a fraction)
- * in any seed.  Trials are deterministic, so no statistics are needed.  `left` may
- * be NULL. */
+ * that are gone, other jobs, and, where they are the same, metrics that got worse by more
+ * than `tolerance` (a fraction) in any seed.  Trials are deterministic, so no statistics
+ * are needed.  `left` may be NULL. */
 struct check_list check_regressions(struct arena *arena,
                                     const struct grid *before,
                                     const struct grid *now, double tolerance,

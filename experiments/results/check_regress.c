@@ -4,8 +4,8 @@
  *
  * Trials are deterministic, so two versions of the program are compared trial by
  * trial, and any value that got worse by more than the tolerance is a regression;
- * no statistics is needed.  Another number of jobs fails as well: then it is
- * another workload that is compared.
+ * no statistics is needed.  Other jobs fail as well, and then no metric is compared: figures
+ * over other jobs are neither better nor worse.
  */
 #include <assert.h>
 #include <math.h>
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "experiments/columns/metric.h"
+#include "experiments/preflight/fingerprints.h"
 #include "experiments/results/check.h"
 #include "experiments/results/compare.h"
 #include "experiments/results/grid.h"
@@ -24,6 +25,7 @@
 
 struct regression {
     const struct grid *before, *now;    /* now: by the axes of before */
+    const struct grid *run;             /* now, by its own axes */
     const struct metric_set *metrics;   /* of the run now */
     double tolerance;
     const struct check_left *left;
@@ -144,10 +146,9 @@ static uint32_t count_gone(struct arena *arena, const struct regression *r,
     return there;
 }
 
-/* Figures over other jobs are neither better nor worse. */
-static void compare_jobs_met(struct arena *arena, const struct regression *r,
-                             uint32_t point, uint32_t policy,
-                             struct check_item *item)
+/* Returns why the jobs are not those of the baseline; NULL: nothing says so. */
+static const char *find_other_jobs(struct arena *arena, const struct regression *r,
+                                   uint32_t point, uint32_t policy)
 {
     for (uint32_t s = 0; s < seeds_of(r, point, policy); s++) {
         if (!grid_present(r->before, point, policy, s) ||
@@ -158,12 +159,16 @@ static void compare_jobs_met(struct arena *arena, const struct regression *r,
 
         if (isnan(before) || isnan(now) || before == now)
             continue;
-        add_reason(arena, item, CHECK_FAILS, text_format(
+        return text_format(
             arena, "the workload is another one: %.0f job%s in seed %u, and "
             "%.0f in the baseline", now, now == 1 ? "" : "s",
-            r->before->seed[s], before));
-        return;
+            r->before->seed[s], before);
     }
+    if (fingerprints_differ(r->before->jobs, r->run->jobs, r->before->point[point], point))
+        return "the workload is another one: its jobs are not those of the baseline "
+               "(`seed`, the workload or how jobs are drawn has changed); "
+               "--update-baseline stores a new one";
+    return NULL;
 }
 
 /* Is it a metric that the run now does not have, or has of another expression? */
@@ -218,22 +223,13 @@ static void note_gone(struct arena *arena, const struct regression *r,
                     : "it is in the baseline alone");
 }
 
-/* Judges one policy at one point against the baseline: trials that are gone, other
- * jobs, then each metric.  WORSE_TOLD metrics are named, and the others counted. */
-static void regress(struct arena *arena, const struct regression *r,
-                    uint32_t point, uint32_t policy, struct check_item *item)
+/* Compares each metric.  WORSE_TOLD metrics are named, and the others counted. */
+static void compare_metrics(struct arena *arena, const struct regression *r, uint32_t point,
+                            uint32_t policy, struct check_item *item)
 {
     const struct grid *before = r->before;
-    uint32_t there, worse = 0;
+    uint32_t worse = 0;
 
-    *item = (struct check_item){
-        .name = text_format(arena, "no regression of %s (%s)",
-                            before->policy[policy], before->point[point]),
-        .policy = before->policy[policy], .point = before->point[point],
-        .verdict = CHECK_HOLDS
-    };
-    there = count_gone(arena, r, point, policy, item);
-    compare_jobs_met(arena, r, point, policy, item);
     for (unsigned m = 0; m < metric_count(before->metrics); m++) {
         const char *text = worse_text(arena, r, point, policy,
                                       (enum metric)m);
@@ -245,6 +241,28 @@ static void regress(struct arena *arena, const struct regression *r,
         add_reason(arena, item, CHECK_FAILS, text_format(
             arena, "%u more metrics worse, which `clustersim compare` shows",
             worse - WORSE_TOLD));
+}
+
+/* Judges one policy at one point against the baseline: trials that are gone, other
+ * jobs, and, unless there are some, the metrics. */
+static void regress(struct arena *arena, const struct regression *r,
+                    uint32_t point, uint32_t policy, struct check_item *item)
+{
+    const struct grid *before = r->before;
+    const char *other = find_other_jobs(arena, r, point, policy);
+    uint32_t there;
+
+    *item = (struct check_item){
+        .name = text_format(arena, "no regression of %s (%s)",
+                            before->policy[policy], before->point[point]),
+        .policy = before->policy[policy], .point = before->point[point],
+        .verdict = CHECK_HOLDS
+    };
+    there = count_gone(arena, r, point, policy, item);
+    if (other != NULL)
+        add_reason(arena, item, CHECK_FAILS, other);
+    else
+        compare_metrics(arena, r, point, policy, item);
     if (item->reason == NULL)
         item->reason = text_format(arena, "nothing worse in %u trial%s, %u metric%s",
                                    there, there == 1 ? "" : "s", count_compared(r),
@@ -257,7 +275,7 @@ struct check_list check_regressions(struct arena *arena,
                                     const struct grid *now, double tolerance,
                                     const struct check_left *left)
 {
-    struct regression r = { before, compare_align(arena, before, now),
+    struct regression r = { before, compare_align(arena, before, now), now,
                             now->metrics, tolerance, left };
     struct check_item *item = arena_alloc(
         arena, (size_t)before->point_count * before->policy_count + 1,

@@ -22,6 +22,7 @@
 
 struct arena;
 struct err;
+struct fingerprints;
 struct own_told;
 
 /* A metric, of all trials. */
@@ -50,6 +51,7 @@ struct grid {
     bool *fixed;                /* nothing is drawn: one trial is all seeds' */
     uint32_t *failed;           /* trials that failed */
     uint32_t *without;          /* what cannot happen: without.h */
+    const struct fingerprints *jobs;    /* of each point; NULL: not known, or not read */
 };
 
 /* Returns the place of a point and a policy. */

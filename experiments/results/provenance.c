@@ -10,8 +10,10 @@
 #include <yaml.h>
 
 #include "experiments/preflight/defaults.h"
+#include "experiments/preflight/fingerprints.h"
 #include "experiments/preflight/load_print.h"
 #include "experiments/preflight/plans.h"
+#include "experiments/results/grid.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/works/works.h"
 #include "models/catalogue/catalogue.h"
@@ -248,7 +250,7 @@ static void put_inputs(struct out *out, const struct experiment *experiment)
 }
 
 bool provenance_write(struct arena *arena, const struct folder *dir,
-                      const struct experiment *experiment,
+                      const struct experiment *experiment, const struct grid *grid,
                       const struct provenance_command *command,
                       struct err *err)
 {
@@ -292,6 +294,8 @@ bool provenance_write(struct arena *arena, const struct folder *dir,
     defaults_write(arena, experiment, out);
     out_text(out, ",\n  \"load\": ");
     load_write(arena, experiment, out);
+    out_text(out, ",\n  \"jobs\": ");
+    fingerprints_put(out, grid->jobs);
     out_text(out, ",\n");
     put_cites(out, experiment);
     put_inputs(out, experiment);

@@ -14,6 +14,7 @@ struct arena;
 struct err;
 struct folder;
 struct experiment;
+struct grid;
 
 /* The words of the command line, as they were given; count 0: not known. */
 struct provenance_command {
@@ -22,10 +23,10 @@ struct provenance_command {
 };
 
 /* Writes provenance.json into the folder: the program, the command, the inputs with their
- * hashes, semantics and defaults.  The last of the tables' files: where it stands, they are
- * complete.  False: err says why. */
+ * hashes, semantics, defaults, and the fingerprints of the grid's jobs.  The last of the
+ * tables' files: where it stands, they are complete.  False: err says why. */
 bool provenance_write(struct arena *arena, const struct folder *dir,
-                      const struct experiment *experiment,
+                      const struct experiment *experiment, const struct grid *grid,
                       const struct provenance_command *command,
                       struct err *err);
 /* Returns the compiler's name and version, static. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "experiments/columns/columns.h"
+#include "experiments/preflight/fingerprints.h"
 #include "experiments/results/compare.h"
 #include "experiments/results/csv_out.h"
 #include "experiments/results/grid.h"
@@ -116,6 +117,7 @@ bool results_write(struct arena *arena, const struct results *results,
         !own_write(arena, results->dir, run.grid, err) ||
         !summary_write(arena, results->dir, experiment, run.grid, threads, err))
         return false;
+    run.grid->jobs = fingerprints_draw(arena, experiment);
     *grid = run.grid;
     return write_compare(arena, results, experiment, *grid, err);
 }

@@ -185,7 +185,8 @@ static bool put_together(struct arena *arena, const struct keeper *keeper,
         (experiment->perfetto && !trace_json_write(results->dir, err)) ||
         (experiment->plot_count > 0 &&
          !list_plots(arena, results, experiment, err)) ||
-        !provenance_write(arena, results->dir, experiment, &options->command, err))
+        !provenance_write(arena, results->dir, experiment, session->grid, &options->command,
+                          err))
         return false;
     if (session->failed == 0)
         crash_forget(arena, keeper->crash);

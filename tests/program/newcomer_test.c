@@ -108,6 +108,48 @@ static void other_jobs_are_no_regression_to_measure(void **state)
     task(*state, answers);
 }
 
+/* As many jobs, and other ones: by the run's own folder as baseline, by a small one, and
+ * by two folders. */
+static void jobs_of_another_seed_are_other_jobs(void **state)
+{
+    static const struct answer answers[] = {
+        { "clustersim check e.yaml -q -o b --update-baseline small", 0, NULL, NULL },
+        { "ls small", 0, "jobs.json\nsummary.csv\n", "provenance" },
+        { "clustersim check e.yaml --baseline small -o c --set seed=7", 1,
+          "its jobs are not those of the baseline (`seed`, ", "worse" },
+        { "clustersim check e.yaml --baseline b -o c --set seed=7", 1,
+          "its jobs are not those of the baseline", "worse" },
+        { "clustersim check c --baseline b", 1, "its jobs are not those", "worse" },
+        { "clustersim compare b c", 0, "the jobs are others at 1 point: `seed`", NULL },
+        { "clustersim compare b c --json", 0, "\"other_jobs\": 1,", NULL },
+        { "clustersim check e.yaml --baseline small -o c", 0, "nothing worse", NULL },
+        { "clustersim compare b c --json", 0, "\"other_jobs\": 0,", NULL },
+        /* one of a program that wrote none */
+        { "rm small/jobs.json && clustersim check e.yaml --baseline small -o c --set seed=7",
+          1, "worse", "its jobs are not" },
+        { "echo '{\"jobs\": [3, {\"point\": [], \"fingerprint\": {}}]}' >small/jobs.json && "
+          "clustersim check e.yaml --baseline small -o c", 0, "nothing worse", NULL },
+        { NULL, 0, NULL, NULL }
+    };
+
+    task(*state, answers);
+}
+
+/* The same jobs on another cluster are compared; jobs of another size are others. */
+static void jobs_are_the_same_on_another_cluster(void **state)
+{
+    static const struct answer answers[] = {
+        { "clustersim e.yaml -q -o b", 0, NULL, NULL },
+        { "clustersim check e.yaml --baseline b -o c --set cluster.nodes.dgx.count=2", 1,
+          "makespan_gap_to_bound worse", "its jobs are not those" },
+        { "clustersim check e.yaml --baseline b -o c --set workload.mix.0.train.gpus=4", 1,
+          "its jobs are not those", "worse" },
+        { NULL, 0, NULL, NULL }
+    };
+
+    task(*state, answers);
+}
+
 static void figures_that_differ_are_printed_so(void **state)
 {
     static const struct answer answers[] = {
@@ -343,6 +385,8 @@ int main(int argc, char **argv)
         TEST(a_length_that_knows_no_types_is_told),
         TEST(a_baseline_is_not_where_results_go),
         TEST(other_jobs_are_no_regression_to_measure),
+        TEST(jobs_of_another_seed_are_other_jobs),
+        TEST(jobs_are_the_same_on_another_cluster),
         TEST(figures_that_differ_are_printed_so),
         TEST(a_tolerance_of_5_is_no_fraction),
         TEST(equal_policies_differ_by_nothing),
