@@ -42,6 +42,14 @@ static void each(const struct verdicts *v, each_fn *fn, void *self)
                weigh(&v->list[i].item[k], v->list[i].not_judged_passes), &v->place[i][k]);
 }
 
+/* Opens a file that the user named, in a folder that is made if it is not there; a job of
+ * a CI system must not lose its verdicts for a folder.  NULL: err says why. */
+static struct out *open_file(struct arena *arena, const char *path, struct err *err)
+{
+    return path_make_folder(path_beside(arena, path, "."), err) ? out_open(arena, path, err)
+                                                                : NULL;
+}
+
 /* ---- JUnit ---- */
 
 struct junit {
@@ -110,7 +118,7 @@ static void put_properties(struct junit *j, const struct verdicts *v)
 bool verdicts_junit(struct arena *arena, const char *path, const struct verdicts *v,
                     struct err *err)
 {
-    struct junit j = { .out = out_open(arena, path, err), .suite = v->title };
+    struct junit j = { .out = open_file(arena, path, err), .suite = v->title };
 
     if (j.out == NULL)
         return false;
@@ -143,7 +151,7 @@ static void put_line(void *self, const struct check_item *item, enum weight weig
 bool verdicts_markdown(struct arena *arena, const char *path, const struct verdicts *v,
                        struct err *err)
 {
-    struct out *out = out_open(arena, path, err);
+    struct out *out = open_file(arena, path, err);
     struct sheet *sheet;
 
     if (out == NULL)
@@ -301,7 +309,7 @@ static void put_added(struct quality *q, const struct verdicts *v)
 bool verdicts_code_quality(struct arena *arena, const char *path, const struct verdicts *v,
                            struct err *err)
 {
-    struct quality q = { arena, out_open(arena, path, err), v->title, false };
+    struct quality q = { arena, open_file(arena, path, err), v->title, false };
 
     if (q.out == NULL)
         return false;

@@ -43,7 +43,9 @@ struct verdicts {
     uint32_t added_count;
 };
 
-/* JUnit XML: what does not hold is a failure, a failed trial an error; what is undecided, or
+/* Each makes the folder of its file, if it is not there, as the folder of results is made.
+ *
+ * JUnit XML: what does not hold is a failure, a failed trial an error; what is undecided, or
  * was not judged where that passes, is skipped.  What is not in the baseline is a property
  * of the suite.  False: err says why. */
 bool verdicts_junit(struct arena *arena, const char *path, const struct verdicts *v,

@@ -29,7 +29,6 @@
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
-#include "sim/config/conf.h"
 #include "sim/stats/looks.h"
 #include "sim/text/folder.h"
 #include "sim/text/out.h"
@@ -190,29 +189,12 @@ static bool judge_advice(struct checking *c, struct err *err)
 
 /* ---- where verdicts come from ---- */
 
-/* Returns the place of the entry of `policies:` or `options:` with that name, or of the
- * list; line 0: the experiment's file was not read. */
+/* Returns the place of the policy in the experiment's file; line 0: it was not read. */
 static struct err_pos find_entry(const struct checking *c, const char *policy)
 {
     struct err_pos pos = { c->args->word[0], 0, 0 };
-    const struct conf_node *tree = c->experiment == NULL ? NULL : c->experiment->tree;
-    const struct conf_node *list = NULL;
 
-    if (tree != NULL)
-        list = conf_get(tree, conf_get(tree, "options") != NULL ? "options" : "policies");
-    if (list == NULL)
-        return pos;
-    for (size_t i = 0; policy != NULL && i < conf_count(list); i++) {
-        const struct conf_node *entry = conf_item(list, i), *name = entry;
-
-        if (conf_kind(entry) == CONF_MAP)
-            name = conf_get(entry, conf_get(entry, "name") != NULL ? "name" : "policy");
-        if (name == NULL || strcmp(conf_text(name), policy) != 0)
-            continue;
-        /* A policy from a file is a word there, which became a map. */
-        return conf_pos(conf_kind(entry) == CONF_MAP ? conf_get(entry, "policy") : entry);
-    }
-    return conf_pos(list);
+    return c->experiment == NULL ? pos : experiment_policy_pos(c->experiment, policy);
 }
 
 /* Wall time of the trials of a policy, NULL being all, at a point. */

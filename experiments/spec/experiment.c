@@ -11,11 +11,13 @@
 #include "experiments/spec/experiment.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "experiments/own/own_metrics.h"
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"
 #include "policies/registry/rules.h"
+#include "sim/config/conf.h"
 #include "sim/text/hash.h"
 #include "workloads/source.h"
 
@@ -112,4 +114,26 @@ uint64_t experiment_trial_hash(const struct experiment *experiment, uint32_t ind
     hash = hash_text(hash, point->label);
     hash = hash_text(hash, experiment->policy_name[trial.policy]);
     return hash_numbers(hash, number, sizeof number / sizeof number[0]);
+}
+
+struct err_pos experiment_policy_pos(const struct experiment *experiment, const char *policy)
+{
+    struct err_pos pos = { experiment->path, 0, 0 };
+    const struct conf_node *tree = experiment->tree, *list = NULL;
+
+    if (tree != NULL)
+        list = conf_get(tree, conf_get(tree, "options") != NULL ? "options" : "policies");
+    if (list == NULL)
+        return pos;
+    for (size_t i = 0; policy != NULL && i < conf_count(list); i++) {
+        const struct conf_node *entry = conf_item(list, i), *name = entry;
+
+        if (conf_kind(entry) == CONF_MAP)
+            name = conf_get(entry, conf_get(entry, "name") != NULL ? "name" : "policy");
+        if (name == NULL || strcmp(conf_text(name), policy) != 0)
+            continue;
+        /* A policy from a file is a word there, which became a map. */
+        return conf_pos(conf_kind(entry) == CONF_MAP ? conf_get(entry, "policy") : entry);
+    }
+    return conf_pos(list);
 }

@@ -209,6 +209,10 @@ bool experiment_key_check(const char *key, const char *what, struct err_pos pos,
 /* In the message about a key of `with:` or `set:` that has its value anyway. */
 #define EXPERIMENT_IDLE_WITH "changes nothing: it has this value anyway"
 
+/* Returns where the policy of that name stands in the file: the entry of `policies:` or
+ * `options:`, or the list.  Line 0: it is in no file. */
+struct err_pos experiment_policy_pos(const struct experiment *experiment, const char *policy);
+
 /* Returns the built-in metrics and the experiment's own. */
 const struct metric_set *experiment_metrics(const struct experiment *experiment);
 /* Finds the metric that the scalar `node` names.  False: err says what may be meant. */

@@ -210,6 +210,19 @@ static void no_flag_turns_the_gate_green(void **state)
     RUN(*state, lines);
 }
 
+/* The folder of a file of verdicts is made, as that of results is. */
+static void verdicts_go_into_folders_that_are_not_there(void **state)
+{
+    static const struct line lines[] = {
+        { "clustersim check e.yaml -q -o f --junit new/a/j.xml --markdown new/m.md "
+          "--code-quality f/q.json", 0, NULL },
+        { "grep -c testcase new/a/j.xml && ls new/m.md f/q.json", 0, "f/q.json" },
+        { "clustersim check f -q --junit e.yaml/j.xml", 4, "e.yaml" },
+    };
+
+    RUN(*state, lines);
+}
+
 static void a_failed_trial_is_neither_held_nor_undecided(void **state)
 {
     static const struct line lines[] = {
@@ -408,6 +421,7 @@ int main(int argc, char **argv)
         TEST(unchanged_is_0_worse_is_1_better_is_0),
         TEST(what_is_gone_is_1),
         TEST(no_flag_turns_the_gate_green),
+        TEST(verdicts_go_into_folders_that_are_not_there),
         TEST(a_failed_trial_is_neither_held_nor_undecided),
         TEST(ten_copies_are_as_good_as_the_one_trial),
         TEST(jobs_of_two_policies_are_paired_over_days),
