@@ -160,6 +160,40 @@ bool trust_is_share(const struct metric_info *info, enum metric metric)
     return strcmp(info->unit, "fraction") == 0;
 }
 
+/* Returns the least value that a metric may have: 0 of shares, counts and times. */
+static double least_value(const struct metric_info *info, enum metric metric)
+{
+    bool counts = info->count || strcmp(info->unit, "s") == 0;
+
+    return info->expression == NULL && (counts || trust_is_share(info, metric)) ? 0 : -INFINITY;
+}
+
+static double most_value(const struct metric_info *info, enum metric metric)
+{
+    return info->expression == NULL && trust_is_share(info, metric) ? 1 : INFINITY;
+}
+
+/* Cuts an interval to what the metric may be: no mean lies outside, so it errs no more often.
+ * A value that is outside by the last digits of a sum stays within its interval. */
+static struct stats_mean cut_mean(const struct metric_info *info, enum metric metric,
+                                  struct stats_mean mean)
+{
+    if (isnan(mean.low) || isnan(mean.high))
+        return mean;
+    mean.low = fmax(mean.low, fmin(mean.mean, least_value(info, metric)));
+    mean.high = fmin(mean.high, fmax(mean.mean, most_value(info, metric)));
+    return mean;
+}
+
+/* Cuts a percentage to -100: of figures that are not below 0, none falls by more. */
+static void cut_percent(const struct metric_info *info, enum metric metric,
+                        struct stats_delta *delta)
+{
+    if (least_value(info, metric) == 0 && !isnan(delta->percent) &&
+        !isnan(delta->percent_low))
+        delta->percent_low = fmax(delta->percent_low, fmin(delta->percent, -100));
+}
+
 /* May other seeds have another value than `value`, which all of these have? */
 static bool is_open(const struct trust_side *side, enum metric metric, double value)
 {
@@ -213,7 +247,7 @@ struct stats_mean trust_mean(const struct grid *grid, uint32_t point, uint32_t p
     *open = (struct trust_open){ 0 };
     if (mean.count == 0 || (mean.count > 1 && mean.low != mean.high) ||
         !is_open(&side, metric, mean.mean))
-        return mean;
+        return cut_mean(metric_info(grid->metrics, metric), metric, mean);
     open->seeds = mean.count > 1 || grid_alike(grid, point, policy)
         ? count_seeds(&side, &side, metric) : 0;
     if (open->seeds < 2) {
@@ -460,6 +494,7 @@ struct stats_delta trust_delta(const struct trust_side *side, const struct trust
     else if (delta.count > 0)
         heed_equal(side, base, metric, sure, &pair, &delta, open);
     free(pair.x);
+    cut_percent(metric_info(side->grid->metrics, metric), metric, &delta);
     delta.cases = open->cases;
     /* What the rules of both folders for their seeds make of it. */
     delta.p_value = fmax(grid_p_value(side->grid, delta.p_value),

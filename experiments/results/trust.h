@@ -77,12 +77,15 @@ bool trust_is_share(const struct metric_info *info, enum metric metric);
 /* Returns the mean of a metric over the seeds and its interval: that of the samples, or what
  * equal seeds leave open.  It is the same in all tables, charts and verdicts.  Seeds that
  * are alike in every metric count as one, except where they leave something open.
+ * Both ends are values that the metric may have: 0 to 1 of a share, 0 or more of counts and
+ * times, unless it is of the experiment's own.
  * confidence: as experiments say it; seeds that were stopped by a rule make it larger
  * (grid_confidence()).  open: NULL, or set. */
 struct stats_mean trust_mean(const struct grid *grid, uint32_t point, uint32_t policy,
                              enum metric metric, double confidence, struct trust_open *open);
 /* Returns the paired difference of `side` to `base` likewise, with its percentage and p-value,
- * which is below 1 - confidence exactly where the interval excludes 0.  The grids have the
+ * which is below 1 - confidence exactly where the interval excludes 0.  Of a metric that is
+ * not below 0, the percentage is not below -100.  The grids have the
  * same seeds in the same places.  Means that are not over all jobs are compared, too: the
  * caller must ask survivors.h first. */
 struct stats_delta trust_delta(const struct trust_side *side, const struct trust_side *base,

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "experiments/sensitivity/turn.h"
 #include "tests/aid/scratch.h"
 #include "tests/aid/search_aid.h"
 
@@ -203,6 +204,31 @@ static void wrong_keys_are_told_before_any_trial(void **state)
     }
 }
 
+/* Three values between the ends make five, and gaps of a quarter.  Each of two borders
+ * halves its gap until it is narrow, and once more: an eighth is reached by one halving, a
+ * tenth by two.  There are no more than twelve whole numbers from 12 to 1. */
+static void a_search_tells_how_many_values_it_judges_at_most(void **state)
+{
+    static const struct {
+        double within;
+        bool whole;
+        uint32_t most;
+    } of[] = {
+        { 0.5, false, 5 }, { 0.25, false, 5 }, { 0.125, false, 9 }, { 0.1, false, 11 },
+        { 0.5, true, 5 }, { 0.1, true, 11 }, { 0.01, true, 12 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        struct turn_axis axis = { .within = of[i].within, .points = 3 };
+
+        axis.range.from = 12;
+        axis.range.to = 1;
+        axis.range.whole = of[i].whole;
+        assert_int_equal(turn_values_max(&axis), of[i].most);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +241,7 @@ int main(void)
         T(answers_do_not_depend_on_threads),
         T(border_lies_beside_results),
         T(wrong_keys_are_told_before_any_trial),
+        cmocka_unit_test(a_search_tells_how_many_values_it_judges_at_most),
 #undef T
     };
 

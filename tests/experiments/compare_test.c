@@ -626,6 +626,71 @@ static void types_and_units_of_metrics_agree(void **state)
     }
 }
 
+/* Three seeds of mean - d, mean, mean + d: Student's interval is mean +/- T_2 d / sqrt(3), and
+ * Hall's is the same, as there is no skewness. */
+static struct stats_mean three_seeds(const struct metric_set *set, enum metric metric,
+                                     double mean, double d, struct stats_delta *delta)
+{
+    static const char *const point[] = { "base" }, *const policy[] = { "a", "b" };
+    struct arena *arena = arena_new(0);
+    struct grid *grid = grid_new(arena, set, point, 1, policy, 2, 3);
+    struct stats_mean out;
+
+    for (uint32_t p = 0; p < 2; p++) {
+        for (uint32_t s = 0; s < 3; s++) {
+            double value[METRIC_ROOM];
+
+            for (unsigned m = 0; m < metric_count(set); m++)
+                value[m] = s + 1;
+            value[metric] = mean + (p == 0 ? 0 : ((double)s - 1) * d);
+            grid_put(grid, 0, p, s, value);
+        }
+        grid_end(grid, 0, p, false);
+    }
+    out = trust_mean(grid, 0, 1, metric, 0.95, NULL);
+    *delta = trust_delta(&(struct trust_side){ grid, 0, 1 }, &(struct trust_side){ grid, 0, 0 },
+                         metric, 0.95, NULL);
+    arena_free(arena);
+    return out;
+}
+
+static void an_interval_ends_where_the_metric_does(void **state)
+{
+    static const struct metric_info own = {
+        .name = "own", .unit = "fraction", .help = "", .expression = "jobs / 2"
+    };
+    static const struct metric_set set = { &own, 1 };
+    const double wide = 0.4 * T_2 / sqrt(3);    /* 0.994 */
+    struct stats_delta d;
+    struct stats_mean m;
+
+    (void)state;
+    m = three_seeds(NULL, METRIC_GPU_UTILIZATION, 0.5, 0.4, &d);
+    assert_true(m.low == 0 && m.high == 1);
+    assert_true(d.percent_low == -100);
+    NEAR(d.percent_high, 200 * wide);
+    NEAR(d.low, -wide);
+    m = three_seeds(NULL, METRIC_GPU_UTILIZATION, 0.5, 0.1, &d);
+    NEAR(m.low, 0.5 - wide / 4);
+    NEAR(m.high, 0.5 + wide / 4);
+    NEAR(d.percent_low, -50 * wide);
+    m = three_seeds(NULL, METRIC_JCT_MEAN, 5, 4, &d);
+    assert_true(m.low == 0 && d.percent_low == -100);
+    NEAR(m.high, 5 + 10 * wide);
+    m = three_seeds(NULL, METRIC_PREEMPTIONS, 5, 4, &d);
+    assert_true(m.low == 0 && d.percent_low == -100);
+    /* A price may be below 0, and what a metric of one's own may be is not known; what is no
+     * share of a whole may be above 1. */
+    m = three_seeds(NULL, METRIC_COST, 5, 4, &d);
+    NEAR(m.low, 5 - 10 * wide);
+    NEAR(d.percent_low, -200 * wide);
+    m = three_seeds(&set, METRIC_COUNT, 0.5, 0.4, &d);
+    NEAR(m.low, 0.5 - wide);
+    NEAR(m.high, 0.5 + wide);
+    m = three_seeds(NULL, METRIC_GAP, 0.5, 0.4, &d);
+    NEAR(m.high, 0.5 + wide);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -658,6 +723,7 @@ int main(void)
         cmocka_unit_test(a_change_from_zero_has_its_interval_in_the_unit),
         cmocka_unit_test(a_metric_is_one_line_of_the_list),
         cmocka_unit_test(types_and_units_of_metrics_agree),
+        cmocka_unit_test(an_interval_ends_where_the_metric_does),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
