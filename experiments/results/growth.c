@@ -99,7 +99,7 @@ const char *growth_warmup_text(struct arena *arena, const struct grid *grid,
         in[t] = any = true;
         from = median(arena, grid, t, policy, METRIC_STEADY_AFTER);
         none = none || isnan(from);
-        most = fmax(most, isnan(from) ? 0 : from);
+        most = fmax(most, from);        /* NAN is passed over */
         filling = fmax(filling, more);
     }
     if (!any)

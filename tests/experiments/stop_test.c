@@ -249,6 +249,33 @@ static void what_draws_nothing_is_run_once(void **state)
                 "has an interval: nothing is drawn");
 }
 
+/* Jobs of a trace, of which one policy draws the order: its difference to fcfs, of which all
+ * seeds are one, has an interval, whichever of the two is the baseline. */
+static void one_side_that_draws_is_known_by_its_seeds(void **state)
+{
+    static const char *const base[] = { "fcfs", "random" };
+    const struct program *program = *state;
+
+    (void)program_write(program, "t.csv", "j,s,d,g\na,0,60,16\nb,0,600,16\nc,0,6000,16\n");
+    for (int i = 0; i < 2; i++) {
+        char text[1000], said[80];
+
+        snprintf(text, sizeof text,
+                 "experiment: stop\nseeds: {until: \u00b12%%, at_most: 8, of: [jct_mean_s]}\n"
+                 "cluster: {nodes: [{name: n, count: 2, gpus: {type: generic, count: 8}}]}\n"
+                 "workload: {trace: {file: t.csv, format: csv, columns: {job: j, submit: s, "
+                 "duration: d, gpus: g}}}\n"
+                 "policies: [fcfs, random]\nbaseline: %s\noutput: {tables: [compare]}\n",
+                 base[i]);
+        snprintf(said, sizeof said, "differences to %s are known to", base[i]);
+        assert_int_equal(program_experiment(program, program_write(program, "e.yaml", text),
+                                            base[i], NULL), 0);
+        folder_says(program, base[i], "seeds.csv", said);
+        snprintf(said, sizeof said, "the least known, jct_mean_s of %s, to", base[1 - i]);
+        folder_says(program, base[i], "seeds.csv", said);
+    }
+}
+
 /* Thirty jobs at 4 an hour take some 7.5 h to come, so that many are not done at 3 h: no
  * mean is over all of them, none has an interval, and no seeds would help. */
 static void where_nothing_has_an_interval_nothing_is_reached(void **state)
@@ -312,6 +339,7 @@ int main(int argc, char **argv)
         TEST(border_and_fork_take_the_most_seeds),
         TEST(looking_often_costs_width),
         TEST(what_draws_nothing_is_run_once),
+        TEST(one_side_that_draws_is_known_by_its_seeds),
         TEST(where_nothing_has_an_interval_nothing_is_reached),
         TEST(a_failed_trial_ends_it),
         TEST(validate_says_the_most_trials),
