@@ -236,6 +236,37 @@ static void types_that_are_left_aside_are_told(void **state)
     }
 }
 
+/* What trains and what generates have layouts of their own, with a bar between them; a job
+ * that does one of both has one. */
+static void layouts_name_what_the_job_does(void **state)
+{
+    static const struct {
+        const char *start, *layout;
+        bool both;
+    } of[] = {
+        { "lora", "x l40s           tp1 pp1 dp1 zero0 selective mb2  ", false },
+        { "batch_infer", "x h200           tp1 x1  ", false },
+        { "dpo", "tp1 pp1 dp1 zero0 selective mb4 | tp1 x1  ", true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        char path[64];
+        const char *words[] = { path, "--gpus", "2", "--top", "1", NULL };
+        char *text, *first;
+
+        snprintf(path, sizeof path, "workloads/start/%s.yaml", of[i].start);
+        assert_int_equal(advise("layout.log", words), 0);
+        text = said("layout.log");
+        first = strstr(text, "\n   1 * ");
+        assert_non_null(first);
+        first[1 + strcspn(first + 1, "\n")] = '\0';
+        if (strstr(first, of[i].layout) == NULL || (strchr(first, '|') != NULL) != of[i].both)
+            fail_msg("%s: %s", of[i].start, first);
+        free(text);
+    }
+}
+
 static void full_7b_on_one_a100_40_misses_bytes_and_lora_is_offered(
     void **state)
 {
@@ -454,6 +485,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(
             full_7b_on_one_a100_40_misses_bytes_and_lora_is_offered),
         cmocka_unit_test(types_that_are_left_aside_are_told),
+        cmocka_unit_test(layouts_name_what_the_job_does),
         cmocka_unit_test(memory_names_every_part_and_the_largest_micro_batch),
         cmocka_unit_test(csv_and_chart_are_written_beside_the_tables),
         cmocka_unit_test(tokens_are_those_of_responses_that_are_cut),

@@ -154,6 +154,7 @@ static void the_best_is_taken_and_what_is_level_is_named(void **state)
     assert_says(at, "Take a: total cost 93 USD, -9.7% [");
     assert_says(at, " against today (4 seeds, corrected p 0.00045");
     assert_says(at, "Level with it: b (+0.0% [");
+    assert_says(at, "): the difference may be chance.");
 }
 
 /* Clopper and Pearson: 0 of 4 ends at 1 - 0.025^(1/4), 4 of 4 begins at 0.025^(1/4); 1 of 4
