@@ -234,6 +234,33 @@ static void a_bound_starts_all_workers_at_once(void **state)
     world_close(&world);
 }
 
+/* From 8 GPUs to 64, each number on 1 to 16 nodes, some gangs are too slow and none is left
+ * out.  To 128 there are more than are tried: a bound over some of them would be none. */
+static void a_bound_that_did_not_try_all_gangs_is_none(void **state)
+{
+    static const unsigned most[] = { 64, 128 };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char text[1000];
+        struct world world = { 0 };
+        struct trial_result result;
+
+        snprintf(text, sizeof text,
+                 "experiment: t\nseeds: 1\ncluster: {nodes: [{name: n, count: 16, gpus: {type: "
+                 "a100-80, count: 8}, cpu: {type: epyc-7763, sockets: 2}, memory: 1TB, nics: "
+                 "{type: ib-hdr, count: 8}}], storage: {bandwidth: 20GB/s}}\n"
+                 "workload: {arrival: {process: all_at_once}, jobs: 1, mix: [{recipe: sft, model: "
+                 "qwen2.5-1.5b, method: lora, batch: 1024, sequence: 1024, steps: 50, train: "
+                 "{gpus: 8, min: 8, max: %u}}]}\npolicies: [fcfs]\n", most[i]);
+        if (!world_open(&world, text) || !world_run(&world, 0, NULL, NULL, &result))
+            fail_msg("%s", world_error(&world));
+        assert_true(result.value[METRIC_JCT_MEAN] > 0);
+        assert_true(isnan(result.value[METRIC_JCT_BOUND]) == (i == 1));
+        world_close(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +271,7 @@ int main(void)
         cmocka_unit_test(rollouts_last_longer_with_their_draw),
         cmocka_unit_test(steps_simulated_one_by_one_have_no_bound),
         cmocka_unit_test(a_bound_starts_all_workers_at_once),
+        cmocka_unit_test(a_bound_that_did_not_try_all_gangs_is_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
