@@ -176,8 +176,10 @@ static void the_split_that_is_found_is_the_best_of_all(void **state)
         assert_false(f->kept);
         if (strstr(f->entry, text) == NULL)
             fail_msg("%s is not in %s", text, f->entry);
-        assert_true(f->trials <= 60);
-        assert_int_equal(f->candidates, 8);     /* one is the entry in other words */
+        /* Seven splits, of which one is the entry: two seeds each, then four of them two
+         * more. */
+        assert_int_equal(f->candidates, 7);
+        assert_int_equal(f->trials, 7 * 2 + 4 * 2);
     }
     end_search(&search);
 }
@@ -199,6 +201,32 @@ static void maps_that_begin_with_an_empty_one_are_tried(void **state)
     assert_false(search.found[0].kept);
     assert_non_null(strstr(search.found[0].entry, "cluster.nodes.b.count: 6"));
     end_search(&search);
+}
+
+/* Eighteen points of a range of whole numbers are five numbers, and with the entry six
+ * candidates.  They have two seeds each.  All are among the better half of nineteen, and
+ * have two more. */
+static void what_says_the_same_is_one_candidate(void **state)
+{
+    static const char *const over[] = {
+        "policies.easy.depth_max: {from: 1, to: 5}",
+        "policies.easy.depth_max: [1, 2, 1, 3, 1, 4, 2, 1, 5]",
+        "b: [{policies.easy.depth_max: 5}, {}, {cluster.nodes.a.count: 4}]",
+    };
+    static const uint32_t candidates[] = { 6, 6, 2 }, trials[] = { 24, 6 * 2 + 5 * 2, 4 };
+    struct scratch *scratch = *state;
+
+    for (int i = 0; i < 3; i++) {
+        struct search search;
+        char text[300];
+        snprintf(text, sizeof text, "policies: [easy]\ntune: {metric: jct_mean_s, seeds: %d, "
+                 "judge: 8, budget: 60, over: {%s}}\n", i < 2 ? 4 : 2, over[i]);
+        write_experiment(scratch, "e.yaml", text);
+        run_search(scratch, 2, &search);
+        assert_int_equal(search.found[0].candidates, candidates[i]);
+        assert_int_equal(search.found[0].trials, trials[i]);
+        end_search(&search);
+    }
 }
 
 /* Both metrics are below 0 and say the same as the mean completion time. */
@@ -691,6 +719,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(the_split_that_is_found_is_the_best_of_all),
         TEST(maps_that_begin_with_an_empty_one_are_tried),
+        TEST(what_says_the_same_is_one_candidate),
         TEST(values_below_zero_keep_their_order),
         TEST(a_winner_is_judged_on_seeds_of_its_own),
         TEST(a_replayed_trace_judges_without_an_interval),
