@@ -345,8 +345,8 @@ static bool is_alike(const double *x, uint32_t seeds)
 
 /* Judges the winner against the entry on seeds that neither has met: paired by
  * seed, 95% interval (stats_delta).  Unless the whole interval is on the better
- * side, the entry is kept.  Where all seeds are alike, they are that of the search again:
- * one sample, without an interval. */
+ * side, the entry is kept; so it is where the winner is out there.  Where all seeds are
+ * alike, they are that of the search again: one sample, without an interval. */
 static bool judge_best(struct tuning *t, uint32_t best, struct tune_found *found,
                        struct err *err)
 {
@@ -360,7 +360,8 @@ static bool judge_best(struct tuning *t, uint32_t best, struct tune_found *found
     if (mean == NULL)
         return false;
     found->kept = true;
-    if (!is_whole(t, &values[1], &values[0]))
+    found->out = !is_whole(t, &values[1], &values[0]);
+    if (found->out)
         return true;
     for (int side = 0; side < 2; side++) {
         x[side] = arena_alloc(t->arena, seeds, sizeof **x);
