@@ -5,8 +5,8 @@
  *
  * After ROSE, which runs rollouts on serving GPUs.  Replicas of services go
  * first, in the pool named by `from`.  A rollout (the phases of the role named
- * by `role`) takes its own GPUs, or, if it would be over sooner, as many as it
- * can use of those that are free in that pool, up to its `max`.  When a replica
+ * by `role`) takes its own GPUs, or, if it would be over sooner, the most that it
+ * can use of those that are free in that pool, up to its `max`, and finds room on.  When a replica
  * waits, the rollouts there that began last are taken back within `delay`, as many as
  * make room for it, and none if that does not help: they keep the responses that are
  * done and go on elsewhere.  All other phases run
@@ -92,6 +92,26 @@ static uint32_t harvest_size(const struct role_spec *role, uint32_t asked,
     return asked <= spare ? asked : 0;
 }
 
+/* Sets *want and *f for the most GPUs of the pool, at most `spare`, on which a rollout
+ * finds room now; false: there is no such number. */
+static bool harvest_lend(struct cs_host *host, struct task_id task, uint32_t serve,
+                         uint32_t spare, struct cs_want *want, struct cs_forecast *f)
+{
+    const struct cs_task *pub = cs_task(host, task);
+    const struct role_spec *role =
+        &cs_request(host, pub->job)->form->role[pub->role];
+    uint32_t gpus = harvest_size(role, pub->gpus, cs_most_gpus(host, task), spare);
+
+    while (gpus > 0) {
+        *want = (struct cs_want) { .role = pub->role, .gpus = gpus, .pool_mask = serve,
+                                   .take_idle = true };
+        if (cs_forecast_best(host, task, want, f))
+            return true;
+        gpus = harvest_size(role, pub->gpus, gpus - 1, gpus - 1);
+    }
+    return false;
+}
+
 /* Starts a rollout where it is over first: on the lease that it holds, in its own
  * pools, or on what the services do not use.  False: it waits on. */
 static bool harvest_rollout(const struct harvest *harvest,
@@ -99,12 +119,10 @@ static bool harvest_rollout(const struct harvest *harvest,
                             uint32_t serve)
 {
     const struct cs_task *pub = cs_task(host, task);
-    const struct job_form *form = cs_request(host, pub->job)->form;
     struct cs_want own = { .role = pub->role,
                            .pool_mask = harvest_all_but(host, serve),
                            .take_idle = true };
-    struct cs_want lent = { .role = pub->role, .pool_mask = serve,
-                            .take_idle = true };
+    struct cs_want lent = { 0 };
     struct cs_forecast f;
     double held_s = 1e300, own_s = 1e300, lent_s = 1e300;
 
@@ -112,10 +130,7 @@ static bool harvest_rollout(const struct harvest *harvest,
         held_s = f.run_s;
     if (cs_forecast_best(host, task, &own, &f))
         own_s = f.run_s + f.switch_s + f.evict_s;
-    lent.gpus = harvest_size(&form->role[pub->role], pub->gpus,
-                             cs_most_gpus(host, task),
-                             harvest_spare(harvest, host, serve));
-    if (lent.gpus > 0 && cs_forecast_best(host, task, &lent, &f))
+    if (harvest_lend(host, task, serve, harvest_spare(harvest, host, serve), &lent, &f))
         lent_s = f.run_s + f.switch_s + f.evict_s;
     if (lent_s < own_s && lent_s < held_s)
         return cs_start_want(host, task, &lent) == CS_DONE;

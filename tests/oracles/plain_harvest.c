@@ -78,17 +78,36 @@ static uint32_t most_of_rest(const struct plain_harvest *h, struct cs_host *host
     return rest >= of->gpus ? of->gpus : 0;
 }
 
+/* The size to try after one that finds no room: the next smaller that the role may have,
+ * at last what was asked for; 0: none. */
+static uint32_t next_size(const struct cs_host *host, struct task_id task, uint32_t size)
+{
+    const struct cs_task *of = cs_task(host, task);
+    const struct role_spec *role = &cs_request(host, of->job)->form->role[of->role];
+    uint32_t unit = role->gpus_multiple > 1 ? role->gpus_multiple : 1;
+
+    for (uint32_t n = size - 1; n >= role->gpus_min && n > 0; n--)
+        if (n % unit == 0)
+            return n;
+    return of->gpus < size ? of->gpus : 0;
+}
+
 static bool begin_rollout(const struct plain_harvest *h, struct cs_host *host,
                           struct task_id task, uint32_t pool)
 {
     uint32_t role = cs_task(host, task)->role;
     struct cs_want own = { .role = role, .pool_mask = elsewhere(host, pool), .take_idle = true };
-    struct cs_want lent = { .role = role, .pool_mask = pool, .take_idle = true,
-                            .gpus = most_of_rest(h, host, task, pool) };
+    struct cs_want lent = { 0 };
     struct cs_forecast f;
     double held_s = cs_forecast_held(host, task, &f) ? f.run_s : INFINITY;
     double own_s = over_in_s(host, task, &own);
-    double lent_s = lent.gpus > 0 ? over_in_s(host, task, &lent) : INFINITY;
+    double lent_s = INFINITY;
+
+    for (uint32_t n = most_of_rest(h, host, task, pool); n > 0 && lent_s == INFINITY;
+         n = next_size(host, task, n)) {
+        lent = (struct cs_want) { .role = role, .pool_mask = pool, .take_idle = true, .gpus = n };
+        lent_s = over_in_s(host, task, &lent);
+    }
 
     if (lent_s < fmin(own_s, held_s))
         return cs_start_want(host, task, &lent) == CS_DONE;

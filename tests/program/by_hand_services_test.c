@@ -369,7 +369,8 @@ static void lend(const char *count, const char *gpus, const char *services, cons
              "       data: {cores: 8}}\n"
              "policies:\n  - {policy: harvest, name: now, placement: first_fit}\n"
              "  - {policy: harvest, name: late, placement: first_fit, delay: 30s}\n"
-             "output: {plots: []}\n", count, gpus, services, times, jobs, rollout);
+             "output: {tables: [summary, jobs, phases], plots: []}\n", count, gpus, services,
+             times, jobs, rollout);
     hand_run(&program, yaml, NULL);
 }
 
@@ -441,6 +442,20 @@ static void nothing_goes_back_where_that_does_not_help(void **state)
     assert_true(isnan(job("now", "chat-1", "start_s")));
 }
 
+/* Two nodes of three.  The rollout has four GPUs, one of the first node and three of the
+ * second, or less: any number from one on.  Taken back at 210 s, it finds one GPU on each
+ * node, and two only where a gang may lie on both.  It goes on with one, at once. */
+static void a_rollout_borrows_what_finds_room(void **state)
+{
+    (void)state;
+    lend("2", "3", CHAT("2", "2"), "1", "2, min: 1, max: 6");
+    hand_near(job("now", "chat-1", "wait_s") + 1, 1);
+    hand_near(hand_phase(&program, "now", "rollout", 0, "gpus"), 4);
+    hand_near(hand_phase(&program, "now", "rollout", 0, "end_s"), 210);
+    hand_near(hand_phase(&program, "now", "rollout", 1, "gpus"), 1);
+    assert_true(hand_phase(&program, "now", "rollout", 1, "start_s") < 215);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -463,6 +478,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_lent_goes_back_where_free_gpus_lie_apart),
         cmocka_unit_test(what_is_lent_goes_back_where_cores_are_short),
         cmocka_unit_test(no_more_goes_back_than_replicas_take),
+        cmocka_unit_test(a_rollout_borrows_what_finds_room),
         cmocka_unit_test(nothing_goes_back_where_that_does_not_help),
     };
 
