@@ -55,6 +55,11 @@ uint32_t cs_task_pools(const struct cs_host *host, struct task_id task);
  * Draws and changes nothing. */
 bool cs_fits_without(struct cs_host *host, struct task_id task,
                      const struct job_id *job, uint32_t count);
+/* Since ABI 2.10.  Would cs_start_want() start the task if these leases, each of them held
+ * and named once, held nothing?  Draws and changes nothing. */
+bool cs_fits_without_leases(struct cs_host *host, struct task_id task,
+                            const struct cs_want *want, const struct lease_id *lease,
+                            uint32_t count);
 /* The pools of that name, as a mask; 0: there is none. */
 static inline uint32_t cs_pools_named(const struct cs_host *host,
                                       const char *name)

@@ -16,6 +16,7 @@
  */
 #include "experiments/tune/tune.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@
 
 struct candidate {
     struct space_choice choice, set;    /* as `over` says; as settings of the probe */
-    enum { FINE, REFUSED, FAILED } state;
+    enum { FINE, TWIN, REFUSED, FAILED } state;     /* TWIN: an earlier one, in other words */
 };
 
 /* The search for one policy. */
@@ -50,7 +51,7 @@ struct tuning {
     uint32_t candidate_count;
     const char *const *point;   /* labels */
     uint32_t point_count;
-    uint32_t round;
+    uint32_t round, twins;
 };
 
 /* ---- values ------------------------------------------------------------- */
@@ -218,9 +219,37 @@ static void log_round(struct tuning *t, const uint32_t *candidate, uint32_t coun
     if (t->options->log == NULL)
         return;
     fprintf(t->options->log, "%s: round %u: %u candidates, %u seeds each; best: %s "
-            "(%+.2f%%)\n", t->policy, t->round, count, seeds,
-            say_choice(t, candidate[best]),
-            100 * t->space->info->better * (score[origin] - score[best]));
+            "(%+.2f%%)\n", t->policy, t->round, t->round > 1 ? count : count - t->twins,
+            seeds, say_choice(t, candidate[best]),
+            100 * t->space->info->better * (score[origin] - score[best]) + 0.0);
+}
+
+/* Are these the same trials?  The probe has one of each. */
+static bool is_same(const struct tuning *t, const struct values *a, const struct values *b)
+{
+    for (uint32_t p = 0; p < t->point_count; p++) {
+        if (a->answer[p].trial == NULL || b->answer[p].trial == NULL)
+            return false;
+        for (uint32_t s = 0; s < a->seeds; s++)
+            if (a->answer[p].trial[s] != b->answer[p].trial[s])
+                return false;
+    }
+    return true;
+}
+
+/* Takes out of the first round what says the same as an earlier candidate: a split that
+ * the cluster has, numbers of a range that are rounded to one.  Left in, it would keep
+ * another out of the better half. */
+static void find_twins(struct tuning *t, const uint32_t *candidate, uint32_t count,
+                       const struct values *values)
+{
+    assert(candidate[0] == 0 && t->twins == 0);
+    for (uint32_t i = 1; i < count; i++)
+        for (uint32_t j = 0; j < i && t->candidate[candidate[i]].state == FINE; j++)
+            if (is_same(t, &values[i], &values[j])) {
+                t->candidate[candidate[i]].state = TWIN;
+                t->twins++;
+            }
 }
 
 /* The callback of the race.  Candidate 0 is always among the candidates, and its
@@ -240,21 +269,55 @@ static bool score_candidates(void *self, const uint32_t *candidate, uint32_t cou
     mean = values == NULL ? NULL : untuned_means(t, &values[origin], err);
     if (mean == NULL)
         return false;
+    if (t->round == 0)
+        find_twins(t, candidate, count, values);
     for (uint32_t i = 0; i < count; i++) {
-        bool whole = is_whole(t, &values[i], &values[origin]);
+        bool twin = t->candidate[candidate[i]].state == TWIN;
+        bool whole = !twin && is_whole(t, &values[i], &values[origin]);
         double sum = 0;
 
         for (uint32_t s = 0; whole && s < seeds; s++)
             sum += relative_value(t, &values[i], mean, s);
         score[i] = whole ? -better * sum / seeds : INFINITY;
-        if (!whole)
+        if (!whole && !twin)
             t->candidate[candidate[i]].state = values[i].refused ? REFUSED : FAILED;
     }
     log_round(t, candidate, count, seeds, score);
     return true;
 }
 
-/* Candidate 0 is the entry as it is; a candidate that sets nothing would be the
+/* Has a key of the workload or the cluster that value anyway?  The reader refuses a
+ * `with` without effect (EXPERIMENT_IDLE_WITH), and only reading all points tells. */
+static bool is_idle(const struct tuning *t, const struct experiment_setting *setting)
+{
+    const struct experiment *experiment = probe_experiment(t->probe);
+    const struct space_choice one = { setting, 1 };
+    struct space_choice set = entry_settings(t->arena, t->entry, t->policy, &one);
+    const char *word = text_format(t->arena, "%s=%s", set.set[0].key, set.set[0].text);
+    struct experiment_options options = {
+        .set = &word, .set_count = 1, .program_hash = experiment->program_hash
+    };
+    struct err err = { 0 };
+
+    if (strncmp(setting->key, "policies.", strlen("policies.")) == 0)
+        return false;
+    struct arena *scratch = arena_new(0);
+    bool idle = experiment_read(scratch, experiment->path, &options, &err) == NULL &&
+                strstr(err.text, EXPERIMENT_IDLE_WITH) != NULL;
+    arena_free(scratch);
+    return idle;
+}
+
+/* Does a choice leave all as it is?  True also of maps without keys. */
+static bool is_as_it_is(const struct tuning *t, const struct space_choice *choice)
+{
+    for (size_t i = 0; i < choice->count; i++)
+        if (!is_idle(t, &choice->set[i]))
+            return false;
+    return true;
+}
+
+/* Candidate 0 is the entry as it is; a candidate that changes nothing would be the
  * entry again, and is left out. */
 static void make_candidates(struct tuning *t, uint32_t count)
 {
@@ -263,7 +326,7 @@ static void make_candidates(struct tuning *t, uint32_t count)
     t->candidate = arena_alloc(t->arena, count + 1, sizeof *t->candidate);
     t->candidate_count = 1;             /* the entry as it is */
     for (uint32_t c = 0; c < count; c++)
-        if (choice[c].count > 0)        /* maps without keys: the entry again */
+        if (!is_as_it_is(t, &choice[c]))
             t->candidate[t->candidate_count++] = (struct candidate){
                 choice[c], entry_settings(t->arena, t->entry, t->policy, &choice[c]), FINE
             };
@@ -282,8 +345,8 @@ static bool is_alike(const double *x, uint32_t seeds)
 
 /* Judges the winner against the entry on seeds that neither has met: paired by
  * seed, 95% interval (stats_delta).  Unless the whole interval is on the better
- * side, the entry is kept.  Where all seeds are alike, they are that of the search again:
- * one sample, without an interval. */
+ * side, the entry is kept; so it is where the winner is out there.  Where all seeds are
+ * alike, they are that of the search again: one sample, without an interval. */
 static bool judge_best(struct tuning *t, uint32_t best, struct tune_found *found,
                        struct err *err)
 {
@@ -297,7 +360,8 @@ static bool judge_best(struct tuning *t, uint32_t best, struct tune_found *found
     if (mean == NULL)
         return false;
     found->kept = true;
-    if (!is_whole(t, &values[1], &values[0]))
+    found->out = !is_whole(t, &values[1], &values[0]);
+    if (found->out)
         return true;
     for (int side = 0; side < 2; side++) {
         x[side] = arena_alloc(t->arena, seeds, sizeof **x);
@@ -312,40 +376,25 @@ static bool judge_best(struct tuning *t, uint32_t best, struct tune_found *found
     return true;
 }
 
-/* Takes out keys of `with` that have their value anyway: the reader refuses a
- * `with` without effect (EXPERIMENT_IDLE_WITH), and only reading all points tells. */
+/* Takes out keys of `with` that have their value anyway. */
 static void drop_idle(struct tuning *t, struct space_choice *choice)
 {
-    const struct experiment *experiment = probe_experiment(t->probe);
     struct experiment_setting *kept =
         arena_alloc(t->arena, choice->count + 1, sizeof *kept);
     size_t count = 0;
 
-    for (size_t i = 0; i < choice->count; i++) {
-        const struct space_choice one = { &choice->set[i], 1 };
-        struct space_choice set = entry_settings(t->arena, t->entry, t->policy, &one);
-        const char *word = text_format(t->arena, "%s=%s", set.set[0].key, set.set[0].text);
-        struct experiment_options options = {
-            .set = &word, .set_count = 1, .program_hash = experiment->program_hash
-        };
-        struct arena *scratch = arena_new(0);
-        struct err err = { 0 };
-        bool idle = experiment_read(scratch, experiment->path, &options, &err) == NULL &&
-                    strstr(err.text, EXPERIMENT_IDLE_WITH) != NULL;
-
-        arena_free(scratch);
-        if (!idle)
+    for (size_t i = 0; i < choice->count; i++)
+        if (!is_idle(t, &choice->set[i]))
             kept[count++] = choice->set[i];
-    }
     *choice = (struct space_choice){ kept, count };
 }
 
 /* ---- one policy, and all ------------------------------------------------ */
 
-/* Counts the candidates, and of them those that were refused or failed. */
+/* Counts the candidates that differ, and of them those that were refused or failed. */
 static void count_states(const struct tuning *t, struct tune_found *found)
 {
-    found->candidates = t->candidate_count;
+    found->candidates = t->candidate_count - t->twins;
     for (uint32_t c = 0; c < t->candidate_count; c++) {
         found->refused += t->candidate[c].state == REFUSED;
         found->failed += t->candidate[c].state == FAILED;
@@ -392,6 +441,8 @@ static bool tune_policy(struct tuning *t, struct tune_found *found, struct err *
     *found = (struct tune_found){ .policy = t->policy };
     if (!race_run(&race, &best, &spent, err))
         return false;
+    if (t->twins > 0)
+        spent -= t->twins * (race.seeds < RACE_FIRST_SEEDS ? race.seeds : RACE_FIRST_SEEDS);
     found->trials = spent * t->point_count;
     count_states(t, found);
     return finish_policy(t, best, found, err);

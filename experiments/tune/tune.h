@@ -36,12 +36,13 @@ struct tune_found {
     const char *entry;          /* the whole entry, as YAML; paths as in the file */
     const char *best;           /* the candidate that won on the training seeds */
     bool kept;                  /* the entry stays: nothing beat it when judged */
+    bool out;                   /* the winner was out on the judging seeds */
     uint32_t candidates, refused, failed;   /* refused: no valid experiment; failed:
                                    a trial failed, or fewer jobs were done or requests
                                    answered */
     uint32_t trials;            /* of the training seeds */
     struct stats_delta judged;  /* the winner against the entry as it was; count 0:
-                                   that is the winner; 1: all seeds are alike */
+                                   that is the winner, or `out`; 1: all seeds are alike */
 };
 
 struct tune_options {

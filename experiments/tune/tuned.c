@@ -42,7 +42,10 @@ void tune_print(const struct experiment *experiment, const struct tune_found *fo
         const char *metric = space.info->name;
 
         fprintf(to, "%s: ", f->policy);
-        if (f->judged.count == 0)
+        if (f->out)
+            fprintf(to, "stays: judged, %s is out for failed trials, fewer jobs done or fewer "
+                    "requests answered", f->best);
+        else if (f->judged.count == 0)
             fprintf(to, "stays: %s of %u candidates beats it on the training seeds",
                     f->candidates > 1 ? "none" : "nothing varies, so none", f->candidates);
         else if (f->kept)
@@ -80,7 +83,10 @@ static void put_found(struct out *out, const struct space *space,
                "    judging_seeds: {from: %u, count: %u}\n", space->budget, f->trials,
                f->candidates, f->refused, f->failed, TUNE_TRAINING_FROM, space->seeds,
                TUNE_JUDGING_FROM, space->judge);
-    if (f->judged.count == 1)
+    if (f->out)
+        out_text(out, "    judged: {out: true}  # failed trials, fewer jobs done or fewer "
+                 "requests answered\n");
+    else if (f->judged.count == 1)
         out_printf(out, "    judged: {percent: %.6g, seeds: 1}  # all seeds are alike: the "
                    "jobs that it was chosen on\n", f->judged.percent);
     else if (f->judged.count > 1)

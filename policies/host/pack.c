@@ -9,8 +9,9 @@
  * job takes cores and host memory of its own.
  *
  * A job can share its GPUs if it has one role and one phase of known length,
- * and nothing to load.  Both jobs must have the same number of GPUs, and the
- * file must say how fast both are then (speedup_beside()).
+ * and nothing to load.  Both jobs must have the same number of GPUs, the file
+ * must say how fast both are then (speedup_beside()), and the memory that both
+ * state must fit on a GPU.
  *
  * Invariant: two co-located leases name each other in `beside`.  When one ends,
  * the other has whole GPUs and its full speed again.
@@ -60,8 +61,19 @@ static bool can_share(const struct cs_host *host,
            !(role->start_s > 0) && !(role->wake_s > 0);
 }
 
+/* Has a GPU of the group the memory for both jobs?  What is not stated needs none. */
+static bool holds_both(const struct node_group *group, const struct host_job_slot *job,
+                       const struct host_job_slot *other)
+{
+    double mib = (double)job->pub.request.gpu_mib + (double)other->pub.request.gpu_mib;
+    double has = group->gpu != NULL ? group->gpu->memory_bytes / 1048576.0 : 0;
+
+    assert(mib >= 0);
+    return !(has > 0) || mib <= has;
+}
+
 /* Returns a job's speedup while the other holds the same GPUs: the least over
- * the placement's pools.  0: not known. */
+ * the placement's pools.  0: not known, or memory is short. */
 static double speedup_with(const struct cs_host *host,
                            const struct host_job_slot *job,
                            const struct host_job_slot *other,
@@ -72,11 +84,13 @@ static double speedup_with(const struct cs_host *host,
 
     assert(placement->share_count > 0 && gpus > 0);
     for (uint32_t i = 0; i < placement->share_count; i++) {
-        uint32_t pool = cluster_group_of(host->spec,
-                                         placement->share[i].node)->pool;
+        const struct node_group *group =
+            cluster_group_of(host->spec, placement->share[i].node);
+        if (!holds_both(group, job, other))
+            return 0;
         speedup = fmin(speedup, speedup_beside(&job->pub.request,
-                                               &other->pub.request, pool,
-                                               gpus));
+                                               &other->pub.request,
+                                               group->pool, gpus));
     }
     return speedup;
 }
@@ -272,6 +286,20 @@ enum cs_verdict cs_start_co_located(struct cs_host *host, struct task_id id,
                        NULL);
 }
 
+/* Does a GPU of the pool have the memory for both? */
+static bool pool_holds_both(const struct cs_host *host, uint32_t pool,
+                            const struct host_job_slot *job,
+                            const struct host_job_slot *other)
+{
+    bool holds = false;
+
+    assert(pool < host->spec->pool_count);
+    for (uint32_t g = 0; g < host->spec->group_count; g++)
+        holds |= host->spec->group[g].pool == pool &&
+                 holds_both(&host->spec->group[g], job, other);
+    return holds;
+}
+
 double cs_speedup_co_located(struct cs_host *host, struct job_id id,
                              struct job_id other, uint32_t pool)
 {
@@ -282,7 +310,8 @@ double cs_speedup_co_located(struct cs_host *host, struct job_id id,
     uint32_t gpus = job_role_gpus(&job->pub.request, 0);
 
     if (id.i == other.i || !can_share(host, job) || !can_share(host, with) ||
-        gpus != job_role_gpus(&with->pub.request, 0) || gpus == 0)
+        gpus != job_role_gpus(&with->pub.request, 0) || gpus == 0 ||
+        !pool_holds_both(host, pool, job, with))
         return 0;
     return speedup_beside(&job->pub.request, &with->pub.request, pool, gpus);
 }

@@ -359,21 +359,28 @@ bool host_is_capped(struct cs_host *host, struct task_id id)
            placer_look(host->placer, &fit, host->life->scratch, host->spec->node_count, &place);
 }
 
-/* Takes what a job holds out of the cluster on trial, or puts it back.  On a node under
+/* Takes what a lease holds out of the cluster on trial, or puts it back.  On a node under
  * notice nothing comes free. */
+static void lift_lease(struct cs_host *host, struct lease_id id, bool back)
+{
+    const struct placement *place = &cs_lease(host, id)->placement;
+
+    assert(cs_lease_held(host, id));
+    if (host_on_leaving_node(host->nodes, place))
+        return;
+    (back ? cluster_take : cluster_untake)(host->cluster, place);
+    if (host->spec->power_cap_w > 0)
+        host_power_lease(host->nodes, host->cluster, place, back);
+}
+
+/* The same of all leases of a job. */
 static void lift_job(struct cs_host *host, struct job_id id, bool back)
 {
     assert(host_form_of(host_job_slot(host, id.i))->role_count <= FORM_ROLES_MAX);
     for (uint32_t r = 0; r < host_form_of(host_job_slot(host, id.i))->role_count; r++) {
         struct lease_id lease = cs_role_lease(host, id, r);
-        if (lease.i == ID_NONE)
-            continue;
-        const struct placement *place = &cs_lease(host, lease)->placement;
-        if (host_on_leaving_node(host->nodes, place))
-            continue;
-        (back ? cluster_take : cluster_untake)(host->cluster, place);
-        if (host->spec->power_cap_w > 0)
-            host_power_lease(host->nodes, host->cluster, place, back);
+        if (lease.i != ID_NONE)
+            lift_lease(host, lease, back);
     }
 }
 
@@ -391,6 +398,19 @@ bool cs_fits_without(struct cs_host *host, struct task_id id, const struct job_i
     for (uint32_t i = count; i-- > 0;)
         lift_job(host, job[i], true);
     assert(count == 0 || job != NULL);
+    return fits;
+}
+
+bool cs_fits_without_leases(struct cs_host *host, struct task_id id,
+                            const struct cs_want *want, const struct lease_id *lease,
+                            uint32_t count)
+{
+    assert(want != NULL && (count == 0 || lease != NULL));
+    for (uint32_t i = 0; i < count; i++)
+        lift_lease(host, lease[i], false);
+    bool fits = host_fits(host, id, want);
+    for (uint32_t i = count; i-- > 0;)
+        lift_lease(host, lease[i], true);
     return fits;
 }
 

@@ -5,10 +5,11 @@
  *
  * After ROSE, which runs rollouts on serving GPUs.  Replicas of services go
  * first, in the pool named by `from`.  A rollout (the phases of the role named
- * by `role`) takes its own GPUs, or, if it would be over sooner, as many as it
- * can use of those that are free in that pool, up to its `max`.  When a replica
- * waits, the rollouts there that began last are taken back within `delay`: they
- * keep the responses that are done and go on elsewhere.  All other phases run
+ * by `role`) takes its own GPUs, or, if it would be over sooner, the most that it
+ * can use of those that are free in that pool, up to its `max`, and finds room on.  When a replica
+ * waits, the rollouts there that began last are taken back within `delay`, as many as
+ * make room for it, and none if that does not help: they keep the responses that are
+ * done and go on elsewhere.  All other phases run
  * in their own pool.  A `reserve` of the pool is never borrowed.
  */
 #include "policies/params.h"
@@ -17,11 +18,13 @@
 
 extern const struct cs_policy harvest_policy;
 
-/* The parameters; all else is read from the host at each decision. */
+/* The parameters and a list; all else is read from the host at each decision. */
 struct harvest {
     const char *from, *role;
     int64_t delay_ns;
     double reserve;
+    struct lease_id *take;      /* to be taken back; of one call */
+    uint32_t take_room;
 };
 
 static const struct cs_param harvest_param[] = {
@@ -89,6 +92,26 @@ static uint32_t harvest_size(const struct role_spec *role, uint32_t asked,
     return asked <= spare ? asked : 0;
 }
 
+/* Sets *want and *f for the most GPUs of the pool, at most `spare`, on which a rollout
+ * finds room now; false: there is no such number. */
+static bool harvest_lend(struct cs_host *host, struct task_id task, uint32_t serve,
+                         uint32_t spare, struct cs_want *want, struct cs_forecast *f)
+{
+    const struct cs_task *pub = cs_task(host, task);
+    const struct role_spec *role =
+        &cs_request(host, pub->job)->form->role[pub->role];
+    uint32_t gpus = harvest_size(role, pub->gpus, cs_most_gpus(host, task), spare);
+
+    while (gpus > 0) {
+        *want = (struct cs_want) { .role = pub->role, .gpus = gpus, .pool_mask = serve,
+                                   .take_idle = true };
+        if (cs_forecast_best(host, task, want, f))
+            return true;
+        gpus = harvest_size(role, pub->gpus, gpus - 1, gpus - 1);
+    }
+    return false;
+}
+
 /* Starts a rollout where it is over first: on the lease that it holds, in its own
  * pools, or on what the services do not use.  False: it waits on. */
 static bool harvest_rollout(const struct harvest *harvest,
@@ -96,12 +119,10 @@ static bool harvest_rollout(const struct harvest *harvest,
                             uint32_t serve)
 {
     const struct cs_task *pub = cs_task(host, task);
-    const struct job_form *form = cs_request(host, pub->job)->form;
     struct cs_want own = { .role = pub->role,
                            .pool_mask = harvest_all_but(host, serve),
                            .take_idle = true };
-    struct cs_want lent = { .role = pub->role, .pool_mask = serve,
-                            .take_idle = true };
+    struct cs_want lent = { 0 };
     struct cs_forecast f;
     double held_s = 1e300, own_s = 1e300, lent_s = 1e300;
 
@@ -109,10 +130,7 @@ static bool harvest_rollout(const struct harvest *harvest,
         held_s = f.run_s;
     if (cs_forecast_best(host, task, &own, &f))
         own_s = f.run_s + f.switch_s + f.evict_s;
-    lent.gpus = harvest_size(&form->role[pub->role], pub->gpus,
-                             cs_most_gpus(host, task),
-                             harvest_spare(harvest, host, serve));
-    if (lent.gpus > 0 && cs_forecast_best(host, task, &lent, &f))
+    if (harvest_lend(host, task, serve, harvest_spare(harvest, host, serve), &lent, &f))
         lent_s = f.run_s + f.switch_s + f.evict_s;
     if (lent_s < own_s && lent_s < held_s)
         return cs_start_want(host, task, &lent) == CS_DONE;
@@ -121,26 +139,29 @@ static bool harvest_rollout(const struct harvest *harvest,
     return own_s < 1e300 && cs_start_want(host, task, &own) == CS_DONE;
 }
 
-/* Takes leases of rollouts in the pool back, the one that began last first, until
- * `gpus` GPUs are free or will be after the delay.  Leases of services stay. */
-static void harvest_take_back(const struct harvest *harvest,
-                              struct cs_host *host, uint32_t serve,
-                              uint32_t gpus)
+/* Lists the leases of rollouts in the pool, the one that began last first, until `gpus`
+ * GPUs would be free without them and the task would fit.  Returns how many; 0: it does
+ * not help to take them back.  Leases of services stay. */
+static uint32_t harvest_choose(struct harvest *harvest, struct cs_host *host,
+                               struct task_id task, const struct cs_want *want,
+                               uint32_t gpus)
 {
-    uint32_t room = cs_free_gpus(host, serve);
+    uint32_t room = cs_free_gpus(host, want->pool_mask), count = 0;
 
-    for (uint32_t i = cs_lease_count(host); i-- > 0 && room < gpus;) {
+    for (uint32_t i = cs_lease_count(host); i-- > 0;) {
         struct lease_id id = cs_lease_at(host, i);
-        if (i >= cs_lease_count(host))
-            continue;
         const struct cs_lease *lease = cs_lease(host, id);
-        uint32_t has = lease->gpus;
-        if (!(cs_lease_pools(host, id) & serve) || has == 0 ||
+        if (!(cs_lease_pools(host, id) & want->pool_mask) || lease->gpus == 0 ||
             cs_serves(host, lease->job))
             continue;
-        cs_take_back(host, id, harvest->delay_ns);
-        room += has;
+        harvest->take = cs_grow(host, harvest->take, &harvest->take_room, count,
+                                sizeof *harvest->take);
+        harvest->take[count++] = id;
+        room += lease->gpus;
+        if (room >= gpus && cs_fits_without_leases(host, task, want, harvest->take, count))
+            return count;
     }
+    return 0;
 }
 
 /* Starts a task within the want where it is over soonest; false: it cannot start
@@ -155,23 +176,30 @@ static bool harvest_start(struct cs_host *host, struct task_id task,
 }
 
 /* Starts a replica of a service in its pool.  Without room there, rollouts are
- * taken back until all replicas that wait in this decision have room; *wanted adds
- * up their GPUs.  With a delay the replica starts in a later decision. */
-static bool harvest_replica(const struct harvest *harvest,
-                            struct cs_host *host, struct task_id task,
-                            uint32_t serve, uint32_t *wanted)
+ * taken back if it would then have room, beside the replicas before it in this decision
+ * that wait for what was taken back; *wanted adds up their GPUs.  With a delay the
+ * replica starts in a later decision. */
+static bool harvest_replica(struct harvest *harvest, struct cs_host *host,
+                            struct task_id task, uint32_t serve, uint32_t *wanted)
 {
     struct cs_want want = { .role = cs_task(host, task)->role,
                             .pool_mask = serve };
-    uint32_t gpus = cs_task(host, task)->gpus;
+    uint32_t gpus = cs_task(host, task)->gpus, count;
 
     if (gpus == 0)
         want.pool_mask = 0;
     if (harvest_start(host, task, want))
         return true;
-    *wanted += gpus;
-    harvest_take_back(harvest, host, serve, *wanted);
-    return harvest->delay_ns == 0 && harvest_start(host, task, want);
+    if (gpus == 0)
+        return false;
+    count = harvest_choose(harvest, host, task, &want, *wanted + gpus);
+    for (uint32_t i = 0; i < count; i++)
+        cs_take_back(host, harvest->take[i], harvest->delay_ns);
+    if (count > 0 && harvest->delay_ns == 0 && harvest_start(host, task, want))
+        return true;
+    if (count > 0)
+        *wanted += gpus;
+    return false;
 }
 
 /* All other phases run outside the pool of the services. */
@@ -189,11 +217,11 @@ static bool harvest_other(struct cs_host *host, struct task_id task,
     return harvest_start(host, task, want);
 }
 
-/* Goes through the queue once, services first.  As soon as a replica waits, no
- * rollout borrows in this decision: it would be taken back at once. */
+/* Goes through the queue once, services first.  As soon as a replica waits for what is
+ * taken back, no rollout borrows in this decision: it would be taken back at once. */
 static void harvest_decide(void *self, struct cs_host *host)
 {
-    const struct harvest *harvest = self;
+    struct harvest *harvest = self;
     uint32_t serve = cs_pools_named(host, harvest->from), wanted = 0;
 
     if (serve == 0) {

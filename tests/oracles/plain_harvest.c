@@ -11,6 +11,8 @@
 
 extern const struct cs_policy plain_harvest_policy;
 
+#define LENT_MAX 256u
+
 struct plain_harvest {
     const char *from, *role;    /* parameters, as harvest.c has them */
     int64_t delay_ns;
@@ -76,17 +78,36 @@ static uint32_t most_of_rest(const struct plain_harvest *h, struct cs_host *host
     return rest >= of->gpus ? of->gpus : 0;
 }
 
+/* The size to try after one that finds no room: the next smaller that the role may have,
+ * at last what was asked for; 0: none. */
+static uint32_t next_size(const struct cs_host *host, struct task_id task, uint32_t size)
+{
+    const struct cs_task *of = cs_task(host, task);
+    const struct role_spec *role = &cs_request(host, of->job)->form->role[of->role];
+    uint32_t unit = role->gpus_multiple > 1 ? role->gpus_multiple : 1;
+
+    for (uint32_t n = size - 1; n >= role->gpus_min && n > 0; n--)
+        if (n % unit == 0)
+            return n;
+    return of->gpus < size ? of->gpus : 0;
+}
+
 static bool begin_rollout(const struct plain_harvest *h, struct cs_host *host,
                           struct task_id task, uint32_t pool)
 {
     uint32_t role = cs_task(host, task)->role;
     struct cs_want own = { .role = role, .pool_mask = elsewhere(host, pool), .take_idle = true };
-    struct cs_want lent = { .role = role, .pool_mask = pool, .take_idle = true,
-                            .gpus = most_of_rest(h, host, task, pool) };
+    struct cs_want lent = { 0 };
     struct cs_forecast f;
     double held_s = cs_forecast_held(host, task, &f) ? f.run_s : INFINITY;
     double own_s = over_in_s(host, task, &own);
-    double lent_s = lent.gpus > 0 ? over_in_s(host, task, &lent) : INFINITY;
+    double lent_s = INFINITY;
+
+    for (uint32_t n = most_of_rest(h, host, task, pool); n > 0 && lent_s == INFINITY;
+         n = next_size(host, task, n)) {
+        lent = (struct cs_want) { .role = role, .pool_mask = pool, .take_idle = true, .gpus = n };
+        lent_s = over_in_s(host, task, &lent);
+    }
 
     if (lent_s < fmin(own_s, held_s))
         return cs_start_want(host, task, &lent) == CS_DONE;
@@ -95,46 +116,61 @@ static bool begin_rollout(const struct plain_harvest *h, struct cs_host *host,
     return own_s < INFINITY && cs_start_want(host, task, &own) == CS_DONE;
 }
 
-/* The youngest lease of a rollout there that has not been taken yet; ID_NONE: none. */
-static struct lease_id youngest(struct cs_host *host, uint32_t pool, uint32_t below, uint32_t *at)
+/* Leases of rollouts there by age, the youngest first, as far as they may be listed. */
+static uint32_t list_lent(struct cs_host *host, uint32_t pool, struct lease_id *out)
 {
-    struct lease_id none = { ID_NONE };
+    uint32_t count = 0;
 
-    for (uint32_t i = below; i-- > 0;) {
-        struct lease_id id = i < cs_lease_count(host) ? cs_lease_at(host, i) : none;
-        if (id.i != ID_NONE && cs_lease(host, id)->gpus > 0 &&
-            !cs_serves(host, cs_lease(host, id)->job) && (cs_lease_pools(host, id) & pool)) {
-            *at = i;
-            return id;
-        }
+    for (uint32_t i = cs_lease_count(host); i > 0 && count < LENT_MAX; i--) {
+        struct lease_id id = cs_lease_at(host, i - 1);
+        if (cs_lease(host, id)->gpus > 0 && !cs_serves(host, cs_lease(host, id)->job) &&
+            (cs_lease_pools(host, id) & pool))
+            out[count++] = id;
     }
-    return none;
+    return count;
+}
+
+/* How many of the youngest must go, so that the replica fits and all that were promised
+ * GPUs have them; 0: even all of them do not help. */
+static uint32_t fewest_to_go(struct cs_host *host, struct task_id task,
+                             const struct cs_want *want, const struct lease_id *lent,
+                             uint32_t count, uint32_t promised)
+{
+    uint32_t all = cs_free_gpus(host, want->pool_mask);
+
+    for (uint32_t n = 1; n <= count; n++) {
+        all += cs_lease(host, lent[n - 1])->gpus;
+        if (promised <= all && cs_fits_without_leases(host, task, want, lent, n))
+            return n;
+    }
+    return 0;
 }
 
 static bool begin_replica(const struct plain_harvest *h, struct cs_host *host,
-                          struct task_id task, uint32_t pool, uint32_t *short_of)
+                          struct task_id task, uint32_t pool, uint32_t *promised)
 {
     const uint32_t gpus = cs_task(host, task)->gpus;
     struct cs_want want = { .role = cs_task(host, task)->role,
                             .pool_mask = gpus > 0 ? pool : 0 };
-    uint32_t at = cs_lease_count(host), room = 0;
-    struct lease_id id;
+    struct lease_id lent[LENT_MAX];
+    uint32_t go;
 
     if (begin(host, task, want))
         return true;
-    *short_of += gpus;
-    room = cs_free_gpus(host, pool);
-    while (room < *short_of && (id = youngest(host, pool, at, &at)).i != ID_NONE) {
-        room += cs_lease(host, id)->gpus;
-        cs_take_back(host, id, h->delay_ns);
-    }
-    return h->delay_ns == 0 && begin(host, task, want);
+    go = gpus == 0 ? 0 : fewest_to_go(host, task, &want, lent, list_lent(host, pool, lent),
+                                      *promised + gpus);
+    for (uint32_t i = 0; i < go; i++)
+        cs_take_back(host, lent[i], h->delay_ns);
+    if (go > 0 && h->delay_ns <= 0 && begin(host, task, want))
+        return true;
+    *promised += go > 0 ? gpus : 0;
+    return false;
 }
 
 static void decide(void *self, struct cs_host *host)
 {
     const struct plain_harvest *h = self;
-    uint32_t pool = pool_of(h, host), short_of = 0, i = 0;
+    uint32_t pool = pool_of(h, host), promised = 0, i = 0;
 
     while (i < cs_pending_count(host)) {
         struct task_id task = cs_pending(host, i);
@@ -144,8 +180,8 @@ static void decide(void *self, struct cs_host *host)
                                 .take_idle = true };
         bool went;
         if (cs_serves(host, of->job))
-            went = begin_replica(h, host, task, pool, &short_of);
-        else if (of->gpus > 0 && short_of == 0 && strcmp(role, h->role) == 0)
+            went = begin_replica(h, host, task, pool, &promised);
+        else if (of->gpus > 0 && promised == 0 && strcmp(role, h->role) == 0)
             went = begin_rollout(h, host, task, pool);
         else if (of->held.i != ID_NONE)
             went = cs_continue(host, task) == CS_DONE;

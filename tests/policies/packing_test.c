@@ -756,9 +756,44 @@ static void policies_that_pack_beat_no_bound(void **state)
     }
 }
 
+/* On a V100 of 32,768 MiB a job of 20,000 takes none of 20,000 beside it, and one of
+ * 12,768: these two run at 0.8 until 125 s.  The third has the GPU to itself then.  On two
+ * GPUs each, the memory is that of each. */
+static void two_share_if_the_memory_of_a_gpu_holds_both(void **state)
+{
+    struct greedy params = { 0 };
+    struct host_policy policy = greedy(&params);
+
+    (void)state;
+    for (int gpus = 1; gpus <= 2; gpus++) {
+        struct world world = { .folder = "/tmp/clustersim-test-XXXXXX" };
+        struct world_job job[3];
+        char text[600];
+        assert_non_null(mkdtemp(world.folder));
+        snprintf(text, sizeof text, "job,submit,duration,gpus,mib\n0,0,100,%d,20000\n"
+                 "1,0,100,%d,20000\n2,0,100,%d,12768\n", gpus, gpus, gpus);
+        world_write(&world, "jobs.csv", text);
+        snprintf(text, sizeof text,
+                 "experiment: t\nseeds: 1\ncluster: {nodes: [{name: n, count: 1, "
+                 "gpus: {type: v100-32, count: %d}, cpu: {type: epyc-7763, sockets: 1}, "
+                 "memory: 128GB}]}\nworkload: {trace: {file: jobs.csv, columns: {job: job, "
+                 "submit: submit, duration: duration, gpus: gpus, gpu_memory_mib: mib}, "
+                 "packing: {trace: 0.8}}}\npolicies: [fcfs]\n", gpus);
+        assert_true(world_open(&world, text));
+        assert_true(world_run(&world, 0, &policy, job, NULL));
+        assert_about(job[0].end_s, 125);
+        assert_about(job[1].start_s, 125);
+        assert_about(job[1].end_s, 225);
+        assert_about(job[2].start_s, 0);
+        assert_about(job[2].end_s, 125);
+        world_close(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_share_if_the_memory_of_a_gpu_holds_both),
         cmocka_unit_test(speedups_fall_while_two_share_and_rise_when_one_goes),
         cmocka_unit_test(gangs_of_as_many_gpus_share_all_of_them),
         cmocka_unit_test(nobody_shares_without_a_stated_speedup),

@@ -337,6 +337,125 @@ static void a_pass_counts_the_mean_of_prompts_that_are_drawn(void **state)
     assert_true(cut_s > answer_s("252") && cut_s < answer_s("253"));
 }
 
+/* ---- GPUs lent to rollouts ----------------------------------------------- */
+
+/* Runs services beside GRPO jobs that all start at 0 s, under `harvest`, at once and after
+ * 30 s.  The nodes of the services: `count` of `gpus` A100; a gang keeps to one of them.
+ * A pass takes 10 s, alone; 60 requests at 200 s are seen by the look at 210 s, which wants
+ * as many replicas of `chat` as there may be.  A rollout takes minutes. */
+static void lend(const char *count, const char *gpus, const char *services, const char *jobs,
+                 const char *rollout)
+{
+    char yaml[3000], times[400] = "0s";
+
+    for (int i = 0; i < 60; i++)
+        strcat(times, ", 200s");
+    snprintf(yaml, sizeof yaml,
+             "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+             "    - {name: serve, count: %s, gpus: {type: a100-80, count: %s},\n"
+             "       cpu: {type: epyc-7763, sockets: 2}, memory: 1TB}\n"
+             "    - {name: train, count: 3, gpus: {type: h100, count: 2},\n"
+             "       cpu: {type: epyc-7763, sockets: 2}, memory: 1TB}\n"
+             "  storage: {bandwidth: 20GB/s}\nworkload:\n  services:\n%s"
+             "      batch: 1\n      times: {batch: 10s}\n"
+             "      requests: {arrival: {process: fixed, times: [%s]}, prompt: 500, for: 1h}\n"
+             "      scaling: {signal: concurrency, target: 1, interval: 15s}\n"
+             "  arrival: {process: all_at_once}\n  jobs: %s\n  mix:\n"
+             "    - {recipe: grpo, share: 1, model: qwen2.5-7b, method: lora, zero: 3,\n"
+             "       recompute: full, micro_batch: 1, prompts: 64, responses: 8,\n"
+             "       response: {mean: 3000, cv: 1, max: 16384}, prompt_tokens: 512,\n"
+             "       reward: {on: cpu, core_time: 20ms}, steps: 2, checkpoint_every: 0,\n"
+             "       rollout: {gpus: %s, types: [a100-80]}, train: {gpus: 2, types: [h100]},\n"
+             "       data: {cores: 8}}\n"
+             "policies:\n  - {policy: harvest, name: now, placement: first_fit}\n"
+             "  - {policy: harvest, name: late, placement: first_fit, delay: 30s}\n"
+             "output: {tables: [summary, jobs, phases], plots: []}\n", count, gpus, services,
+             times, jobs, rollout);
+    hand_run(&program, yaml, NULL);
+}
+
+#define CHAT(TP, MAX) "    - name: chat\n      model: qwen2.5-7b\n" \
+    "      gpu: {tp: " TP ", types: [a100-80], cores: 4}\n" \
+    "      replicas: {min: 1, max: " MAX "}\n"
+
+static double job(const char *policy, const char *name, const char *column)
+{
+    return hand_cell(&program, "jobs.csv", policy, name, column);
+}
+
+/* Two nodes of three.  A replica has two GPUs of the first, the rollout two of the second:
+ * one is free on each, and the second replica needs two of one node.  The rollout goes. */
+static void what_is_lent_goes_back_where_free_gpus_lie_apart(void **state)
+{
+    (void)state;
+    lend("2", "3", CHAT("2", "2"), "1", "2");
+    hand_near(job("now", "chat-1", "submit_s"), 210);
+    hand_near(job("now", "chat-1", "wait_s") + 1, 1);
+    hand_near(job("late", "chat-1", "wait_s"), 30);
+    hand_near(job("now", "1", "preemptions"), 1);
+    hand_near(job("late", "1", "preemptions"), 1);
+}
+
+/* One node of 128 cores: a replica has 4, the rollout 122.  Two GPUs are free for a second
+ * replica, and 2 cores. */
+static void what_is_lent_goes_back_where_cores_are_short(void **state)
+{
+    (void)state;
+    lend("1", "4", CHAT("1", "2"), "1", "1, cores: 122");
+    hand_near(job("now", "chat-1", "wait_s") + 1, 1);
+    hand_near(job("late", "chat-1", "wait_s"), 30);
+}
+
+/* One node of four: a replica and three rollouts.  Two more replicas take the GPUs of the
+ * two that began last, and the first rollout goes on. */
+static void no_more_goes_back_than_replicas_take(void **state)
+{
+    static const char *const policy[] = { "now", "late" };
+
+    (void)state;
+    lend("1", "4", CHAT("1", "3"), "3", "1");
+    for (int p = 0; p < 2; p++) {
+        hand_near(job(policy[p], "chat-1", "wait_s") + 1, 1 + 30 * p);
+        hand_near(job(policy[p], "chat-2", "wait_s") + 1, 1 + 30 * p);
+        hand_near(job(policy[p], "1", "preemptions") + 1, 1);
+        hand_near(job(policy[p], "2", "preemptions"), 1);
+        hand_near(job(policy[p], "3", "preemptions"), 1);
+    }
+}
+
+/* Two nodes of three, and a replica of two GPUs on each: the rollouts of one GPU have what
+ * is left.  A third replica of two finds no room without them, and they go on. */
+static void nothing_goes_back_where_that_does_not_help(void **state)
+{
+    static const char services[] =
+        "    - name: aside\n      model: qwen2.5-7b\n"
+        "      gpu: {tp: 2, types: [a100-80], cores: 4}\n"
+        "      replicas: {min: 1, max: 1}\n      batch: 1\n      times: {batch: 1s}\n"
+        "      requests: {arrival: {process: fixed, every: 10s}, prompt: 500, for: 1h}\n";
+    char both[1000];
+
+    (void)state;
+    snprintf(both, sizeof both, "%s%s", services, CHAT("2", "2"));
+    lend("2", "3", both, "2", "1");
+    for (int i = 0; i < 4; i++)
+        hand_near(job(i < 2 ? "now" : "late", i % 2 ? "2" : "3", "preemptions") + 1, 1);
+    assert_true(isnan(job("now", "chat-1", "start_s")));
+}
+
+/* Two nodes of three.  The rollout has four GPUs, one of the first node and three of the
+ * second, or less: any number from one on.  Taken back at 210 s, it finds one GPU on each
+ * node, and two only where a gang may lie on both.  It goes on with one, at once. */
+static void a_rollout_borrows_what_finds_room(void **state)
+{
+    (void)state;
+    lend("2", "3", CHAT("2", "2"), "1", "2, min: 1, max: 6");
+    hand_near(job("now", "chat-1", "wait_s") + 1, 1);
+    hand_near(hand_phase(&program, "now", "rollout", 0, "gpus"), 4);
+    hand_near(hand_phase(&program, "now", "rollout", 0, "end_s"), 210);
+    hand_near(hand_phase(&program, "now", "rollout", 1, "gpus"), 1);
+    assert_true(hand_phase(&program, "now", "rollout", 1, "start_s") < 215);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -356,6 +475,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_look_comes_after_the_requests_of_its_instant),
         cmocka_unit_test(a_first_token_is_known_to_the_nanosecond),
         cmocka_unit_test(a_pass_counts_the_mean_of_prompts_that_are_drawn),
+        cmocka_unit_test(what_is_lent_goes_back_where_free_gpus_lie_apart),
+        cmocka_unit_test(what_is_lent_goes_back_where_cores_are_short),
+        cmocka_unit_test(no_more_goes_back_than_replicas_take),
+        cmocka_unit_test(a_rollout_borrows_what_finds_room),
+        cmocka_unit_test(nothing_goes_back_where_that_does_not_help),
     };
 
     (void)argc;
