@@ -273,6 +273,8 @@ static void gang_add(struct gang *gang, const struct node_group *group,
     if (group->gpu == NULL)
         return;
     bool nvlink = group->nvlink_bps > 0.0 && is_one_domain(group, mask);
+    gang->pcie_bps = gang->pcie_bps > 0.0 ? least(gang->pcie_bps, group->pcie_bps)
+                                          : group->pcie_bps;
     gang->intra_bps = least(gang->intra_bps, nvlink ? group->nvlink_bps
                                                     : known_bps(group->pcie_bps));
     gang->intra_latency_s =
