@@ -236,18 +236,18 @@ static const struct kind *draw_kind(struct service *s, const struct tick *tick)
 
 /* Draws one of the requests that the tick serves, and notes what it met.  Requests are served
  * in the order in which they came, so it waited until those ahead of it were served.
- * Returns true if nothing was ahead of a pass: it is to be simulated.  One that came in the
- * warm-up does not count. */
+ * Returns true if nothing was ahead of a pass: it is to be simulated.  One that waited, and
+ * came in the warm-up, does not count. */
 static bool draw_sample(struct service *s, const struct tick *tick)
 {
     double ahead = tick->served * rng_uniform(&s->rng);
     double came_s = service_backlog_came_s(&s->mass.backlog, ahead);
     double waited_s = fmax(0.0, tick->from_s + ahead / tick->able_per_s - came_s);
 
-    if (came_s < clock_s_from_ns(s->parts.warmup_ns))
-        return false;
     if (waited_s <= 1e-9 && s->mass.sampled != NULL)
         return true;
+    if (came_s < clock_s_from_ns(s->parts.warmup_ns))
+        return false;
     if (s->spec->timeout_ns > 0)        /* nobody waits longer, to the tick */
         waited_s = fmin(waited_s, clock_s_from_ns(s->spec->timeout_ns));
     struct mass_sample sample =
@@ -263,7 +263,8 @@ static void take_samples(struct service *s, const struct tick *tick)
     struct service_mass *mass = &s->mass;
     uint64_t alone = 0;
 
-    if (service_now(s) <= s->parts.warmup_ns || !(tick->served > 0.0))
+    if (!(tick->served > 0.0) ||
+        (service_now(s) <= s->parts.warmup_ns && mass->sampled == NULL))
         return;
     mass->due += tick->served / mass->every;
     for (; mass->due >= 1.0; mass->due -= 1.0)
@@ -337,13 +338,20 @@ static void serve_tick(struct service *s, double from_s, double until_s)
         double like_this = tick.able_per_s / kind->able_per_s;
         solve_kind(kind, fmin(mass->per_s / like_this, 0.999 * kind->able_per_s));
     }
+    for (uint32_t k = 0; k < tick.kinds; k++)
+        mass->at_work += tick.kind[k].answer.at_once * tick.kind[k].count;
     for (uint32_t i = 0; i < s->opens; i++) {
         struct replica *r = s->replica[s->open[i]];
         r->busy_s += find_kind(&tick, r)->busy * tick_s;
     }
     take_samples(s, &tick);
+    if (mass->sampled != NULL)
+        mass->at_work = (double)mass->sampled->in_service;
     service_backlog_take(&mass->backlog, tick.served);
-    mass->served += tick.served;
+    double dropped = fmin(mass->drop_due, tick.served);
+    mass->drop_due -= dropped;
+    mass->dropped += dropped;
+    mass->served += tick.served - dropped;
 }
 
 /* Whole requests: what was served and dropped so far, rounded down. */
@@ -381,6 +389,7 @@ static void run_tick(struct loop *loop, void *self, uint64_t arg)
     s->seen += came;
     s->more = now < s->parts.mass->until_ns;
     service_backlog_add(&s->mass.backlog, from_s, now_s, (double)came);
+    s->mass.at_work = 0.0;
     if (s->opens > 0)
         serve_tick(s, from_s, now_s);
     drop_excess(s, now_s);

@@ -47,7 +47,7 @@ static struct service *make_sample(struct service *s)
     parts.spec = spec;
     parts.ops = &no_ops;
     parts.next = draw_nothing;
-    parts.warmup_ns = 0;        /* it begins when the mass is measured */
+    parts.warmup_ns = CLOCK_NEVER_NS;   /* until the mass is measured */
     parts.loop = loop_new((struct loop_limits){ .until_ns = CLOCK_NEVER_NS,
                                                 .event_count_max = UINT64_MAX });
     struct service *sampled = service_new(&parts);
@@ -102,9 +102,13 @@ static void run_sample(struct service *s, double per_s, uint64_t requests)
     struct service *sampled = s->mass.sampled;
     struct loop *loop = sampled->parts.loop;
     double cv = s->parts.mass->gap_cv;
+    uint64_t dropped = sampled->result.dropped;
 
+    if (service_now(s) > s->parts.warmup_ns && sampled->parts.warmup_ns == CLOCK_NEVER_NS)
+        sampled->parts.warmup_ns = loop_now_ns(loop);
     copy_replicas(s, sampled);
     for (; requests > 0; requests--) {
+        service_drop_expired(sampled);
         double gap_s = cv == 1.0 ? rng_exponential(&s->rng, 1.0 / per_s)
                                  : rng_gamma(&s->rng, 1.0 / (cv * cv), cv * cv / per_s);
         int64_t at_ns = clock_after(loop_now_ns(loop), clock_ns_for_work(gap_s, 1.0));
@@ -113,6 +117,7 @@ static void run_sample(struct service *s, double per_s, uint64_t requests)
         loop_until(loop, at_ns);
         loop_run(loop);
     }
+    s->mass.drop_due += (double)(sampled->result.dropped - dropped) * s->mass.every;
 }
 
 void service_sample(struct service *s)

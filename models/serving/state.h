@@ -93,8 +93,10 @@ struct service_mass {
     struct backlog backlog;     /* not served yet */
     double served, dropped;     /* in all */
     double per_s;               /* recent rate of service */
+    double at_work;             /* requests in replicas that keep up */
     double every;               /* one of so many requests is drawn */
     double due;                 /* fraction of a sample carried over; < 1 */
+    double drop_due;            /* requests that the sample dropped, not counted yet */
     uint64_t samples, kept;
     double tokens;              /* of the samples */
     struct service *sampled;    /* passes: where they are simulated; else NULL */

@@ -180,6 +180,51 @@ static void samples_of_a_mass_are_single_requests(void **state)
     }
 }
 
+/* Replicas are added for requests in the service: those that are at work, too, though a mass
+ * that keeps up leaves none behind.  Without them there was one replica at each second look,
+ * and p99 was a minute.  Single requests say what is right: hours of replicas, p99. */
+static void scaling_sees_the_requests_at_work(void **state)
+{
+    static const char *const service[] = {
+        "model: bert-base, precision: int8, gpu: {tp: 1}, replicas: {min: 1, max: 16}, scaling: "
+        "{signal: concurrency, target: 2}, batch: 8, times: {batch: 4ms, request: 1ms}, requests: "
+        "{arrival: {process: poisson, rate: 2000/s}, for: 4800s}",
+        "model: llama-3-8b, gpu: {tp: 1}, replicas: {min: 1, max: 16}, scaling: {target: 16}, "
+        "batch: 64, requests: {arrival: {process: poisson, rate: 20/s}, prompt: 600, output: 150, "
+        "for: 9600s}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof service / sizeof service[0]; i++) {
+        struct table *one = serve(service[i], ""), *mass = serve(service[i], "aggregate: 1s, ");
+        double hours = column(mass, "gpu_replica_hours") / column(one, "gpu_replica_hours") - 1;
+        double p99 = column(mass, "latency_p99_s") / column(one, "latency_p99_s") - 1;
+
+        if (!(fabs(hours) < 0.10) || !(fabs(p99) < 0.10))
+            fail_msg("service %zu: hours of replicas are %+.1f%% off, p99 %+.1f%%", i,
+                     100 * hours, 100 * p99);
+        table_free(one);
+        table_free(mass);
+    }
+}
+
+/* Room for two beside a batch of eight, 260 requests a second and batches of 26 ms: a fifth is
+ * dropped.  Single requests say how many. */
+static void a_full_queue_drops_requests_of_a_mass(void **state)
+{
+    static const char times[] = "batch: 8, queue: 2, times: {batch: 2ms, request: 3ms}";
+    struct table *one = serve_passes(1, times, "process: poisson, rate: 260/s", "");
+    struct table *mass = serve_passes(1, times, "process: poisson, rate: 260/s",
+                                      "aggregate: 1s, ");
+
+    (void)state;
+    assert_true(column(one, "dropped") > 0.15 * column(one, "requests"));
+    assert_true(fabs(column(mass, "dropped") / column(one, "dropped") - 1) < 0.02);
+    assert_true(column(mass, "done") + column(mass, "dropped") == column(mass, "requests"));
+    table_free(one);
+    table_free(mass);
+}
+
 /* Twice as much as four replicas can do for ten minutes: a third is left when
  * requests end, and answered later. */
 static void what_cannot_be_served_is_carried_on(void **state)
@@ -307,6 +352,8 @@ int main(void)
         cmocka_unit_test(masses_agree_with_single_requests),
         cmocka_unit_test(one_replica_is_a_queue_of_equal_times),
         cmocka_unit_test(samples_of_a_mass_are_single_requests),
+        cmocka_unit_test(scaling_sees_the_requests_at_work),
+        cmocka_unit_test(a_full_queue_drops_requests_of_a_mass),
         cmocka_unit_test(what_cannot_be_served_is_carried_on),
         cmocka_unit_test(a_start_is_waited_for),
         cmocka_unit_test(few_requests_have_an_attainment),
