@@ -83,6 +83,7 @@ static void add_group(struct kind *kind, const struct node_group *group)
     kind->pcie_bps = fmax(kind->pcie_bps, given(group->pcie_bps));
     kind->pcie_latency_s = fmin(kind->pcie_latency_s,
                                 group->gpu->pcie_latency_s);
+    gang->pcie_bps = kind->pcie_bps;
     gang->intra_bps = fmax(gang->intra_bps, group->nvlink_bps);
     gang->intra_latency_s = fmin(gang->intra_latency_s,
                                  group->gpu->nvlink_latency_s);

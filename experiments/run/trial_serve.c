@@ -223,10 +223,13 @@ void trial_serve_begin(struct trial_serve *t, struct cs_host *host)
         };
         s->mass = (struct service_mass_source) {
             request_source_count, request_source_draw, s->entry->for_ns,
+            request_source_expected(s->source), request_source_gap_cv(s->source),
         };
         if (s->entry->spec.aggregate_ns > 0)
             parts.mass = &s->mass;
         s->service = service_new(&parts);
+        if (parts.mass != NULL)
+            service_sample(s->service);
     }
     for (uint32_t i = 0; i < t->count; i++)
         service_begin(t->served[i].service);

@@ -63,6 +63,7 @@ struct cpu_type {               /* one socket */
     double flops_bf16;          /* the same; 0: 16 bits go as FP32 */
     double core_speed;          /* of one core at image decode; EPYC 9B14: 1 */
     const char *pcie;
+    double pcie_bps;            /* sustained, of that link; 0: none is named */
     double tdp_w;
     double idle_w;
     const char *source;

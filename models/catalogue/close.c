@@ -158,21 +158,39 @@ static bool close_gpu(const struct catalogue *catalogue,
     return true;
 }
 
-/* A CPU without `threads` has one thread per core. */
-static void close_cpu(struct cpu_form *form)
+/* A CPU without `threads` has one thread per core; without `pcie` its slots never limit. */
+static bool close_cpu(const struct catalogue *catalogue, struct cpu_form *form, struct err *err)
 {
+    assert(err != NULL);
     struct cpu_type *cpu = &form->cpu;
+    bool named = cpu->pcie != NULL && cpu->pcie[0] != '\0';
+    const struct link_type *pcie = named ? catalogue_link(catalogue, cpu->pcie) : NULL;
 
+    if (named && pcie == NULL) {
+        return report_no_entry(catalogue, &form->head, "pcie", cpu->pcie, CATALOGUE_LINKS, err);
+    }
+    cpu->pcie_bps = pcie != NULL ? pcie->bps_sustained : 0.0;
     cpu->cores = (uint32_t)form->cores;
     cpu->threads = (uint32_t)(form->threads > 0 ? form->threads
                                                 : form->cores);
     cpu->clock_hz = form->clock_ghz * 1e9;
+    return true;
 }
 
-/* Completes a link: what a datasheet does not say follows from what it says. */
-static void close_link(struct link_form *form)
+/* Completes a link: what a datasheet does not say follows from what it says.  A file that
+ * replaces the peak alone would change nothing. */
+static bool close_link(struct link_form *form, struct err *err)
 {
+    assert(form->link.bps_sustained > 0.0);
     struct link_type *link = &form->link;
+    const struct conf_node *conf = form->head.conf;
+
+    if (conf_get(conf, "bandwidth") != NULL && conf_get(conf, "bandwidth_sustained") == NULL) {
+        err_set(err, ERR_SCHEMA, conf_pos(conf_get(conf, "bandwidth")),
+                "bandwidth of link '%s' is its peak, with which nothing is computed: "
+                "bandwidth_sustained stays at %.4g GB/s", link->name, link->bps_sustained / 1e9);
+        return err_hint(err, "Give bandwidth_sustained, too: what programs reach.");
+    }
 
     link->latency_s = link->latency_us * 1e-6;
     /* A line through both figures of a datasheet: 4 KiB at so many a second,
@@ -183,6 +201,7 @@ static void close_link(struct link_form *form)
     if (link->write_bps_sustained <= 0.0) {
         link->write_bps_sustained = link->bps_sustained;
     }
+    return true;
 }
 
 /* The market of a price whose file names none. */
@@ -437,13 +456,11 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
     case CATALOGUE_CPUS:
         cpu->cpu.name = form->name;
         cpu->cpu.index = (uint32_t)i;
-        close_cpu(cpu);
-        return true;
+        return close_cpu(catalogue, cpu, err);
     case CATALOGUE_LINKS:
         link->link.name = form->name;
         link->link.index = (uint32_t)i;
-        close_link(link);
-        return true;
+        return close_link(link, err);
     case CATALOGUE_PRICES:
         price->price.name = form->name;
         price->price.index = (uint32_t)i;

@@ -9,6 +9,7 @@
 #include "models/cluster/cluster_form.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "models/catalogue/catalogue.h"
@@ -185,6 +186,8 @@ static bool read_cpu(const struct cluster_reader *reader,
         return report_type(reader, conf->cpu, "cpu", item.type,
                            CATALOGUE_CPUS);
     group->sockets = (uint32_t)item.count;
+    if (group->pcie_bps > 0.0 && group->cpu->pcie_bps > 0.0)    /* the older end decides */
+        group->pcie_bps = fmin(group->pcie_bps, group->cpu->pcie_bps);
     group->cores = group->cpu->cores * group->sockets;
     if (conf->cores > (int64_t)group->cores)
         return err_set(reader->err, ERR_RANGE,
@@ -403,9 +406,9 @@ bool cluster_read_group(const struct cluster_reader *reader,
     group->billed_held = conf.billing == 1;
     group->wan_bps = conf.wan_bps;
     if (!read_gpus(reader, &conf, group) ||
+        !read_cpu(reader, &conf, group) ||
         !read_pcie(reader, &conf, group) ||
         !read_nvlink(reader, &conf, group) ||
-        !read_cpu(reader, &conf, group) ||
         !read_nvme(reader, &conf, group) ||
         !read_nics(reader, &conf, group) ||
         !cluster_read_price(reader, &conf, group) ||

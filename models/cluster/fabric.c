@@ -91,20 +91,29 @@ static void add_node_links(struct fabric *fabric, struct flow_net *net,
     }
 }
 
-/* A leaf's uplink carries what its NICs do, over the oversubscription. */
+/* Returns what a leaf's uplink carries: what its NICs do, over the oversubscription. */
+static double uplink_bps(const struct cluster_spec *spec, uint32_t leaf)
+{
+    assert(spec->leaf_nodes > 0 && leaf <= (spec->node_count - 1) / spec->leaf_nodes);
+    uint32_t node = leaf * spec->leaf_nodes, end = node + spec->leaf_nodes;
+    double bps = 0.0;
+
+    end = end < spec->node_count ? end : spec->node_count;
+    while (node < end) {
+        const struct node_group *group = cluster_group_of(spec, node);
+        uint32_t next = group->first_node + group->node_count;
+        next = next < end ? next : end;
+        bps += (next - node) * group->nic_bps;
+        node = next;
+    }
+    return bps / spec->oversubscription;
+}
+
 static void add_uplinks(struct fabric *fabric, struct flow_net *net)
 {
     assert(net != NULL);
-    const struct cluster_spec *spec = fabric->spec;
-    uint32_t leaf_nodes = spec->leaf_nodes;
-    for (uint32_t leaf = 0; leaf < fabric->count[FABRIC_UPLINK]; leaf++) {
-        uint32_t node = leaf * leaf_nodes, end = node + leaf_nodes;
-        double bps = 0.0;
-        for (; node < end && node < spec->node_count; node++)
-            bps += cluster_group_of(spec, node)->nic_bps;
-        fabric->link[FABRIC_UPLINK][leaf] =
-            add_link(net, bps / spec->oversubscription);
-    }
+    for (uint32_t leaf = 0; leaf < fabric->count[FABRIC_UPLINK]; leaf++)
+        fabric->link[FABRIC_UPLINK][leaf] = add_link(net, uplink_bps(fabric->spec, leaf));
 }
 
 /* Of all nodes of a group together. */
@@ -273,6 +282,8 @@ static void gang_add(struct gang *gang, const struct node_group *group,
     if (group->gpu == NULL)
         return;
     bool nvlink = group->nvlink_bps > 0.0 && is_one_domain(group, mask);
+    gang->pcie_bps = gang->pcie_bps > 0.0 ? least(gang->pcie_bps, group->pcie_bps)
+                                          : group->pcie_bps;
     gang->intra_bps = least(gang->intra_bps, nvlink ? group->nvlink_bps
                                                     : known_bps(group->pcie_bps));
     gang->intra_latency_s =
@@ -280,6 +291,23 @@ static void gang_add(struct gang *gang, const struct node_group *group,
                                            : group->gpu->pcie_latency_s);
     if (group->gpu != gang->gpu && is_slower(group->gpu, gang->gpu))
         gang->gpu = group->gpu;
+}
+
+/* Returns what a node of a gang has of the uplink of its leaf where nobody else uses it: the
+ * least of all leaves.  Nodes of one leaf stand together. */
+static double least_uplink_bps(const struct cluster_spec *spec, const struct placement *placement)
+{
+    assert(spec->leaf_nodes > 0 && placement->share_count > 0);
+    double bps = FABRIC_UNLIMITED_BPS;
+
+    for (uint32_t i = 0, end; i < placement->share_count; i = end) {
+        uint32_t leaf = placement->share[i].node / spec->leaf_nodes;
+        for (end = i; end < placement->share_count &&
+                      placement->share[end].node / spec->leaf_nodes == leaf; end++) {
+        }
+        bps = least(bps, known_bps(uplink_bps(spec, leaf)) / (end - i));
+    }
+    return bps;
 }
 
 /* Neighbouring shares of one group say the same, unless NVLink domains
@@ -307,6 +335,6 @@ struct gang fabric_gang(const struct cluster_spec *spec,
         gang.gpu = NULL;    /* cores of GPU nodes alone */
     assert(gang.gpus > 0 || gang.gpu == NULL);
     if (fabric_spans_leaves(spec, placement))
-        gang.inter_bps /= spec->oversubscription;
+        gang.inter_bps = least(gang.inter_bps, least_uplink_bps(spec, placement));
     return gang;
 }

@@ -52,6 +52,15 @@ uint32_t comm_gpus_per_node(const struct gang *gang)
     return (gang->gpus + gang->nodes - 1) / gang->nodes;
 }
 
+double comm_pcie_bps(const struct gang *gang)
+{
+    assert(gang != NULL && gang->pcie_bps >= 0.0);
+    if (gang->pcie_bps > 0.0) {
+        return gang->pcie_bps;
+    }
+    return gang->gpu != NULL ? gang->gpu->pcie_bps : 0.0;
+}
+
 /* All-reduce bus rate over PCIe alone, as a share of one GPU's copy rate, at
  * 2, 4 and 8 GPUs: geometric means of L40S on PCIe 4 (20.1, 5.9, 2.1 of
  * 24 GB/s) and RTX PRO 6000 on PCIe 5 (38.6, 26.4, 24.7 of 54 GB/s), measured
@@ -83,7 +92,7 @@ static const struct measured {
     double bps;
 } measured[COMM_TABLE_LINKS] = {
     { "nvlink3", 226e9 }, { "nvlink4", 384e9 }, { "nvlink5", 632e9 },
-    { "pcie5", 0.0 },
+    { "pcie5", 52e9 },
 };
 
 /* Returns the row of the table for the link between the gang's GPUs; -1: it
@@ -140,8 +149,7 @@ static double time_measured(int link, enum comm_op op, const struct gang *gang,
                                           rows[low][0]);
     double one = interpolate_us(rows[low], bytes);
     double all = one + part * (interpolate_us(rows[low + 1], bytes) - one);
-    double rate = measured[link].bps > 0.0
-                      ? measured[link].bps / gang->intra_bps : 1.0;
+    double rate = measured[link].bps / gang->intra_bps;
 
     if (n > 8) {
         least *= log2((double)n) / 3.0;

@@ -46,6 +46,8 @@ double comm_inter_bytes(enum comm_op op, const struct gang *gang,
 /* Returns the ring rate of one GPU among n in its node, in bytes per second.
  * Over PCIe it falls with n, because GPUs share uplinks. */
 double comm_intra_bps(const struct gang *gang, uint32_t n);
+/* Returns the rate of one slot of the gang's GPUs; 0: not known. */
+double comm_pcie_bps(const struct gang *gang);
 /* Returns gpus / nodes, rounded up. */
 uint32_t comm_gpus_per_node(const struct gang *gang);
 

@@ -20,6 +20,7 @@
 #include <stddef.h>
 
 #include "models/catalogue/catalogue.h"
+#include "models/laws/comm.h"
 #include "models/laws/compute.h"
 #include "models/types/gang.h"
 
@@ -41,7 +42,7 @@
 bool offload_can(const struct gang *gang)
 {
     assert(gang != NULL);
-    return gang->gpu != NULL && gang->gpus > 0 && gang->gpu->pcie_bps > 0.0 &&
+    return gang->gpu != NULL && gang->gpus > 0 && comm_pcie_bps(gang) > 0.0 &&
            gang->cpu != NULL && gang->cores > 0 && gang->cpu->cores > 0 &&
            gang->cpu->memory_bps_sustained > 0.0;
 }
@@ -54,7 +55,7 @@ static double time_host(const struct gang *gang, double params, double bytes)
     double bps = HOST_SHARE * compute_cpu_bps(gang->cpu, gang->cores);
 
     return fmax(gang->gpus * params * bytes / bps,
-                params * LINK_BYTES / gang->gpu->pcie_bps);
+                params * LINK_BYTES / comm_pcie_bps(gang));
 }
 
 double offload_update_s(const struct gang *gang, double params)

@@ -102,7 +102,7 @@ static const char *find_gpu_bottleneck(const struct step_time *step,
         return "network";
     /* Over PCIe: no NVLink, or GPUs of several NVLink domains. */
     return gang->gpu->nvlink_bps > 0.0 &&
-                   gang->intra_bps > gang->gpu->pcie_bps ? "gpu" : "pcie";
+                   gang->intra_bps > comm_pcie_bps(gang) ? "gpu" : "pcie";
 }
 
 /* What the lease offers the loader.  Storage is free here: the flow network
@@ -117,8 +117,7 @@ static struct loader_supply supply_of(const struct phase_law *law,
         .storage_bps = FABRIC_UNLIMITED_BPS,
         .cores = cores,
         .core_speed = core_speed(gang),
-        .pcie_bps = gang->gpu->pcie_bps > 0.0 ? gang->gpu->pcie_bps
-                                              : FABRIC_UNLIMITED_BPS,
+        .pcie_bps = comm_pcie_bps(gang) > 0.0 ? comm_pcie_bps(gang) : FABRIC_UNLIMITED_BPS,
         .processes = gang->gpus,
         .workers = law->loader_workers,
     };
@@ -367,9 +366,9 @@ static struct phase_plan plan_cpu(const struct phase_law *law,
 static double node_pcie_bps(const struct gang *gang)
 {
     assert(gang->nodes > 0);
-    if (gang->gpu == NULL || gang->gpu->pcie_bps <= 0.0)
+    if (gang->gpu == NULL || comm_pcie_bps(gang) <= 0.0)
         return FABRIC_UNLIMITED_BPS;
-    return comm_gpus_per_node(gang) * gang->gpu->pcie_bps;
+    return comm_gpus_per_node(gang) * comm_pcie_bps(gang);
 }
 
 /* Weights are held in shards: of several nodes each sends its own, and all of

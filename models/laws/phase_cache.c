@@ -64,6 +64,7 @@ static bool same_gang(const struct gang *a, const struct gang *b)
     return a->gpu == b->gpu && a->gpus == b->gpus && a->nodes == b->nodes &&
            a->cores == b->cores && a->cpu == b->cpu &&
            a->intra_bps == b->intra_bps && a->inter_bps == b->inter_bps &&
+           a->pcie_bps == b->pcie_bps &&
            a->intra_latency_s == b->intra_latency_s &&
            a->inter_latency_s == b->inter_latency_s;
 }

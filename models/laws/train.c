@@ -182,9 +182,11 @@ static double exchange_s(const struct train_shape *shape,
            part_exchange_s(shape, gang, &own, micro_batches, inter_bytes);
 }
 
-/* Activations forward and gradients back over a stage's edge; each node is
- * taken to hold one edge that crosses nodes, of the parts of a sequence that
- * its GPUs work on. */
+/* Activations and their gradients that leave a node for other stages, in the busier
+ * direction.  Each GPU at an edge sends its part of what it works on; so many are there as
+ * the node has, or as a stage has.  A node with stages on both sides sends activations to
+ * one and gradients to the other.  Where there are two nodes or two stages, each sends to
+ * one side alone, but for chunks of a stage (vp), of which the first follows on the last. */
 static double edge_bytes(const struct train_shape *shape,
                          const struct gang *gang, double tokens)
 {
@@ -193,11 +195,12 @@ static double edge_bytes(const struct train_shape *shape,
     if (shape->pp == 1 || gang->nodes == 1) {
         return 0.0;
     }
-    double parts = at_least_one(comm_gpus_per_node(gang) / shape->tp);
-    double share = fmin(1.0, parts / at_least_one(shape->cp));
+    double at_edge = fmin(comm_gpus_per_node(gang), (double)gang->gpus / shape->pp);
+    double sides = 2.0 * at_least_one(shape->vp) -
+                   (shape->pp == 2 || gang->nodes == 2 ? 1.0 : 0.0);
 
-    return 2.0 * precision_activation_bytes(shape->precision) * tokens *
-           share * shape->llm->hidden;
+    return sides * at_edge * precision_activation_bytes(shape->precision) * tokens /
+           at_least_one(shape->cp) / shape->tp * shape->llm->hidden;
 }
 
 /* Parameters that each GPU updates. */
@@ -326,12 +329,12 @@ struct step_time train_step(const struct train_shape *shape,
     double count = ceil(per_replica / size - 1e-9);
     struct micro m = micro_time(shape, gang, size * shape->sequence_tokens);
     double dp_s = exchange_s(shape, gang, count, &step.inter_bytes_per_node);
-
+    struct train_passes passes = train_passes(shape);
     double tokens = size * shape->sequence_tokens;
 
     step.inter_bytes_per_node += count *
         (edge_bytes(shape, gang, tokens) +
-         train_experts_bytes(shape, gang, tokens) +
+         train_exchanges_bytes(shape, gang, &passes, tokens / at_least_one(shape->cp)) +
          train_context_bytes(shape, gang, tokens));
     step.compute_s = count * m.compute_s;
     step.launch_s = count * m.launch_s + STEP_FLOOR_S;
@@ -396,6 +399,8 @@ struct step_time forward_step(const struct llm *llm, enum precision precision,
 
     step.compute_s = count * compute_s;
     step.comm_exposed_s = count * comm_s;
+    step.inter_bytes_per_node =
+        count * train_exchanges_bytes(&shape, gang, &p, packed * tokens);
     step.launch_s = count * (total_s - compute_s - comm_s);
     step.step_s = count * total_s;
     step.flops = compute_forward_flops(llm, sequences * tokens, tokens);

@@ -283,25 +283,45 @@ static double time_experts_exchange(const struct train_shape *shape,
     return layers * p->exchanges * time_s;
 }
 
-/* As time_experts_exchange() counts them, those that leave the node. */
-double train_experts_bytes(const struct train_shape *shape,
-                           const struct gang *gang, double tokens)
+/* Bytes that an all-reduce among the GPUs of a tensor parallel group sends over the NICs
+ * of a node; 0 where one node holds the group. */
+static double count_reduced(const struct train_shape *shape, const struct gang *gang,
+                            double bytes)
 {
-    assert(gang->nodes > 0);
-    assert(tokens > 0.0);
+    assert(bytes >= 0.0);
+    return comm_strided_inter_bytes(COMM_ALL_REDUCE, gang, shape->tp, 1, bytes);
+}
+
+/* As time_experts_exchange() counts them, those that leave the node. */
+static double count_experts_bytes(const struct train_shape *shape, const struct gang *gang,
+                                  const struct train_passes *p, double bytes)
+{
+    assert(bytes >= 0.0);
     struct experts experts = experts_of(shape->llm);
     struct experts_place place = experts_place(shape, gang->gpus);
-    double bytes = precision_activation_bytes(shape->precision) * tokens /
-                   (shape->cp > 1 ? shape->cp : 1) * shape->llm->hidden /
-                   shape->tp;
 
     if (experts.routed == 0 || place.ep == 1) {
         return 0.0;
     }
-    bytes *= count_copies(shape, gang, &experts, &place);
-    return experts.layers / shape->pp * train_passes(shape).exchanges *
-           comm_strided_inter_bytes(COMM_ALL_TO_ALL, gang, place.ep, place.tp,
-                                    bytes);
+    double sent = bytes / shape->tp * count_copies(shape, gang, &experts, &place);
+    double whole = place.tp > 1 ? count_reduced(shape, gang, bytes * experts.active) : 0.0;
+
+    return experts.layers / shape->pp * p->exchanges *
+           (comm_strided_inter_bytes(COMM_ALL_TO_ALL, gang, place.ep, place.tp, sent) +
+            0.5 * (whole - count_reduced(shape, gang, bytes)));
+}
+
+/* As train_exchanges_s() counts them: what is hidden behind matrices crosses NICs, too. */
+double train_exchanges_bytes(const struct train_shape *shape, const struct gang *gang,
+                             const struct train_passes *p, double tokens)
+{
+    assert(gang->nodes > 0);
+    assert(tokens > 0.0);
+    double bytes = precision_activation_bytes(shape->precision) * tokens * shape->llm->hidden;
+
+    return (double)shape->llm->layers / shape->pp * p->exchanges *
+               count_reduced(shape, gang, bytes) +
+           count_experts_bytes(shape, gang, p, bytes);
 }
 
 /* Two all-reduces of the layer's activations in each direction (Shoeybi et

@@ -40,14 +40,13 @@ double train_logits_s(const struct train_shape *shape,
                       const struct gpu_type *gpu,
                       const struct train_passes *p, double tokens);
 /* Returns the seconds in which the GPUs of a replica exchange activations,
- * without those sent from stage to stage. */
+ * without those sent from stage to stage.  `tokens`: of one GPU. */
 double train_exchanges_s(const struct train_shape *shape,
                          const struct gang *gang,
                          const struct train_passes *p, double tokens);
-/* Returns the bytes that the all-to-alls of one micro batch send over the NICs
- * of a node. */
-double train_experts_bytes(const struct train_shape *shape,
-                           const struct gang *gang, double tokens);
+/* Returns the bytes of these exchanges over the NICs of a node. */
+double train_exchanges_bytes(const struct train_shape *shape, const struct gang *gang,
+                             const struct train_passes *p, double tokens);
 /* Returns the seconds that context parallelism adds to one micro batch on one
  * stage: the part of the exchange of keys and values that attention does not
  * hide.  `tokens`: of one GPU. */

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "models/catalogue/catalogue.h"
+#include "models/laws/comm.h"
 #include "models/types/gang.h"
 
 /* A start time that was measured, in seconds, and where. */
@@ -61,7 +62,7 @@ const char *transfer_start_source(enum transfer_start start)
 static double find_slowest(const struct transfer *t, const struct gang *gang,
                            double storage_bps)
 {
-    double time_s = gang->gpu != NULL ? t->pcie_bytes_per_gpu / gang->gpu->pcie_bps : 0;
+    double time_s = gang->gpu != NULL ? t->pcie_bytes_per_gpu / comm_pcie_bps(gang) : 0;
 
     if (t->storage_bytes > 0.0) {
         assert(storage_bps > 0.0);

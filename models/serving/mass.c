@@ -5,12 +5,9 @@
  * For volumes beyond what can be simulated singly.  In a tick replicas either
  * keep up, and a request waits as in the steady state of its rate, or they do
  * not, or are not there yet, and what is left over is carried on (a fluid, first
- * come, first served: backlog.c).  The steady state of
- * passes is M/D/c (Erlang's C, half the wait of M/M/c) while single passes keep
- * up, and otherwise batches that hold what came during the last one, with the
- * wait of M/D/1 on top, divided by the batch; of generation, as many requests
- * in a replica as Little's law says, each step as long as with that many.
- * Quantiles come from one drawn request in SAMPLE_REQUESTS.  How far off this
+ * come, first served: backlog.c).  In the steady state of passes a sample of the requests
+ * is simulated one by one (sampled.c); of generation, as many requests are in a replica as
+ * Little's law says, each step as long as with that many.  How far off this
  * is, tests/workloads/service_mass_test.c and the README.md here say.
  */
 #include <assert.h>
@@ -24,7 +21,8 @@
 #include "sim/event/loop.h"
 #include "sim/stats/tally.h"
 
-#define SAMPLE_REQUESTS 100.0
+#define SAMPLES 1e6             /* all requests of a service that has fewer, ... */
+#define SAMPLE_REQUESTS 100.0   /* ... one in so many at least */
 #define ROUNDS 60               /* of a fixed point: it converges by halves */
 #define DRAWS 256               /* for mean lengths */
 #define KINDS_MAX 32            /* of replicas that are told apart: one of each pool */
@@ -44,28 +42,8 @@ static double time_batch(const struct replica *r, double requests)
     return r->batch_s[low] + part * (r->batch_s[high] - r->batch_s[low]);
 }
 
-/* Probability that all of c servers are busy under a load of a erlangs. */
-static double erlang_c(uint32_t c, double a)
-{
-    assert(c > 0);
-    assert(a >= 0.0);
-    double blocked = 1.0;
-
-    if (a >= c)
-        return 1.0;
-    for (uint32_t k = 1; k <= c; k++)
-        blocked = a * blocked / (k + a * blocked);
-    return blocked / (1.0 - (a / c) * (1.0 - blocked));
-}
-
 struct steady {
     double batch, service_s;    /* size and time of a pass */
-    double waits;               /* probability of waiting at all */
-    double wait_s;              /* mean of those that wait */
-    bool even;                  /* waits are even from 0 to twice the mean;
-                                   else exponential */
-    double first;               /* share of requests that come to a free replica; */
-    double first_s;             /* such a request waits so long for its batch */
 };
 
 /* Returns how many of a pass's requests found the replica free, or would not have waited
@@ -77,29 +55,20 @@ static double count_first(double each, double pass_s, double delay_s)
     return exp(-each * fmax(pass_s - delay_s, 0.0));
 }
 
-/* Steady state of replicas that answer in passes, under a rate.  A fixed point
- * of the batch: a pass holds what came during the one before.  With a delay the next pass
- * begins at max(T, X + delay), where T is the pass and X, exponential, is when the first
- * request comes: so it holds rate x max(T, delay) + count_first(). */
-static struct steady solve_passes(const struct replica *r, double per_s,
-                                  uint32_t replicas)
+/* Passes of a replica under a rate: how much it works.  A fixed point of the batch: a pass
+ * holds what came during the one before.  With a delay the next pass begins at
+ * max(T, X + delay), where T is the pass and X, exponential, is when the first request
+ * comes: so it holds rate x max(T, delay) + count_first(). */
+static struct steady solve_passes(const struct replica *r, double each)
 {
-    assert(per_s >= 0.0);
-    assert(replicas > 0);
+    assert(each >= 0.0);
     const struct service_spec *spec = r->service->spec;
-    double most = spec->batch_max, each = per_s / replicas;
+    double most = spec->batch_max;
     double delay_s = clock_s_from_ns(spec->batch_delay_ns);
-    double single_s = time_batch(r, 1.0), full_s = time_batch(r, most);
-    double busy = each * full_s / most;
-    struct steady st = { 1.0, single_s, 0.0, 0.0, false, 0.0, 0.0 };
+    struct steady st = { 1.0, time_batch(r, 1.0) };
 
-    if (delay_s == 0.0 &&
-        per_s * single_s < (most > 1.0 ? 0.7 : 1.0) * replicas) {
-        double load = per_s * single_s;
-        st.waits = erlang_c(replicas, load);
-        st.wait_s = single_s / 2.0 / (replicas - load);
+    if (delay_s == 0.0 && each * st.service_s < (most > 1.0 ? 0.7 : 1.0))
         return st;
-    }
     for (int i = 0; i < ROUNDS; i++) {
         double pass_s = time_batch(r, st.batch);
         double first = delay_s > 0.0 ? count_first(each, pass_s, delay_s) : 0.0;
@@ -107,14 +76,6 @@ static struct steady solve_passes(const struct replica *r, double per_s,
         st.batch = (st.batch + next) / 2.0;
     }
     st.service_s = time_batch(r, st.batch);
-    st.waits = 1.0;
-    st.even = true;
-    double fill_s = fmin(delay_s, most / fmax(each, 1e-9));
-    double queue_s = busy < 1.0 ? busy * busy * full_s / (2.0 * (1.0 - busy) * most) : 0.0;
-    st.wait_s = fmax(st.service_s, fill_s) / 2.0 + queue_s;
-    if (delay_s > 0.0)
-        st.first = count_first(each, st.service_s, delay_s) / st.batch;
-    st.first_s = fill_s + queue_s;
     return st;
 }
 
@@ -196,7 +157,9 @@ static void note_sample(struct service *s, const struct mass_sample *sample)
     assert(sample->tokens >= 0.0);
     struct service_result *result = &s->result;
 
-    tally_add(&result->latency, sample->latency_s);
+    /* With those of the sample, which is counted at the end. */
+    tally_add(s->mass.sampled != NULL ? &s->mass.sampled->result.latency : &result->latency,
+              sample->latency_s);
     quantile_add(result->latency_q, sample->latency_s);
     if (sample->tokens > 0.0) {
         tally_add(&result->ttft, sample->ttft_s);
@@ -239,19 +202,10 @@ static struct mass_sample draw_request(struct service *s, const struct kind *kin
     const struct replica *r = kind->replica;
     struct rng *rng = &s->rng;
 
-    if (r->batch == NULL) {
-        struct steady st = kind->pass;
-        double wait_s = before_s;
-
-        if (before_s > 0.0)     /* all work, in full batches */
-            wait_s += st.service_s * rng_uniform(rng);
-        else if (rng_uniform(rng) < st.first)
-            wait_s += st.first_s;
-        else if (rng_uniform(rng) < st.waits)
-            wait_s += st.even ? 2.0 * st.wait_s * rng_uniform(rng)
-                              : rng_exponential(rng, st.wait_s);
-        return (struct mass_sample){ wait_s + st.service_s, 0.0,
-                                     wait_s + st.service_s, 0.0 };
+    if (r->batch == NULL) {     /* all work, in full batches */
+        double s_each = kind->pass.service_s;
+        double latency_s = before_s + s_each * (1.0 + rng_uniform(rng));
+        return (struct mass_sample){ latency_s, 0.0, latency_s, 0.0 };
     }
     struct request request = { 0 };
     struct generating g = kind->answer;
@@ -280,42 +234,43 @@ static const struct kind *draw_kind(struct service *s, const struct tick *tick)
     return &tick->kind[rng_pick(&s->rng, weight, tick->kinds)];
 }
 
-/* Draws one of the requests that the tick serves.  Requests are served in the order in
- * which they came, so it waited until those ahead of it were served.  False: it came in the
- * warm-up, and does not count. */
-static bool draw_sample(struct service *s, const struct tick *tick,
-                        struct mass_sample *sample)
+/* Draws one of the requests that the tick serves, and notes what it met.  Requests are served
+ * in the order in which they came, so it waited until those ahead of it were served.
+ * Returns true if nothing was ahead of a pass: it is to be simulated.  One that waited, and
+ * came in the warm-up, does not count. */
+static bool draw_sample(struct service *s, const struct tick *tick)
 {
     double ahead = tick->served * rng_uniform(&s->rng);
     double came_s = service_backlog_came_s(&s->mass.backlog, ahead);
     double waited_s = fmax(0.0, tick->from_s + ahead / tick->able_per_s - came_s);
 
+    if (waited_s <= 1e-9 && s->mass.sampled != NULL)
+        return true;
+    if (came_s < clock_s_from_ns(s->parts.warmup_ns))
+        return false;
     if (s->spec->timeout_ns > 0)        /* nobody waits longer, to the tick */
         waited_s = fmin(waited_s, clock_s_from_ns(s->spec->timeout_ns));
-    *sample = draw_request(s, draw_kind(s, tick), waited_s > 1e-9 ? waited_s : 0.0);
-    return came_s >= clock_s_from_ns(s->parts.warmup_ns);
+    struct mass_sample sample =
+        draw_request(s, draw_kind(s, tick), waited_s > 1e-9 ? waited_s : 0.0);
+    note_sample(s, &sample);
+    return false;
 }
 
-/* Draws one in SAMPLE_REQUESTS of what is served.  Until there is one, keeps one
- * drawn from all: a service with fewer requests has that. */
+/* Draws one in `every` of what is served; the first of all is one. */
 static void take_samples(struct service *s, const struct tick *tick)
 {
-    assert(tick->served >= 0.0);
+    assert(tick->served >= 0.0 && s->mass.every >= 1.0);
     struct service_mass *mass = &s->mass;
-    struct mass_sample sample;
+    uint64_t alone = 0;
 
-    if (service_now(s) <= s->parts.warmup_ns || !(tick->served > 0.0))
+    if (!(tick->served > 0.0) ||
+        (service_now(s) <= s->parts.warmup_ns && mass->sampled == NULL))
         return;
-    mass->due += tick->served / SAMPLE_REQUESTS;
+    mass->due += tick->served / mass->every;
     for (; mass->due >= 1.0; mass->due -= 1.0)
-        if (draw_sample(s, tick, &sample))
-            note_sample(s, &sample);
-    if (mass->samples > 0)
-        return;
-    mass->measured += tick->served;
-    if (rng_uniform(&s->rng) * mass->measured < tick->served &&
-        draw_sample(s, tick, &sample))
-        mass->any = sample;
+        alone += draw_sample(s, tick);
+    if (alone > 0)
+        mass->run(s, fmin(mass->per_s, 0.999 * tick->able_per_s), alone);
 }
 
 /* A full queue and requests that have waited too long are dropped. */
@@ -354,7 +309,7 @@ static void solve_kind(struct kind *kind, double each)
     const struct replica *r = kind->replica;
 
     if (r->batch == NULL) {
-        kind->pass = solve_passes(r, each * kind->count, kind->count);
+        kind->pass = solve_passes(r, each);
         kind->busy = fmin(1.0, each * kind->pass.service_s / kind->pass.batch);
     } else {
         kind->answer = solve_generation(r, each);
@@ -383,13 +338,20 @@ static void serve_tick(struct service *s, double from_s, double until_s)
         double like_this = tick.able_per_s / kind->able_per_s;
         solve_kind(kind, fmin(mass->per_s / like_this, 0.999 * kind->able_per_s));
     }
+    for (uint32_t k = 0; k < tick.kinds; k++)
+        mass->at_work += tick.kind[k].answer.at_once * tick.kind[k].count;
     for (uint32_t i = 0; i < s->opens; i++) {
         struct replica *r = s->replica[s->open[i]];
         r->busy_s += find_kind(&tick, r)->busy * tick_s;
     }
     take_samples(s, &tick);
+    if (mass->sampled != NULL)
+        mass->at_work = (double)mass->sampled->in_service;
     service_backlog_take(&mass->backlog, tick.served);
-    mass->served += tick.served;
+    double dropped = fmin(mass->drop_due, tick.served);
+    mass->drop_due -= dropped;
+    mass->dropped += dropped;
+    mass->served += tick.served - dropped;
 }
 
 /* Whole requests: what was served and dropped so far, rounded down. */
@@ -427,6 +389,7 @@ static void run_tick(struct loop *loop, void *self, uint64_t arg)
     s->seen += came;
     s->more = now < s->parts.mass->until_ns;
     service_backlog_add(&s->mass.backlog, from_s, now_s, (double)came);
+    s->mass.at_work = 0.0;
     if (s->opens > 0)
         serve_tick(s, from_s, now_s);
     drop_excess(s, now_s);
@@ -447,6 +410,7 @@ void service_mass_begin(struct service *s)
 {
     assert(s->parts.mass != NULL);
     assert(s->spec->aggregate_ns > 0);
+    assert(s->mass.sampled != NULL || s->spec->side[s->mode].law.kind == SERVE_GENERATE);
     struct request request = { 0 };
 
     for (int i = 0; i < DRAWS; i++) {
@@ -454,9 +418,22 @@ void service_mass_begin(struct service *s)
         s->mass.prompt += request.prompt_tokens / (double)DRAWS;
         s->mass.output += request.output_tokens / (double)DRAWS;
     }
+    s->mass.every = fmin(fmax(s->parts.mass->expected / SAMPLES, 1.0), SAMPLE_REQUESTS);
+    s->mass.due = 1.0;
     s->more = true;
     loop_at(s->parts.loop, clock_after(service_now(s), s->spec->aggregate_ns),
             LOOP_RANK_ARRIVAL, run_tick, s, 0);
+}
+
+/* What is at work in the sample is answered before it is counted. */
+static void end_sample(struct service *s, struct service *sampled)
+{
+    assert(sampled->parts.loop != s->parts.loop);
+    loop_until(sampled->parts.loop, CLOCK_NEVER_NS);
+    loop_run(sampled->parts.loop);
+    s->result.latency = sampled->result.latency;
+    s->mass.samples += sampled->result.answered;
+    s->mass.kept += sampled->result.in_slo;
 }
 
 /* Those that came first are answered first. */
@@ -469,8 +446,8 @@ void service_mass_end(struct service *s)
     result->answered = result->done > mass->early ? result->done - mass->early : 0;
     if (result->answered > result->measured)
         result->answered = result->measured;
-    if (mass->samples == 0 && result->answered > 0 && mass->any.latency_s > 0.0)
-        note_sample(s, &mass->any);
+    if (mass->sampled != NULL)
+        end_sample(s, mass->sampled);
     if (mass->samples == 0)
         return;
     result->in_slo = (uint64_t)((double)result->answered * (double)mass->kept /

@@ -45,7 +45,7 @@ static double count_enough(struct service *s, double per_s, double interval_s)
     case SERVE_RATE:
         return per_s / scaling->target;
     case SERVE_CONCURRENCY:
-        return (double)s->in_service / scaling->target;
+        return ((double)s->in_service + s->mass.at_work) / scaling->target;
     case SERVE_UTILIZATION:
         break;
     }

@@ -115,8 +115,8 @@ static void accept_requests(struct loop *loop, void *self, uint64_t arg)
 
 /* ---- replicas ----------------------------------------------------------- */
 
-/* Asks for a replica; it works once service_ready() says so. */
-static void start_replica(struct service *s, enum serve_side side)
+/* It works once service_ready() says so. */
+struct replica *service_add(struct service *s, enum serve_side side)
 {
     assert(side < SERVE_SIDES);
     assert(s->spec->side[side].form != NULL);
@@ -138,6 +138,7 @@ static void start_replica(struct service *s, enum serve_side side)
         now += s->replica[s->live[i]]->side == side;
     result->most = now > result->most ? now : result->most;
     s->parts.ops->start(s->parts.ops->self, n, side);
+    return r;
 }
 
 /* Returns the share of time for which a replica works from now on.  A mass has no
@@ -261,9 +262,7 @@ static void hand_over_queue(struct replica *r)
     flight_free(&waiting);
 }
 
-/* The replica takes no more requests; it stops once those at work are
- * answered. */
-static void drain_replica(struct replica *r)
+void service_drain(struct replica *r)
 {
     assert(r->wanted && !r->draining);
     r->draining = true;
@@ -304,9 +303,9 @@ static void scale_to(struct service *s, enum serve_side side, uint32_t want)
         have += s->replica[s->live[i]]->side == side &&
                 !s->replica[s->live[i]]->draining;
     for (; have < want; have++)
-        start_replica(s, side);
+        service_add(s, side);
     for (; have > want; have--)
-        drain_replica(least_needed(s, side));
+        service_drain(least_needed(s, side));
 }
 
 /* The decision of each interval, after the requests of its instant.  Once nothing can
@@ -359,14 +358,18 @@ struct service *service_new(const struct service_parts *parts)
     return s;
 }
 
+/* The sample of a mass has a clock of its own. */
 void service_free(struct service *s)
 {
-    if (s == NULL)
-        return;
-    for (uint32_t i = 0; i < s->replicas; i++)
-        flight_free(&s->replica[i]->queue);
-    flight_free(&s->backlog);
-    service_backlog_free(&s->mass.backlog);
+    for (struct service *sampled; s != NULL; s = sampled) {
+        sampled = s->mass.sampled;
+        for (uint32_t i = 0; i < s->replicas; i++)
+            flight_free(&s->replica[i]->queue);
+        flight_free(&s->backlog);
+        service_backlog_free(&s->mass.backlog);
+        if (sampled != NULL)
+            loop_free(sampled->parts.loop);
+    }
 }
 
 void service_begin(struct service *s)
@@ -402,6 +405,7 @@ void service_ready(struct service *s, uint32_t number,
     r->ready = true;
     r->gang = *gang;
     r->able_per_s = 0.0;
+    r->copied = NULL;
     r->ready_ns = r->since_ns = service_now(s);
     if (service_generates(r))
         service_generate_ready(r, host_bytes);

@@ -50,6 +50,8 @@ struct service_mass_source {
     /* Draws the lengths of one of them. */
     void (*draw)(void *source, struct request *out);
     int64_t until_ns;           /* the last arrival */
+    double expected;            /* how many arrive until then, in the mean */
+    double gap_cv;              /* spread of the gaps between them over their mean */
 };
 
 struct service_parts {
@@ -70,6 +72,9 @@ struct service_parts {
  * must outlive it.  service_free() returns the memory of its queues. */
 struct service *service_new(const struct service_parts *parts);
 void service_free(struct service *service);             /* accepts NULL */
+/* Requests as a mass that are answered in passes: a sample of them is simulated one by one.
+ * To be called before service_begin(). */
+void service_sample(struct service *service);
 /* Schedules the first request and requests the first replicas.  To be called
  * once, at time 0. */
 void service_begin(struct service *service);

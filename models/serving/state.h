@@ -5,8 +5,9 @@
  * The files in layers; none calls a later one: note.c (queues and counters),
  * backlog.c (a mass that waits), least.c (who has the least to do), expire.c (who gave
  * up), batch.c and generate.c (how a replica works), mass.c, route.c, deliver.c (requests
- * to replicas), scale.c, service.c (arrivals, the coming and going of replicas).  The one
- * call in the other direction is the function pointer `emptied`.
+ * to replicas), scale.c, service.c (arrivals, the coming and going of replicas), sampled.c
+ * (a service that stands for a mass).  The calls in the other direction are the function
+ * pointers `emptied` and `run`.
  */
 #ifndef MODELS_SERVING_STATE_H
 #define MODELS_SERVING_STATE_H
@@ -44,6 +45,7 @@ struct replica {
     bool wanted, ready, draining;
     bool fresh;                 /* idle, and among those that start next */
     bool told_work;             /* the surroundings know that it works */
+    struct replica *copied;     /* of a mass: its copy in the sample, and the other way */
     struct gang gang;
     enum replica_does does;
     struct flight_queue queue;
@@ -91,11 +93,14 @@ struct service_mass {
     struct backlog backlog;     /* not served yet */
     double served, dropped;     /* in all */
     double per_s;               /* recent rate of service */
+    double at_work;             /* requests in replicas that keep up */
+    double every;               /* one of so many requests is drawn */
     double due;                 /* fraction of a sample carried over; < 1 */
+    double drop_due;            /* requests that the sample dropped, not counted yet */
     uint64_t samples, kept;
     double tokens;              /* of the samples */
-    double measured;            /* served before there is a sample ... */
-    struct mass_sample any;     /* ... and a drawn one of these */
+    struct service *sampled;    /* passes: where they are simulated; else NULL */
+    void (*run)(struct service *service, double per_s, uint64_t requests);  /* there */
     uint64_t early;             /* arrived, not dropped, in the warm-up */
 };
 
@@ -215,6 +220,11 @@ double service_backlog_expire(struct backlog *backlog, double before_s);
 /* Takes off the last ones, until `most` are left; returns how many. */
 double service_backlog_cut(struct backlog *backlog, double most);
 void service_backlog_free(struct backlog *backlog);
+
+/* service.c: asks for a replica of a side, and returns it; takes no more requests to one,
+ * which stops when those at work are answered. */
+struct replica *service_add(struct service *service, enum serve_side side);
+void service_drain(struct replica *replica);
 
 /* scale.c: stores in want[] how many replicas of each side there should be. */
 void service_scale_begin(struct service *service);

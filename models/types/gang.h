@@ -20,6 +20,7 @@ struct gang {
     uint32_t gpus, nodes;
     double intra_bps;           /* per GPU, inside a node: NVLink or PCIe */
     double intra_latency_s;
+    double pcie_bps;            /* per GPU, to its host; 0: as its type has it */
     double inter_bps;           /* per node, all its NICs; unused for 1 node */
     double inter_latency_s;
     uint32_t cores;             /* of all nodes */

@@ -427,6 +427,10 @@ static void faulty_user_files_are_located_errors(void **state)
                  "names GPU 'l4' already");
     expect_error("llms:\n  llama-2-7b: {heads: 0}\n", ERR_SCHEMA,
                  "heads");
+    expect_error("links:\n  ib-ndr: {bandwidth: 100GB/s}\n", ERR_SCHEMA,
+                 "bandwidth_sustained stays at 46.88 GB/s");
+    expect_error("cpus:\n  epyc-7763: {pcie: pcie45}\n", ERR_REFERENCE,
+                 "'pcie' of 'epyc-7763' names no link");
     expect_error("instances:\n  g4dn.metal: {of: t5}\n", ERR_REFERENCE, "'t5'");
     expect_error("instances:\n  g4dn.metal: {cpu: epyc}\n", ERR_REFERENCE,
                  "'cpu' of 'g4dn.metal' names no CPU");

@@ -286,13 +286,38 @@ static void a_gang_is_as_fast_as_its_slowest_part(void **state)
     assert_true(gang.inter_latency_s == 5e-6);
     place = on(share, 0x6, 0xff);
     gang = fabric_gang(&spec, &place);
-    assert_true(gang.inter_bps == 25 * GBPS);       /* two leaves, 4:1 */
+    assert_true(gang.inter_bps == 50 * GBPS);       /* one of two NICs below each leaf, 4:1 */
+    place = on(share, 0xf, 0xff);
+    gang = fabric_gang(&spec, &place);
+    assert_true(gang.inter_bps == 25 * GBPS);       /* both of them */
     place = on(share, 0x41, 0xf);
     gang = fabric_gang(&spec, &place);
     assert_ptr_equal(gang.gpu, &slow);
     assert_true(gang.intra_bps == 12 * GBPS);
     assert_true(gang.inter_bps == 2.5 * GBPS);
     assert_true(gang.inter_latency_s == 9e-6);
+}
+
+/* A gang on any nodes with NICs, alone: a law computes with the rate that its narrowest link
+ * leaves to the bytes of each node, and no link holds it back besides. */
+static void a_law_sees_the_links_that_a_gang_has_alone(void **state)
+{
+    struct world *w = *state;
+    struct share share[8];
+
+    for (uint32_t nodes = 3; nodes < 128; nodes++) {
+        struct placement place = on(share, nodes & 0x4f, 1);    /* 4 and 5 have none */
+        struct demand_rates rates = { .network_bytes = 1 };
+        double least = INFINITY;
+
+        if (place.share_count < 2)
+            continue;
+        w->count = fabric_uses(w->fabric, &place, &rates, w->use);
+        for (uint32_t i = 0; i < w->count; i++)
+            least = fmin(least, flow_link_capacity(w->net, w->use[i].link) /
+                                    w->use[i].per_unit);
+        assert_true(fabs(fabric_gang(&spec, &place).inter_bps / least - 1) < 1e-12);
+    }
 }
 
 static void cores_alone_are_a_gang_without_gpu(void **state)
@@ -355,6 +380,7 @@ int main(void)
         TEST(nodes_in_both_cost_pcie_only),
         TEST(uses_are_positive_sorted_and_within_their_maximum),
         TEST(a_gang_is_as_fast_as_its_slowest_part),
+        TEST(a_law_sees_the_links_that_a_gang_has_alone),
         TEST(cores_alone_are_a_gang_without_gpu),
         TEST(twice_the_bandwidth_never_slows),
     };

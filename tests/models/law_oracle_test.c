@@ -327,21 +327,57 @@ static double optimizer(const struct law_world *w, const struct sums *s, double 
     return (micro_batches - 1) * law_most(0, add - backward) + law_most(0, update - backward);
 }
 
+/* What one GPU sends to the stage behind and to the stage before, `times` as many of its
+ * own parts, if that is on another node. */
+static double hop(const struct law_world *w, uint32_t from, uint32_t to, double times)
+{
+    uint32_t on_node = w->gang.gpus / w->gang.nodes;
+
+    return from / on_node == to / on_node ? 0 : times;
+}
+
+/* The most that any node sends over the edges of stages, in parts of one GPU: each GPU is
+ * asked.  With chunks, the first stage follows on the last, once less than the others. */
+static double edges(const struct law_world *w, const struct sums *s)
+{
+    uint32_t gpus = w->gang.gpus, on_node = gpus / w->gang.nodes;
+    uint32_t stage = gpus / w->shape.pp;
+    double most = 0;
+
+    for (uint32_t node = 0; node < w->gang.nodes && s->pp > 1; node++) {
+        double parts = 0;
+        for (uint32_t i = node * on_node; i < (node + 1) * on_node; i++) {
+            bool last = i + stage >= gpus, first = i < stage;
+            parts += hop(w, i, (i + stage) % gpus, s->vp - last);
+            parts += hop(w, i, (i + gpus - stage) % gpus, s->vp - first);
+        }
+        most = law_most(most, parts);
+    }
+    return most * element_bytes(w) * s->mine * w->llm.hidden / s->tp;
+}
+
+/* Sums among the GPUs of tensor parallelism, and what experts put in their place. */
+static double exchanged(const struct law_world *w, const struct sums *s)
+{
+    double bytes = element_bytes(w) * s->mine * w->llm.hidden, experts = 0;
+    double sum = s->tp > 1 ? leave(&w->gang, SUM, s->tp, 1, bytes) : 0;
+
+    if (w->routed && s->ep > 1) {
+        experts = leave(&w->gang, EVERY, s->ep, s->expert_tp, bytes / s->tp * copies(w, s)) -
+                  sum / 2;
+        if (s->tp > 1 && s->expert_tp > 1)
+            experts += leave(&w->gang, SUM, s->tp, 1, bytes * w->routed_active) / 2;
+    }
+    return s->exchange / s->pp * (w->llm.layers * sum + w->expert_layers * experts);
+}
+
 static double sent(const struct law_world *w, const struct sums *s)
 {
-    double on_node = w->gang.gpus / w->gang.nodes, h = w->llm.hidden;
-    double edge = s->pp == 1 || w->gang.nodes == 1 ? 0 :
-        2 * element_bytes(w) * s->tokens * h *
-            law_least(1, law_most(1, floor(on_node / s->tp)) / s->cp);
-    double tokens = w->routed == 0 || s->ep == 1 ? 0 :
-        w->expert_layers / s->pp * s->exchange *
-        leave(&w->gang, EVERY, s->ep, s->expert_tp,
-              element_bytes(w) * s->mine * h / s->tp * copies(w, s));
     double context = s->cp == 1 ? 0 :
         w->llm.layers / s->pp * s->attention *
         leave(&w->gang, GATHER, s->cp, s->tp, s->tokens * kv_bytes(w, s));
 
-    return edge + tokens + context;
+    return edges(w, s) + exchanged(w, s) + context;
 }
 
 static struct step_time add_up(const struct law_world *w)
@@ -418,7 +454,7 @@ static double forward_bytes(const struct law_world *w, double tp, double tokens)
            4 * tokens * llm->vocab / tp + 1.1 * 1073741824 + (tp > 1 ? 0.365e9 : 0);
 }
 
-static double forward_s(struct law_world w, double sequences, double tokens)
+static double forward_s(struct law_world w, double sequences, double tokens, double *bytes)
 {
     struct sums s;
     double tp = 1;
@@ -434,6 +470,7 @@ static double forward_s(struct law_world w, double sequences, double tokens)
     double packed = law_least(each, law_most(1, floor(16384 / tokens)));
     s.mine = packed * tokens;
     double work = layers_s(&w, &s) + logits_s(&w, &s) + exchanges_s(&w, &s);
+    *bytes = ceil(each / packed) * exchanged(&w, &s);
     return ceil(each / packed) * pow(pow(work, 4) + pow(0.8e-3 * w.llm.layers, 4), 0.25);
 }
 
@@ -446,9 +483,10 @@ static void a_forward_pass_is_one_pass_of_each_part(void **state)
     rng_init(&rng, 2, "laws", 0);
     for (uint32_t i = 0; i < WORLDS; i++) {
         law_world_draw(&rng, &w);
-        double tokens = LAW_ONE(&rng, 1, 700, 20000), peak = 0;
+        double tokens = LAW_ONE(&rng, 1, 700, 20000), peak = 0, bytes;
         struct step_time t = forward_step(&w.llm, w.shape.precision, &w.gang, w.batch, tokens);
-        double expected = forward_s(w, w.batch, tokens);
+        double expected = forward_s(w, w.batch, tokens, &bytes);
+        same("inter_bytes_per_node", i, t.inter_bytes_per_node, bytes, bytes);
         same("step_s", i, t.step_s, expected, expected);
         same("parts", i, t.compute_s + t.comm_exposed_s + t.launch_s, expected, expected);
         same("busy", i, t.busy_fraction * t.step_s, t.compute_s, expected);

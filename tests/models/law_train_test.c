@@ -408,6 +408,44 @@ static void long_sequences_are_as_far_off_as_short_ones(void **state)
     law_aids_free(&aids);
 }
 
+/* Llama-3-8B (32 layers, hidden 4096) in micro batches of one sequence of 2048 tokens: what a
+ * GPU works on is 2048 x 4096 x 2 = 16.8 MB.  Gradients of adapters are left out: they are
+ * the same for any number of sequences, so the difference of two batches has none.
+ * Tensor parallelism over two nodes of four: four all-reduces a layer, 128, each of which
+ * sends 2 x 1/2 of 16.8 MB from node to node: 2.15 GB for each sequence.  Within a node: 0.
+ * Two stages of eight GPUs, eight replicas: for each sequence of each of them activations go
+ * one way and gradients the other, 8 x 16.8 MB at once.  Four stages of TP 4 on two nodes of
+ * eight: one replica crosses in the middle, 16.8 MB.  In two chunks a stage it crosses there
+ * twice, and gradients come back once the same way.  Four stages of eight, TP 8, on four
+ * nodes: those between send activations and gradients, 2 x 16.8 MB. */
+static void what_leaves_a_node_is_counted(void **state)
+{
+    static const struct {
+        uint32_t gpus, nodes, tp, pp, vp;
+        double replicas, parts;
+    } row[] = {
+        { 8, 2, 8, 1, 1, 1, 128 }, { 16, 2, 8, 1, 1, 2, 0 }, { 16, 2, 1, 2, 1, 8, 8 },
+        { 16, 2, 4, 4, 1, 1, 1 }, { 16, 2, 4, 4, 2, 1, 3 }, { 32, 4, 8, 4, 1, 1, 2 },
+    };
+    struct law_aids aids = law_aids_new();
+    struct train_shape shape = small_shape(catalogue_llm(aids.catalogue, "llama-3-8b"));
+
+    (void)state;
+    shape.method = TRAIN_LORA;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct gang gang = law_gang(&aids, "a100-80", row[i].gpus, row[i].nodes, HDR_NODE_BPS);
+        shape.tp = row[i].tp;
+        shape.pp = row[i].pp;
+        shape.vp = row[i].vp;
+        double few = train_step(&shape, &gang, 4 * row[i].replicas).inter_bytes_per_node;
+        double many = train_step(&shape, &gang, 9 * row[i].replicas).inter_bytes_per_node;
+        double parts = (many - few) / 5 / (2048.0 * 4096 * 2);
+        if (fabs(parts - row[i].parts) > 1e-6 * row[i].parts + 1e-9)
+            fail_msg("row %zu: %.9g parts leave a node, expected %g", i, parts, row[i].parts);
+    }
+    law_aids_free(&aids);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -420,6 +458,7 @@ int main(void)
         cmocka_unit_test(steps_shorten_with_gpus_and_bandwidth),
         cmocka_unit_test(adapters_train_faster_and_send_less),
         cmocka_unit_test(context_parallelism_pays_for_keys_and_values),
+        cmocka_unit_test(what_leaves_a_node_is_counted),
         cmocka_unit_test(long_sequences_are_as_far_off_as_short_ones),
         cmocka_unit_test(forward_passes_cost_a_third_of_training),
     };

@@ -20,6 +20,7 @@
 
 #include <cmocka.h>
 
+#include "tests/aid/by_hand.h"
 #include "tests/aid/family_aid.h"
 
 #define WIDE \
@@ -49,7 +50,8 @@ static double jct_of(const char *kind)
 
 /* Runs jobs of `mix` at `times` on nodes of `nics` NICs.  With this seed the first job is the
  * wide one, where the mix has both kinds. */
-static void run(const char *mix, const char *times, int nics, const char *fidelity)
+static void run_placed(const char *placement, const char *mix, const char *times, int nics,
+                       const char *fidelity)
 {
     char text[4096];
     const char *words[] = { "run", program_path(&program, "e.yaml"), "-q", "-o",
@@ -62,8 +64,9 @@ static void run(const char *mix, const char *times, int nics, const char *fideli
              "       nics: {type: ethernet-25, count: %d}}\n"
              "  storage: {bandwidth: 40GB/s}\n"
              "workload:\n  arrival: {process: fixed, times: [%s]}\n  mix:\n%s"
-             "policies: [{policy: fcfs, blocking: skip}]\n"
-             "output: {plots: [], tables: [summary, jobs]}\n", fidelity, nics, times, mix);
+             "policies: [{policy: fcfs, blocking: skip, placement: %s}]\n"
+             "output: {plots: [], tables: [summary, jobs, phases]}\n", fidelity, nics, times,
+             mix, placement);
     program_write(&program, "e.yaml", text);
     char *said;
     int status = program_say(&program, words, &said);
@@ -71,6 +74,11 @@ static void run(const char *mix, const char *times, int nics, const char *fideli
         print_error("%s\n", said);
     free(said);
     assert_int_equal(status, 0);
+}
+
+static void run(const char *mix, const char *times, int nics, const char *fidelity)
+{
+    run_placed("pack", mix, times, nics, fidelity);
 }
 
 /* free: the part of wide's time in which its link is free at most. */
@@ -102,6 +110,38 @@ static void a_copy_beside_bursts_gets_half_of_a_link(void **state)
 {
     (void)state;
     check_halves("step", 0.05);      /* no burst while a step computes */
+}
+
+/* Seconds from the first start of a training phase to the last end of one; each job has
+ * ten, of two steps. */
+static double trained_s(int jobs)
+{
+    double from = INFINITY, until = 0;
+
+    for (int n = 0; n < 10 * jobs; n++) {
+        from = fmin(from, hand_phase(&program, "fcfs", "train", n, "start_s"));
+        until = fmax(until, hand_phase(&program, "fcfs", "train", n, "end_s"));
+    }
+    return until - from;
+}
+
+/* Llama-3-8B with TP 8 over both nodes: a step of 16 sequences of 4096 tokens sums 4096 x
+ * 4096 x 2 bytes in each of 32 layers, six times as it computes the forward pass again:
+ * 16 x 32 x 6 x 33.55 MB = 103.1 GB leave each node.  A NIC of 25 Gb/s carries 2.8125 GB/s
+ * (90% of 3.125): 36.65 s a step.  Two jobs share it, and compute meanwhile.  A job alone
+ * computes between. */
+static void tensor_parallel_jobs_share_a_nic(void **state)
+{
+    static const char both[] =
+        "    - {recipe: sft, name: both, model: llama-3-8b, zero: 1, tp: 8, recompute: full,\n"
+        "       sequence: 4096, batch: 16, micro_batch: 1, steps: 20, train: {gpus: 8}}\n";
+    double nic_s = 20 * 16.0 * 32 * 6 * 4096 * 4096 * 2 / 2.8125e9;
+
+    (void)state;
+    run_placed("spread", both, "0s, 0s", 1, "fluid");
+    assert_true(fabs(trained_s(2) / (2 * nic_s) - 1) < 1e-3);
+    run_placed("spread", both, "0s", 1, "fluid");
+    assert_true(trained_s(1) > nic_s && trained_s(1) < 1.2 * nic_s);
 }
 
 struct held {
@@ -168,6 +208,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_copy_beside_a_phase_gets_half_of_a_link),
         cmocka_unit_test(a_copy_beside_bursts_gets_half_of_a_link),
+        cmocka_unit_test(tensor_parallel_jobs_share_a_nic),
         cmocka_unit_test(a_step_waits_for_data_or_for_other_nodes),
     };
 

@@ -309,6 +309,13 @@ static double integrate_series(const struct arrival *a, int64_t from_ns,
                               : 0.0;
 }
 
+double arrival_expected(const struct arrival *a, int64_t until_ns)
+{
+    assert(until_ns >= 0);
+    return a->process == ARRIVAL_SERIES ? integrate_series(a, 0, until_ns)
+                                        : a->rate_per_s * clock_s_from_ns(until_ns);
+}
+
 /* Draws how many arrive by then, without drawing each: for the aggregate of
  * services. */
 uint64_t arrival_count(struct arrival_clock *clock, int64_t until_ns)

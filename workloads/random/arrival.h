@@ -65,6 +65,8 @@ int64_t arrival_next(struct arrival_clock *clock);
  * hundred of independent arrivals.  Not for fixed times, and not together with
  * arrival_next(). */
 uint64_t arrival_count(struct arrival_clock *clock, int64_t until_ns);
+/* Returns how many arrive until then in the mean, over long times. */
+double arrival_expected(const struct arrival *arrival, int64_t until_ns);
 /* Returns the rate per second of a bursty process in a state, scaled so that
  * the mean is rate_per_s. */
 double arrival_state_rate(const struct arrival *arrival, bool high);

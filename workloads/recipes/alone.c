@@ -18,6 +18,7 @@
 #include "models/cluster/fabric.h"
 #include "models/cluster/fit.h"
 #include "models/jobs/job.h"
+#include "models/laws/comm.h"
 #include "models/laws/phase.h"
 #include "sim/base/arena.h"
 #include "workloads/recipes/recipe.h"
@@ -86,9 +87,9 @@ double alone_switch_loss(const struct draft *draft)
         alone = alone_gang(draft, r);
         if (!alone.found)
             return 0;           /* the reader says what is missing */
-        assert(alone.gang.gpu != NULL && alone.gang.gpu->pcie_bps > 0);
+        assert(alone.gang.gpu != NULL && comm_pcie_bps(&alone.gang) > 0);
         switch_s += role->wake_s + (role->load_bytes + role->save_bytes) /
-                                       (alone.gang.gpu->pcie_bps * role->gpus);
+                                       (comm_pcie_bps(&alone.gang) * role->gpus);
     }
     return run_s > 0 ? switch_s / run_s : 0;
 }

@@ -7,6 +7,7 @@
  */
 #include "workloads/requests/request_source.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "models/serving/request.h"
@@ -103,6 +104,22 @@ uint64_t request_source_count(void *self, int64_t until_ns)
 
     return arrival_count(&source->clock,
                          until_ns < end_ns ? until_ns : end_ns);
+}
+
+double request_source_expected(const struct request_source *source)
+{
+    const struct service_entry *entry = source->entry;
+
+    assert(entry->for_ns > 0);
+    return entry->trace != NULL ? 0.0 : arrival_expected(&entry->arrival, entry->for_ns);
+}
+
+double request_source_gap_cv(const struct request_source *source)
+{
+    const struct arrival *arrival = &source->entry->arrival;
+
+    assert(arrival->process < ARRIVAL_PROCESS_COUNT);
+    return arrival->process == ARRIVAL_GAMMA ? arrival->cv : 1.0;
 }
 
 void request_source_draw(void *self, struct request *out)

@@ -26,7 +26,9 @@ void request_source_close(struct request_source *source);   /* accepts NULL */
  * lost. */
 bool request_source_verdict(const struct request_source *source,
                             struct err *err);
-/* The functions of a service_mass_source. */
+/* The functions and values of a service_mass_source. */
+double request_source_expected(const struct request_source *source);
+double request_source_gap_cv(const struct request_source *source);
 uint64_t request_source_count(void *source, int64_t until_ns);
 void request_source_draw(void *source, struct request *out);
 /* The request_next_fn of a source. */

@@ -648,6 +648,24 @@ static bool check_sides(const struct service_draft *d)
                      "encoder: a net is not split", err);
 }
 
+/* The autoscaler knows what came, and how long replicas worked, by whole ticks. */
+static bool check_ticks(const struct service_draft *d)
+{
+    const struct service_spec *spec = &d->out->spec;
+    const struct serve_side_spec *gpu = &spec->side[SERVE_GPU], *cpu = &spec->side[SERVE_CPU];
+    bool moves = gpu->min < gpu->max || cpu->min < cpu->max ||
+                 (gpu->form != NULL && cpu->form != NULL);
+
+    assert(spec->scaling.interval_ns > 0);
+    if (spec->aggregate_ns == 0 || !moves ||
+        spec->scaling.interval_ns % spec->aggregate_ns == 0)
+        return true;
+    err_set(d->world->err, ERR_RANGE, conf_pos(conf_get(d->conf, "aggregate")),
+            "aggregate must divide the interval of scaling, %.10gs, into whole ticks; found %.10gs",
+            clock_s_from_ns(spec->scaling.interval_ns), clock_s_from_ns(spec->aggregate_ns));
+    return err_hint(d->world->err, "Take ticks of 1s, or an interval that is a multiple.");
+}
+
 /* Order: requests first, since the memory of a replica depends on their
  * lengths. */
 static bool read_service(const struct world *world,
@@ -673,7 +691,7 @@ static bool read_service(const struct world *world,
     spec->tenant = d.keys.tenant;
     spec->priority = (int32_t)d.keys.priority;
     return read_requests(&d) && check_aggregate(&d) && read_sides(&d) &&
-           read_rules(&d) && check_kind(&d) && check_sides(&d);
+           read_rules(&d) && check_kind(&d) && check_sides(&d) && check_ticks(&d);
 }
 
 /* By name, so that the order of the file does not matter. */
