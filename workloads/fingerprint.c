@@ -51,8 +51,13 @@ static uint64_t add_job(uint64_t hash, const struct job_birth *birth)
 
 static uint64_t add_request(uint64_t hash, const struct request *request)
 {
+    const struct prefix *prefix = &request->prefix;
+
     hash = hash_u64(hash, (uint64_t)request->arrive_ns);
-    return hash_u64(hash_u64(hash, request->prompt_tokens), request->output_tokens);
+    hash = hash_u64(hash_u64(hash, request->prompt_tokens), request->output_tokens);
+    for (uint32_t i = 0; i < prefix->count; i++)
+        hash = hash_u64(hash, prefix->block[i]);
+    return hash;
 }
 
 uint64_t workload_fingerprint(const struct workload_spec *spec, uint64_t seed,

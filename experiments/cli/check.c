@@ -72,11 +72,10 @@ static bool read_folder(struct checking *c, struct err *err)
     const char *dir = c->args->word[0];
     struct grid *now = grid_from_folder(arena, dir, err);
 
-    if (now == NULL ||
+    if (now == NULL || !fingerprints_read(arena, dir, &now->jobs, err) ||
         !check_read(arena, dir, now->metrics, &c->expect, &c->expect_count, err) ||
         !decide_read(arena, dir, now, &c->decision, err))
         return false;
-    now->jobs = fingerprints_read(arena, dir);
     c->now = now;
     c->list[EXPECTS] = check_expects(arena, c->now, c->expect, c->expect_count);
     c->name = dir;
@@ -390,9 +389,9 @@ static bool read_baseline(struct checking *c, struct err *err)
     if (!c->args->given[ARG_BASELINE])
         return true;
     before = grid_from_folder(c->cli->arena, dir, err);
-    if (before == NULL || !check_can_regress(before, dir, err))
+    if (before == NULL || !check_can_regress(before, dir, err) ||
+        !fingerprints_read(c->cli->arena, dir, &before->jobs, err))
         return false;
-    before->jobs = fingerprints_read(c->cli->arena, dir);
     c->before = before;
     return true;
 }

@@ -30,11 +30,9 @@ static bool read_two(struct cli *cli, const struct args *args,
     if (two->left == NULL)
         return false;
     two->right = grid_from_folder(cli->arena, args->word[1], err);
-    if (two->right == NULL)
-        return false;
-    two->left->jobs = fingerprints_read(cli->arena, args->word[0]);
-    two->right->jobs = fingerprints_read(cli->arena, args->word[1]);
-    return true;
+    return two->right != NULL &&
+           fingerprints_read(cli->arena, args->word[0], &two->left->jobs, err) &&
+           fingerprints_read(cli->arena, args->word[1], &two->right->jobs, err);
 }
 
 /* Returns at how many points of both the jobs are others. */

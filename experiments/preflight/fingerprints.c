@@ -78,16 +78,20 @@ bool fingerprints_write(struct arena *arena, const struct folder *dir,
     return out_close(out, err);
 }
 
-/* Returns the list of the file, or NULL. */
-static const struct conf_node *read_list(struct arena *arena, const char *path)
+/* Sets *list to that of the file, or to NULL: there is none.  False: err says what is
+ * wrong. */
+static bool read_list(struct arena *arena, const char *path, const struct conf_node **list,
+                      struct err *err)
 {
-    struct err ignored = { 0 };
-    const struct conf_node *tree =
-        path_is_file(path) ? conf_load(arena, path, &ignored) : NULL;
-    const struct conf_node *list =
-        tree != NULL && conf_kind(tree) == CONF_MAP ? conf_get(tree, "jobs") : NULL;
+    const struct conf_node *tree = path_is_file(path) ? conf_load(arena, path, err) : NULL;
 
-    return list != NULL && conf_kind(list) == CONF_LIST ? list : NULL;
+    *list = NULL;
+    if (tree == NULL)
+        return !path_is_file(path);
+    *list = conf_kind(tree) == CONF_MAP ? conf_get(tree, "jobs") : NULL;
+    if (*list == NULL || conf_kind(*list) == CONF_LIST)
+        return true;
+    return err_set(err, ERR_SCHEMA, conf_pos(*list), "jobs must be a list of fingerprints");
 }
 
 /* Returns the text under a key of an item; NULL: there is none. */
@@ -98,23 +102,30 @@ static const char *item_text(const struct conf_node *item, const char *key)
     return node != NULL && conf_kind(node) == CONF_SCALAR ? conf_text(node) : NULL;
 }
 
-const struct fingerprints *fingerprints_read(struct arena *arena, const char *dir)
+bool fingerprints_read(struct arena *arena, const char *dir, const struct fingerprints **out,
+                       struct err *err)
 {
-    const char *own = path_join(arena, dir, FINGERPRINTS_FILE);
-    const struct conf_node *list = read_list(
-        arena, path_is_file(own) ? own : path_join(arena, dir, "provenance.json"));
-    const char **point, **text;
-    struct fingerprints *out;
+    const char *own = path_join(arena, dir, FINGERPRINTS_FILE), **point, **text;
+    const char *path = path_is_file(own) ? own : path_join(arena, dir, "provenance.json");
+    const struct conf_node *list;
+    struct fingerprints *set;
 
+    *out = NULL;
+    if (!read_list(arena, path, &list, err))
+        return false;
     if (list == NULL)
-        return NULL;
-    out = make_set(arena, (uint32_t)conf_count(list), &point, &text);
-    for (size_t i = 0; i < conf_count(list); i++) {
-        point[out->count] = item_text(conf_item(list, i), "point");
-        text[out->count] = item_text(conf_item(list, i), "fingerprint");
-        out->count += point[out->count] != NULL && text[out->count] != NULL;
+        return true;
+    *out = set = make_set(arena, (uint32_t)conf_count(list), &point, &text);
+    for (; set->count < conf_count(list); set->count++) {
+        const struct conf_node *item = conf_item(list, set->count);
+
+        point[set->count] = item_text(item, "point");
+        text[set->count] = item_text(item, "fingerprint");
+        if (point[set->count] == NULL || text[set->count] == NULL)
+            return err_set(err, ERR_SCHEMA, conf_pos(item),
+                           "a fingerprint must have a point and a fingerprint");
     }
-    return out;
+    return true;
 }
 
 /* Returns the digits of a point, which is looked for at `near` first; NULL: they are not

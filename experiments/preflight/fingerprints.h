@@ -36,9 +36,10 @@ void fingerprints_put(struct out *out, const struct fingerprints *fingerprints);
 /* Writes jobs.json into the folder; NULL removes it.  False: err says why. */
 bool fingerprints_write(struct arena *arena, const struct folder *dir,
                         const struct fingerprints *fingerprints, struct err *err);
-/* Returns those of a results folder or a baseline.  NULL: it has none, since an older
- * program wrote it, or a file that cannot be read. */
-const struct fingerprints *fingerprints_read(struct arena *arena, const char *dir);
+/* Reads those of a results folder or a baseline into *out; NULL: it has none, since an
+ * older program wrote it.  False: err says what is wrong with the file. */
+bool fingerprints_read(struct arena *arena, const char *dir, const struct fingerprints **out,
+                       struct err *err);
 /* Do both know the jobs of the point with that label, and are they others?  near: where it
  * probably stands. */
 bool fingerprints_differ(const struct fingerprints *a, const struct fingerprints *b,

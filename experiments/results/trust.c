@@ -160,17 +160,13 @@ bool trust_is_share(const struct metric_info *info, enum metric metric)
     return strcmp(info->unit, "fraction") == 0;
 }
 
-/* Returns the least value that a metric may have: 0 of shares, counts and times. */
-static double least_value(const struct metric_info *info, enum metric metric)
+/* What a metric may be: shares 0 to 1, counts and times 0 or more. */
+static struct stats_mean range_of(const struct metric_info *info, enum metric metric)
 {
-    bool counts = info->count || strcmp(info->unit, "s") == 0;
+    bool known = info->expression == NULL, share = known && trust_is_share(info, metric);
+    bool counts = share || (known && (info->count || strcmp(info->unit, "s") == 0));
 
-    return info->expression == NULL && (counts || trust_is_share(info, metric)) ? 0 : -INFINITY;
-}
-
-static double most_value(const struct metric_info *info, enum metric metric)
-{
-    return info->expression == NULL && trust_is_share(info, metric) ? 1 : INFINITY;
+    return (struct stats_mean){ .low = counts ? 0 : -INFINITY, .high = share ? 1 : INFINITY };
 }
 
 /* Cuts an interval to what the metric may be: no mean lies outside, so it errs no more often.
@@ -178,10 +174,12 @@ static double most_value(const struct metric_info *info, enum metric metric)
 static struct stats_mean cut_mean(const struct metric_info *info, enum metric metric,
                                   struct stats_mean mean)
 {
+    struct stats_mean range = range_of(info, metric);
+
     if (isnan(mean.low) || isnan(mean.high))
         return mean;
-    mean.low = fmax(mean.low, fmin(mean.mean, least_value(info, metric)));
-    mean.high = fmin(mean.high, fmax(mean.mean, most_value(info, metric)));
+    mean.low = fmax(mean.low, fmin(mean.mean, range.low));
+    mean.high = fmin(mean.high, fmax(mean.mean, range.high));
     return mean;
 }
 
@@ -189,8 +187,7 @@ static struct stats_mean cut_mean(const struct metric_info *info, enum metric me
 static void cut_percent(const struct metric_info *info, enum metric metric,
                         struct stats_delta *delta)
 {
-    if (least_value(info, metric) == 0 && !isnan(delta->percent) &&
-        !isnan(delta->percent_low))
+    if (range_of(info, metric).low == 0 && !isnan(delta->percent_low))
         delta->percent_low = fmax(delta->percent_low, fmin(delta->percent, -100));
 }
 

@@ -373,7 +373,7 @@ static void lift_lease(struct cs_host *host, struct lease_id id, bool back)
         host_power_lease(host->nodes, host->cluster, place, back);
 }
 
-/* The same of all leases of a job. */
+/* Takes all leases of a job out of the cluster on trial, or puts them back. */
 static void lift_job(struct cs_host *host, struct job_id id, bool back)
 {
     assert(host_form_of(host_job_slot(host, id.i))->role_count <= FORM_ROLES_MAX);

@@ -5,12 +5,12 @@
  *
  * After ROSE, which runs rollouts on serving GPUs.  Replicas of services go
  * first, in the pool named by `from`.  A rollout (the phases of the role named
- * by `role`) takes its own GPUs, or, if it would be over sooner, the most that it
- * can use of those that are free in that pool, up to its `max`, and finds room on.  When a replica
- * waits, the rollouts there that began last are taken back within `delay`, as many as
- * make room for it, and none if that does not help: they keep the responses that are
- * done and go on elsewhere.  All other phases run
- * in their own pool.  A `reserve` of the pool is never borrowed.
+ * by `role`) takes its own GPUs, or, if it would be over sooner, free GPUs of that
+ * pool.  It borrows as many as find room, and no more than its `max`.  When a replica
+ * waits, rollouts there are taken back within `delay`: those that began last, as many
+ * as make room for it, and none if that does not help.  They keep the responses that
+ * are done, and go on elsewhere.  All other phases run in their own pool.  A `reserve`
+ * of the pool is never borrowed.
  */
 #include "policies/params.h"
 #include "policies/phases.h"

@@ -128,14 +128,20 @@ static void jobs_of_another_seed_are_other_jobs(void **state)
         { "rm small/jobs.json && clustersim check e.yaml --baseline small -o c --set seed=7",
           1, "worse", "its jobs are not" },
         { "echo '{\"jobs\": [3, {\"point\": [], \"fingerprint\": {}}]}' >small/jobs.json && "
-          "clustersim check e.yaml --baseline small -o c", 0, "nothing worse", NULL },
+          "clustersim check e.yaml --baseline small -o c", 3,
+          "small/jobs.json:1:11: schema error: a fingerprint must have a point and", NULL },
+        { "echo '{\"jobs\": 3}' >small/jobs.json; clustersim compare small b", 3,
+          "small/jobs.json:1:10: schema error: jobs must be a list of fingerprints", NULL },
+        { "echo '{\"jobs' >small/jobs.json; clustersim compare small b", 3,
+          "small/jobs.json:1", NULL },
         { NULL, 0, NULL, NULL }
     };
 
     task(*state, answers);
 }
 
-/* The same jobs on another cluster are compared; jobs of another size are others. */
+/* A run on another cluster has the same jobs, so it is compared.  Jobs that ask for another
+ * number of GPUs are other jobs. */
 static void jobs_are_the_same_on_another_cluster(void **state)
 {
     static const struct answer answers[] = {

@@ -27,9 +27,11 @@ static const char mix[] =
 static const char services[] =
     "services:\n"
     "  - {name: s, model: qwen2.5-1.5b, gpu: {tp: 1, types: [a10]}, replicas: {min: 1, max: 2},\n"
+    "     prefix_cache: 0.3,\n"
     "     requests: {arrival: {process: poisson, rate: 5/s}, for: 1h,\n"
     "       prompt: {lognormal: {mean: 300, cv: 1}, max: 2000},\n"
-    "       output: {lognormal: {mean: 90, cv: 1}, max: 500}}}\n";
+    "       output: {lognormal: {mean: 90, cv: 1}, max: 500},\n"
+    "       prefix: {tokens: 128, count: 20, skew: 1}}}\n";
 
 /* Returns the fingerprint of a text in which `from` became `to`. */
 static uint64_t find_changed(struct aid *aid, const char *text, const char *from,
@@ -130,6 +132,7 @@ static void other_requests_have_another_fingerprint(void **state)
     assert_true(find_changed(&aid, services, "rate: 5/s", "rate: 6/s") != first);
     assert_true(find_changed(&aid, services, "mean: 300", "mean: 301") != first);
     assert_true(find_changed(&aid, services, "mean: 90", "mean: 91") != first);
+    assert_true(find_changed(&aid, services, "skew: 1", "skew: 2") != first);
     assert_true(find_changed(&aid, services, "max: 2}", "max: 3}") == first);
     aid_close(&aid);
 }
