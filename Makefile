@@ -111,7 +111,7 @@ GOAL = all tests
 SLIM       := CFLAGS="-O1 -gline-tables-only"
 WITH_asan  := CC=clang SAN=address,undefined,fuzzer-no-link BUT=-fno-sanitize=null,object-size \
               $(SLIM)
-WITH_tsan  := CC=clang SAN=thread $(SLIM)
+WITH_tsan  := CC=clang SAN=thread CFLAGS="-O0 -gline-tables-only"
 asan tsan:                      ## the same in build/asan or build/tsan
 	+$(MAKE) --no-print-directory B=build/$@ $(WITH_$@) $(GOAL)
 demo:                           ## install what is missing, build, run an experiment

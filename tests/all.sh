@@ -106,6 +106,10 @@ apart="$apart handover_test new_test crash_test shared_traces_test"
 # Programs of others answer a host that fuzz_answer watches; searches and branches run what
 # others run.
 apart="$apart exec_test plugin_test border_test fork_test kinds_test steady_test"
+# Runs that are killed are read again by folder_test and chaos_test; what judges the tree, the
+# manual, pictures or compilers is the same for each build; signals end what others run.
+apart="$apart fault_test gate_test house_test newcomer_test manual_page_test paper_plot_test"
+apart="$apart bench_test own_metrics_test signal_search_test signal_start_test lookalike_test"
 # Bad files that reading refuses are refused by refusals_test, in one process.
 apart="$apart bad_input_test openb_test equals_test ranked_order_test advise_test"
 watched=$(cd tests && ls -- */*_test.c | sed 's|.*/||; s/\.c$//' |
@@ -134,6 +138,6 @@ cat build/results.log build/builds.log
     stage 'tests, clang, ASan and UBSan' env PINNED=1 tests/run.sh build/asan $watched
 stage 'same bytes' tests/same_bytes.sh build build/asan
 [ ! -f build/tsan.made ] || stage 'threads, TSan' threads
-stage 'fuzz' $make fuzz FUZZ_S=7
+stage 'fuzz' $make fuzz FUZZ_S=5
 
 count_sum

@@ -345,12 +345,13 @@ static void assert_ways_fail_alone(const struct program *program, bool waits)
             count++;
         }
     assert_true(used < sizeof text);
+    *strchr(text, '2') = '1';           /* seeds */
     assert_int_equal(run(program, text, "out", &said), 5);
-    snprintf(name, sizeof name, "%zu of %zu t", 2 * count, 2 * count + 2);
+    snprintf(name, sizeof name, "%zu of %zu t", count, count + 1);
     assert_part(said, name);
     summary = program_result(program, "out", "summary.csv");
     failures = program_result(program, "out", "failures.csv");
-    assert_part(summary, "base,fcfs,1,");
+    assert_part(summary, "base,fcfs,0,");
     assert_null(strstr(summary, ",bad-"));
     for (size_t i = 0; i < BAD_WAYS; i++) {
         if (bad_ways[i].waits != waits)

@@ -241,7 +241,7 @@ static void narrow_intervals_hold_the_truth(void **state)
         for (size_t i = 0; i < COUNT(seeds); i++) {
             struct ended e = run_all((enum world)w,
                                      width_at((enum world)w, seeds[i]), false,
-                                     w == GAIN ? 300 : 1500);
+                                     w == GAIN ? 300 : 800);
             double held = percent(e.held, &e);
 
             if (held < (w == GAIN ? 86 : 92.5) || held > 98.8)
