@@ -138,6 +138,10 @@ static void usage_errors_exit_2_and_name_the_nearest(void **state)
         { "explain stirct", "Did you mean strict?" },
         { "explain heliso", "Did you mean helios?" },
         { "explain h1000", "Did you mean h100?" },
+        { "schema experimnet", "there is no kind of file 'experimnet'\nhint: Did you mean "
+                               "experiment?" },
+        { "schema zzzzzz", "hint: Kinds are experiment, advise, cluster, workload, catalogue "
+                           "and weights." },
         { "plot @ --format gif", "--format must be png, svg or pdf" },
         { "train @/e.yaml", "train needs -o" },
         { "train @/e.yaml -o @/./e.yaml", "e.yaml would be overwritten: give -o another name" },
@@ -233,6 +237,9 @@ static void explain_finds_keys_metrics_columns_and_policies(void **state)
     assert_says(said.out, "experiment.output.detail_seeds");
     say(*state, &said, "explain jct_mean_s");
     assert_says(said.out, "less is better");
+    say(*state, &said, "explain backfill");
+    assert_says(said.out, "backfill: term\n  A job that is not first in the queue starts early, "
+                "because the jobs before\n  it do not fit now.\n");
     say(*state, &said, "explain fcfs");
     assert_says(said.out, "fcfs: policy");
     say(*state, &said, "explain p_value");
@@ -463,6 +470,12 @@ static void calibrate_does_not_overwrite_measurements(void **state)
     say(*state, &said, "calibrate --suite Korthikanti-T6");
     assert_int_equal(said.status, 2);
     assert_says(said.err, "Did you mean Korthikanti-T5?");
+    /* a file of measurements that cannot be read ends it */
+    scratch_write(*state, "training_throughput.csv", "suite,id\nKorthikanti-T5\n");
+    say(*state, &said, "calibrate --suite Korthikanti-T5 --data @");
+    assert_int_equal(said.status, 3);
+    assert_says(said.err, "training_throughput.csv:2");
+    assert_null(strstr(said.out, "targets met"));
 }
 
 /* Until the first trial is kept, for 30 s at most. */
