@@ -264,7 +264,6 @@ struct stats_mean trust_mean(const struct grid *grid, uint32_t point, uint32_t p
 struct paired {
     double *x, *base;           /* NAN where either lacks a value; free() x alone */
     uint32_t n;
-    bool alike;                 /* all seeds that both have: they are one sample */
     struct stats_delta delta;
     struct stats_mean mean, base_mean;  /* of each side, over the pairs */
 };
@@ -316,7 +315,6 @@ static struct paired pair_sides(const struct trust_side *side, const struct trus
             x[s] = b[s] = NAN;
     uint32_t first = pair.n > 1 ? find_alike(side, base) : UINT32_MAX;
 
-    pair.alike = pair.n == 1 || first != UINT32_MAX;
     if (first != UINT32_MAX) {
         x[0] = x[first];
         b[0] = b[first];
@@ -457,12 +455,11 @@ static void heed_equal(const struct trust_side *side, const struct trust_side *b
                        struct stats_delta *delta, struct trust_open *open)
 {
     const struct metric_info *info = metric_info(side->grid->metrics, metric);
-    bool counts = delta->count > 1 || pair->alike;
     double cases = fmin(count_cases(side, base, metric), count_cases(base, side, metric));
     double percent = 100 / fabs(pair->base_mean.mean);
     struct bound bound;
 
-    open->seeds = counts ? count_seeds(side, base, metric) : 0;
+    open->seeds = count_seeds(side, base, metric);
     if (open->seeds < 2 || !(is_open(side, metric, pair->mean.mean) ||
                              is_open(base, metric, pair->base_mean.mean))) {
         open->seeds = 0;

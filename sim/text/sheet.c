@@ -462,12 +462,13 @@ void sheet_csv(const struct sheet *sheet, struct out *out)
     }
 }
 
-/* A cell of a column of numbers, or of texts. */
+/* A cell of a column of numbers and truth values, or of texts. */
 static void put_json_cell(struct out *out, const char *text, bool number)
 {
     if (number && *text == '\0')
         out_text(out, "null");
-    else if (number && json_is_number(text))
+    else if (number && (json_is_number(text) || strcmp(text, "true") == 0 ||
+                        strcmp(text, "false") == 0))
         out_text(out, text);
     else
         out_json_text(out, text);

@@ -59,8 +59,8 @@ void sheet_latex(const struct sheet *sheet, struct out *out);
 void sheet_markdown(const struct sheet *sheet, struct out *out);
 /* RFC 4180, with a header line; only texts that must be are quoted. */
 void sheet_csv(const struct sheet *sheet, struct out *out);
-/* A list of one object a row.  In a column of numbers a number stands as it is, an empty cell
- * is null, and any other text is quoted, as texts are. */
+/* A list of one object a row.  In a column of numbers a number, true and false stand as they
+ * are, an empty cell is null, and any other text is quoted, as texts are. */
 void sheet_json(const struct sheet *sheet, struct out *out);
 
 #endif

@@ -19,6 +19,7 @@
 #include "experiments/columns/columns.h"
 #include "experiments/results/compare.h"
 #include "experiments/results/grid.h"
+#include "experiments/results/notes.h"
 #include "experiments/results/trust.h"
 #include "experiments/results/without.h"
 #include "sim/base/arena.h"
@@ -460,6 +461,37 @@ static void alike_seeds_leave_counts_and_shares_open(void **state)
     arena_free(arena);
 }
 
+/* Do the notes say that both policies gave equal results? */
+static bool told_as_equal(struct arena *arena, const struct grid *grid)
+{
+    struct notes notes = notes_of(arena, grid);
+    bool told = false;
+
+    for (size_t n = 0; n < notes.count; n++)
+        told = told || strstr(notes.line[n], "a and b gave equal results in all 3 trials") != NULL;
+    return told;
+}
+
+/* All metrics are 10, but for one of b; then they are equal in all seeds; then b lacks a
+ * trial, of which there is nothing to say. */
+static void policies_are_told_as_equal_where_all_is_equal(void **state)
+{
+    struct arena *arena = arena_new(4096);
+    struct grid *grid = make_grid(arena);
+
+    (void)state;
+    for (uint32_t s = 0; s < 3; s++)
+        for (int m = 0; m < METRIC_COUNT; m++)
+            grid_set(grid, 0, 1, s, (enum metric)m, 10);
+    grid_set(grid, 0, 1, 2, METRIC_WAIT_MEAN, 10.5);
+    assert_false(told_as_equal(arena, grid));
+    grid_set(grid, 0, 1, 2, METRIC_WAIT_MEAN, 10);
+    assert_true(told_as_equal(arena, grid));
+    grid->present[3 + 1] = false;               /* of b, of seed 1 */
+    assert_false(told_as_equal(arena, grid));
+    arena_free(arena);
+}
+
 static void aligned_grid_is_absent_where_the_other_lacks_trials(void **state)
 {
     struct arena *arena = arena_new(4096);
@@ -715,6 +747,7 @@ int main(void)
         cmocka_unit_test(a_percentage_heeds_what_its_equal_baseline_leaves_open),
         cmocka_unit_test(a_difference_heeds_promises_that_one_side_kept),
         cmocka_unit_test(alike_seeds_leave_counts_and_shares_open),
+        cmocka_unit_test(policies_are_told_as_equal_where_all_is_equal),
         cmocka_unit_test(aligned_grid_is_absent_where_the_other_lacks_trials),
         cmocka_unit_test(
             one_trial_of_what_draws_nothing_pairs_with_every_seed),

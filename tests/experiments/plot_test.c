@@ -126,6 +126,36 @@ static void a_sweep_that_falls_is_drawn_from_its_least_value(void **state)
     results_remove(dir);
 }
 
+/* Draws one figure alone: fewer seconds than all. */
+static void draw_only(const char *dir, const char *figure)
+{
+    char path[80];
+
+    snprintf(path, sizeof path, "%s/plots", dir);
+    assert_int_equal(mkdir(path, 0700), 0);
+    results_write_text(dir, "plots/list.txt", figure);
+    draw(dir, "png");
+}
+
+/* Two ways to write 2 are two points; neither goes before the other by its value. */
+static void points_of_one_value_stand_as_the_sweep_lists_them(void **state)
+{
+    struct results_names alike = results_plain;
+    char dir[64], *rows;
+
+    (void)state;
+    alike.point[0] = "x=2.0/h";
+    alike.point[1] = "x=2/h";
+    results_make(dir, &alike);
+    draw_only(dir, "sweep\n");
+    rows = results_text(dir, "plots/sweep.dat");
+    const char *first = strstr(rows, "# policy 1\n 2 2.1 "), *then = strstr(rows, "\n 2 4.1 ");
+    assert_non_null(first);
+    assert_true(then > first && then < strstr(rows, "# policy 2\n 2 1.1 "));
+    free(rows);
+    results_remove(dir);
+}
+
 static void jobs_that_are_not_done_hold_their_curve_down(void **state)
 {
     char dir[64], *text;
@@ -318,6 +348,28 @@ static void of_many_gpus_each_pool_shows_its_share(void **state)
     assert_non_null(strstr(head, "'gen 39', 'dgx 0', 'dgx 3', 'dgx 7', "
                                  "'dgx 11', 'dgx 15']\n"));
     assert_non_null(strstr(head, "\nlabels = 0\n"));   /* rows are too low */
+    free(head);
+    results_remove(dir);
+}
+
+/* A folder without provenance.json does not name its nodes: 140 that ran something on one GPU
+ * are 12 more than the 128 rows of the chart. */
+static void nodes_that_nothing_names_are_too_many_as_well(void **state)
+{
+    char dir[64], *head, *table = malloc(20000), *end = table;
+
+    (void)state;
+    assert_non_null(table);
+    results_make(dir, &results_plain);
+    end += sprintf(end, "point,policy,seed,job,phase,start_s,end_s,gpus,nodes\n");
+    for (int n = 0; n < 140; n++)
+        end += sprintf(end, "x=2/h,first,0,job-%d,train,0,10,1,%d:0\n", n, n);
+    results_write_text(dir, "phases.csv", table);
+    free(table);
+    draw_only(dir, "gantt\n");
+    head = results_text(dir, "plots/gantt.gp");
+    assert_non_null(strstr(head, "\nrows = 128\n"));
+    assert_non_null(strstr(head, "\nrows_left_out = 12\n"));
     free(head);
     results_remove(dir);
 }
@@ -939,6 +991,7 @@ int main(void)
         cmocka_unit_test(data_of_means_hold_means_and_intervals),
         cmocka_unit_test(the_sweep_is_read_from_the_labels_of_points),
         cmocka_unit_test(a_sweep_that_falls_is_drawn_from_its_least_value),
+        cmocka_unit_test(points_of_one_value_stand_as_the_sweep_lists_them),
         cmocka_unit_test(jobs_that_are_not_done_hold_their_curve_down),
         cmocka_unit_test(intervals_add_up_their_pools),
         cmocka_unit_test(heads_say_whether_jobs_were_lost_and_seeds_add_nothing),
@@ -946,6 +999,7 @@ int main(void)
         cmocka_unit_test(calendar_times_are_shown_from_the_first_job),
         cmocka_unit_test(the_gantt_has_a_row_per_gpu_and_boxes_per_run),
         cmocka_unit_test(of_many_gpus_each_pool_shows_its_share),
+        cmocka_unit_test(nodes_that_nothing_names_are_too_many_as_well),
         cmocka_unit_test(
             bars_have_the_colour_of_their_kind_and_the_name_of_their_job),
         cmocka_unit_test(what_lies_beyond_the_axis_stands_at_its_end),

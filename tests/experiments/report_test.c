@@ -219,6 +219,7 @@ static void the_page_begins_with_the_answer(void **state)
     check_has(page, "<tr><th>0</th><td class=\"n\">2</td><td class=\"n\">1</td>"
                     "</tr>");
     assert_null(strstr(page, "What decides</h3>"));
+    assert_null(strstr(page, "These are the first"));   /* all two seeds are shown */
     answer = strstr(page, "<h2>Answer</h2>");
     tables = strstr(page, "<h2>Expectations</h2>");
     assert_true(answer != NULL && tables != NULL && answer < tables);

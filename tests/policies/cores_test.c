@@ -31,12 +31,13 @@
 #define CORES_FIRST "gpus: 1, types: [cpu, t4], cpu: {cores: 28, memory: 20GB}"
 
 /* Four T4 and a node without GPUs, and six jobs. */
-#define HEAD_OF_FOUR "experiment: t\nseeds: 1\nuntil: drained\ncluster:\n  nodes:\n" \
+#define HEAD_OF_FOUR FOUR_AT("[0s, 1s, 2s, 3s, 4s, 5s]")
+#define FOUR_AT(TIMES) "experiment: t\nseeds: 1\nuntil: drained\ncluster:\n  nodes:\n" \
     "    - {name: gpu, count: 1, gpus: {type: t4, count: 4}, cpu: {type: " \
     "xeon-silver-4310, sockets: 2}, memory: 256GB}\n" \
     "    - {name: cpu, count: 1, cpu: {type: xeon-platinum-8480+, sockets: 2}, " \
     "memory: 512GB}\n  storage: {bandwidth: 10GB/s}\nworkload:\n  arrival: {process: " \
-    "fixed, times: [0s, 1s, 2s, 3s, 4s, 5s]}\n  mix:\n"
+    "fixed, times: " TIMES "}\n  mix:\n"
 #define BERT "model: bert-base, precision: fp32, prompts: 20000, prompt_tokens: 128, "
 
 struct seen {
@@ -299,6 +300,27 @@ static void backfill_on_cores_delays_no_promise(void **state)
                          seen[p].job[first].start_s, seen[0].job[first].start_s);
     }
     assert_true(promises >= 6);
+}
+
+/* Six jobs come at once: two for all GPUs, of which one runs and the other keeps its turn, and
+ * by the draw of the seed four for one GPU or two, or for 28 cores.  The node has four times as
+ * many, and they end before that turn: all four start at once, and once. */
+static void backfill_on_cores_starts_each_number_of_gpus_once(void **state)
+{
+    struct seen seen;
+
+    (void)state;
+    assert_true(meet("seed: 5\n" FOUR_AT("[0s, 0s, 0s, 0s, 0s, 0s]") "    - {recipe: batch-infer, "
+                     "name: b, " BERT "steps: 100, infer: {gpus: 4, types: [t4]}}\n    - {recipe: "
+                     "batch-infer, name: c, " BERT "steps: 10, infer: {gpus: 1, types: [t4, cpu], "
+                     "cpu: {cores: 28, memory: 20GB}}}\n    - {recipe: batch-infer, name: d, " BERT
+                     "steps: 10, infer: {gpus: 2, types: [t4, cpu], cpu: {cores: 28, memory: "
+                     "20GB}}}\npolicies: [{policy: fcfs, blocking: commit, backfill: true}]\n",
+                     &seen));
+    assert_true(seen.job[0].start_s == 0 && seen.job[0].end_s > 5000);
+    assert_true(seen.job[1].start_s == seen.job[0].end_s);
+    for (int i = 2; i < 6; i++)
+        assert_true(seen.job[i].start_s == 0 && seen.job[i].end_s < seen.job[0].end_s);
 }
 
 /* One GPU, and cores for two jobs.  Kinds: for the GPU, or on cores before it.  A job on cores at
@@ -565,6 +587,7 @@ int main(void)
         cmocka_unit_test(cores_are_those_of_one_node),
         cmocka_unit_test(bounds_know_the_cores),
         cmocka_unit_test(backfill_on_cores_delays_no_promise),
+        cmocka_unit_test(backfill_on_cores_starts_each_number_of_gpus_once),
         cmocka_unit_test(a_plan_has_the_gpus_of_a_job_on_cores_back),
         cmocka_unit_test(learned_scores_where_there_are_no_gpus),
         cmocka_unit_test(drives_are_asked_of_nodes_whose_cores_suffice),

@@ -211,6 +211,27 @@ static void a_job_as_asked_takes_what_the_law_says(void **state)
     law_aids_free(&aids);
 }
 
+/* One GPU, shortest time left first.  The long job is stopped by a short one at 500 s, and goes
+ * on 30 s after its end.  A second short one that comes in that very instant stops it again,
+ * before it did anything: it ends later by that one and one restart more, and no sooner. */
+static void a_job_that_is_stopped_as_it_goes_on_has_done_nothing(void **state)
+{
+    static const char one[] = "{name: n, count: 1, gpus: {type: t4, count: 1}, " CPU "}";
+    static const char rows[] = "0,0,bert,1,12\n1,500,cifar10,1,128\n";
+    struct world_job before[2], job[3];
+    char more[200];
+
+    (void)state;
+    run_apps(one, rows, "{policy: srtf}", before, NULL);
+    assert_true(before[0].end_s > before[1].end_s + 30);
+    double again_s = before[1].end_s + 30, takes_s = before[1].end_s - 500;
+    snprintf(more, sizeof more, "%s2,%.9f,cifar10,1,128\n", rows, again_s);
+    run_apps(one, more, "{policy: srtf}", job, NULL);
+    assert_true(about(job[1].end_s, before[1].end_s, 1e-6));
+    assert_true(about(job[2].end_s, again_s + takes_s, 1e-6));
+    assert_true(about(job[0].end_s, before[0].end_s + takes_s + 30, 1e-6));
+}
+
 #define SIX \
     "0,0,bert,2,24\n1,10,cifar10,4,512\n2,20,deepspeech2,1,20\n" \
     "3,700,bert,1,12\n4,900,ncf,1,32768\n5,1500,cifar10,1,128\n"
@@ -474,6 +495,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_deal_looks_at_so_many_beside_those_that_run),
         cmocka_unit_test(a_batch_that_waits_stops_no_smaller_one),
         cmocka_unit_test(a_job_as_asked_takes_what_the_law_says),
+        cmocka_unit_test(a_job_that_is_stopped_as_it_goes_on_has_done_nothing),
         cmocka_unit_test(every_policy_brings_such_jobs_to_their_end),
         cmocka_unit_test(interrupted_jobs_go_on),
         cmocka_unit_test(tuned_batches_end_sooner),

@@ -384,6 +384,8 @@ static void defaults_that_decide_stand_beside_the_semantics(void **state)
     has(text, "{\"of\": \"job align\", \"key\": \"method\", \"value\": "
         "\"lora: adapters are trained, not all weights\", \"from\": "
         "\"default\"}");
+    has(text, "\"prices\": [\n    {\"nodes\": \"a\", \"price\": \"a100-80-on-demand\", \"tier\": "
+        "\"list\", \"as_of\": \"2026\", \"assumption\": false}");
     has(text, "\"key\": \"home of train\", \"value\": \"b (home of the role)\", "
         "\"from\": \"file\"}");
     free(text);

@@ -78,6 +78,33 @@ static void energy_carbon_and_money_of_tenants(void **state)
     hand_near(of("tenant_share_jain"), 49.0 / (2 * (16 + 9)));
 }
 
+/* Owned, with energy at a price per kWh; beside it a node whose price covers its energy. */
+static double cost_with_energy_at(const char *price)
+{
+    char yaml[900];
+
+    snprintf(yaml, sizeof yaml,
+             "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+             "    - {name: a, pool: x, count: 1, gpus: {type: a100-80, count: 8},\n"
+             "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 16USD/h}\n"
+             "    - {name: b, pool: x, count: 1, gpus: {type: a100-80, count: 8},\n"
+             "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: owned}\n"
+             "  pue: 1\n  electricity: %s\nworkload:\n  trace: {file: jobs.csv, format: csv,\n"
+             "    columns: {job: job, submit: t, duration: d, gpus: g}}\n"
+             "policies: [{name: p, policy: fcfs}]\noutput: {plots: []}\n", price);
+    hand_run(&program, yaml, "job,t,d,g\na,0,3600,16\n");
+    return of("cost_usd");
+}
+
+/* One job has both nodes for 1 h.  The energy of b alone is paid for: 8 GPUs at 400 W and
+ * the 1708 W beside them, which cost 0.5 USD more per kWh. */
+static void energy_of_a_gang_is_that_of_each_of_its_nodes(void **state)
+{
+    (void)state;
+    hand_near(cost_with_energy_at("0.75USD/kWh") - cost_with_energy_at("0.25USD/kWh"),
+              (8 * 400 + 1708) / 1000.0 * 0.5);
+}
+
 /* Paid for while held: 1 h and half an hour of 2 h. */
 static void a_node_billed_while_held_is_paid_whole(void **state)
 {
@@ -198,6 +225,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(energy_carbon_and_money_of_tenants),
+        cmocka_unit_test(energy_of_a_gang_is_that_of_each_of_its_nodes),
         cmocka_unit_test(a_node_billed_while_held_is_paid_whole),
         cmocka_unit_test(a_price_over_time_is_that_of_its_clock),
         cmocka_unit_test(the_timeline_has_what_is_rented),

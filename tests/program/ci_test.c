@@ -155,6 +155,8 @@ static void what_the_baseline_lacks_is_in_all_forms(void **state)
     verdicts_json(out, &v, 0);
     assert_true(out_close(out, &err));
     fclose(page);
+    assert_has(text, "{\"experiment\": \"suite\", \"status\": 0, \"checks\": 5, \"held\": 1, "
+               "\"verdicts\": [\n  {\"kind\": \"expectation\", \"verdict\": \"holds\"");
     assert_has(text, "\n], \"not_in_baseline\": [{\"kind\": \"policy\", \"name\": \"a\\\"b\"}, "
                "{\"kind\": \"point\", \"name\": \"rate=1/h\"}]}\n");
     free(text);

@@ -138,6 +138,13 @@ static void usage_errors_exit_2_and_name_the_nearest(void **state)
         { "explain stirct", "Did you mean strict?" },
         { "explain heliso", "Did you mean helios?" },
         { "explain h1000", "Did you mean h100?" },
+        { "schema experimnet", "there is no kind of file 'experimnet'\nhint: Did you mean "
+                               "experiment?" },
+        { "schema zzzzzz", "hint: Kinds are experiment, advise, cluster, workload, catalogue "
+                           "and weights." },
+        { "check experiments/claims/D1_weights.yaml --baseline @",
+          "is a question to advise, which has no trials to compare" },
+        { "check experiments/claims/D1_weights.yaml --only x", "is a question to advise" },
         { "plot @ --format gif", "--format must be png, svg or pdf" },
         { "train @/e.yaml", "train needs -o" },
         { "train @/e.yaml -o @/./e.yaml", "e.yaml would be overwritten: give -o another name" },
@@ -233,6 +240,9 @@ static void explain_finds_keys_metrics_columns_and_policies(void **state)
     assert_says(said.out, "experiment.output.detail_seeds");
     say(*state, &said, "explain jct_mean_s");
     assert_says(said.out, "less is better");
+    say(*state, &said, "explain backfill");
+    assert_says(said.out, "backfill: term\n  A job that is not first in the queue starts early, "
+                "because the jobs before\n  it do not fit now.\n");
     say(*state, &said, "explain fcfs");
     assert_says(said.out, "fcfs: policy");
     say(*state, &said, "explain p_value");
@@ -418,6 +428,9 @@ static void unreadable_and_unwritable_files_exit_4(void **state)
     assert_int_equal(said.status, 4);
     say(*state, &said, "check @");
     assert_int_equal(said.status, 4);
+    say(*state, &said, "@/none.yml");
+    assert_int_equal(said.status, 4);
+    assert_says(said.err, "none.yml: file error: cannot read the file");
     say(*state, &said, "run @/e.yaml -o @/e.yaml/o");
     assert_int_equal(said.status, 4);
     assert_says(said.err, "cannot make the folder");
@@ -463,6 +476,23 @@ static void calibrate_does_not_overwrite_measurements(void **state)
     say(*state, &said, "calibrate --suite Korthikanti-T6");
     assert_int_equal(said.status, 2);
     assert_says(said.err, "Did you mean Korthikanti-T5?");
+    /* a file of measurements that cannot be read ends it */
+    scratch_write(*state, "training_throughput.csv", "suite,id\nKorthikanti-T5\n");
+    say(*state, &said, "calibrate --suite Korthikanti-T5 --data @");
+    assert_int_equal(said.status, 3);
+    assert_says(said.err, "training_throughput.csv:2");
+    assert_null(strstr(said.out, "targets met"));
+    /* what a law cannot predict is told with its reason */
+    scratch_write(*state, "training_throughput.csv",
+                  "id,suite,model,params_b,layers,hidden,heads,ffn,seq,vocab,gpu,gpus,tp,pp,mbs,"
+                  "gbs,precision,act_ckpt,iter_s,solid\n"
+                  "1,Korthikanti-T5,x,22,48,6144,64,24576,2048,51200,abacus,8,8,1,4,4,fp16,full,"
+                  "1.4,yes\n");
+    say(*state, &said, "calibrate --suite Korthikanti-T5 --data @");
+    assert_int_equal(said.status, 0);
+    assert_says(said.out, "Korthikanti-T5 (step time): 1 rows, 1 solid, 0 of those predicted\n");
+    assert_says(said.out, "  refused   1 solid and 0 other rows: the GPU is not in the "
+                "catalogue\n");
 }
 
 /* Until the first trial is kept, for 30 s at most. */

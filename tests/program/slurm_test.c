@@ -71,6 +71,17 @@ static void files_stand_beside_a_folder_with_a_slash(void **state)
     run_line(w, "cat out/r.sbatch", 0, "-o 'out/r'.shard-");
 }
 
+/* Each job of the array runs the experiment that was asked for. */
+static void what_changes_the_experiment_is_handed_on(void **state)
+{
+    struct shell *w = *state;
+
+    run_line(w, "$cs run e.yaml -o r --slurm '-n 2' --dry-run --set experiment=x "
+                "--set output.plots=[cost] --seeds 2 --only ljf", 0, "r.sbatch\n");
+    run_line(w, "cat r.sbatch", 0, "'e.yaml' --set 'experiment=x' --set 'output.plots=[cost]' "
+                                   "--seeds '2' --only 'ljf'");
+}
+
 static void merge_says_which_shard_is_missing(void **state)
 {
     struct shell *w = *state;
@@ -165,6 +176,7 @@ int main(int argc, char **argv)
         TEST(array_is_submitted_with_a_merge_behind_it),
         TEST(batch_files_run_what_they_say),
         TEST(files_stand_beside_a_folder_with_a_slash),
+        TEST(what_changes_the_experiment_is_handed_on),
         TEST(merge_says_which_shard_is_missing),
         TEST(options_of_sbatch_are_read_as_it_reads_them),
         TEST(options_that_sbatch_would_not_read_are_refused),

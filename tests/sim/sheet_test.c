@@ -176,6 +176,13 @@ static void markdown_csv_and_json_hold_the_same_cells(void **state)
     check_file(sheet, JSON,
                "[\n    {\"of\": \"a|\\\"b\\\"\", \"value\": 1.5},\n"
                "    {\"of\": \"c\", \"value\": 2}\n  ]");
+    sheet_cells(sheet, "true\tfalse");
+    sheet_cells(sheet, "d\tfalsely");
+    check_file(sheet, JSON,
+               "[\n    {\"of\": \"a|\\\"b\\\"\", \"value\": 1.5},\n"
+               "    {\"of\": \"c\", \"value\": 2},\n"
+               "    {\"of\": \"true\", \"value\": false},\n"
+               "    {\"of\": \"d\", \"value\": \"falsely\"}\n  ]");
     sheet_free(sheet);
 }
 
