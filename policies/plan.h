@@ -22,6 +22,9 @@ void cs_plan_take(struct cs_plan *plan, int64_t start_ns, int64_t end_ns,
  * `before_ns`; that if there is none before. */
 int64_t cs_plan_find(struct cs_plan *plan, uint32_t gpus, int64_t run_ns,
                      int64_t before_ns);
+/* Since ABI 2.11.  The fewest GPUs that are free at any time in [start_ns, end_ns), which is
+ * not empty. */
+int64_t cs_plan_least(const struct cs_plan *plan, int64_t start_ns, int64_t end_ns);
 
 /* The earliest time, not before from_ns, from which so many GPUs stay free for so long.  It
  * goes through the steps of the plan one by one. */

@@ -25,11 +25,15 @@
  * decision looks at the whole queue or along the plan but where a job ended
  * early or broke its promise.  Where one did, all reservations are tried, and one
  * in five to three moves as a rule: with a long queue and estimates that are too
- * long that is where the time goes.  So the policy keeps the queue in an array of
- * its own, and a reservation that moves is added to a heap of starts, whose older
- * entries of the job no longer hold: moves go forward, and only the first start
+ * long that is where the time goes.  So the policy keeps the queue in rows: jobs
+ * that follow each other and ask for and start alike are tried once, and as many
+ * as there is room for move at once.  Only the first job of a row knows its start,
+ * and is in a heap of starts; when it starts, the next one takes its place there.
+ * Older entries of a job no longer hold: moves go forward, and only the first start
  * is ever asked for.
  */
+#include <assert.h>
+
 #include "policies/cores.h"
 #include "policies/order.h"
 #include "policies/phases.h"
@@ -39,6 +43,7 @@
 extern const struct cs_policy conservative_policy;
 
 #define NEVER INT64_MAX
+#define UNTOLD (-1)
 #define LOTS_MAX 64u            /* each has a bit of its own, see plan.h */
 
 /* Groups of nodes that each job may use wholly or not at all, and how much of their GPUs is
@@ -50,12 +55,23 @@ struct con_lot {
 };
 
 struct con_job {
-    int64_t start_ns, end_ns;   /* planned; NEVER: no place in the plan */
+    int64_t start_ns, end_ns;   /* planned; NEVER: no place in the plan.  The start is UNTOLD
+                                 * of a job behind others of its row: the row has it */
+    int64_t listed_ns;          /* the heap has its entry for this start; UNTOLD: none */
     int64_t run_ns;             /* what it asks for: so long, */
     uint32_t milli;             /* so many thousandths of GPUs, */
     uint32_t takes;             /* of which its place in the plan takes these */
     uint64_t lots[FORM_ROLES_MAX];      /* by role: a mask; of one lot it is not set */
+    uint32_t next;              /* of equal ones that wait in a row; ID_NONE: none */
     bool waits, runs;           /* it has a reservation; it has started */
+};
+
+/* Jobs that follow each other in the queue and have equal reservations. */
+struct con_row {
+    int64_t start_ns, run_ns;
+    uint32_t milli;
+    uint32_t jobs;              /* in the chain from the first to the last */
+    uint32_t first, last;
 };
 
 /* A planned start; it holds while the job waits for that time. */
@@ -70,8 +86,10 @@ struct con {
     bool cut;                   /* a lot was cut, so that all plans are made anew */
     struct con_job *job;        /* by id */
     uint32_t job_room;
-    uint32_t *line;             /* jobs in the order of the queue; con_compress() */
-    uint32_t lines, line_room;  /* drops those that no longer wait */
+    struct con_row *row;        /* the queue; con_compress() drops jobs that no longer wait */
+    struct con_row *old_row;    /* room for the next queue */
+    uint32_t rows, row_room, old_row_room;
+    bool torn;                  /* a job left its row before those ahead of it */
     uint32_t waits;             /* jobs that have a reservation */
     struct con_start *heap;     /* planned starts; some no longer hold */
     uint32_t starts, start_room;
@@ -205,13 +223,6 @@ static int64_t con_end(int64_t start_ns, int64_t run_ns)
 
 /* ---- the queue, and the starts to come ---- */
 
-/* Puts a job at the end of those whose place in the plan is looked for. */
-static void con_line_up(struct con *con, struct cs_host *host, uint32_t id)
-{
-    con->line = cs_grow(host, con->line, &con->line_room, con->lines, sizeof *con->line);
-    con->line[con->lines++] = id;
-}
-
 /* The earlier planned start; of equal ones the job that was submitted first. */
 static bool con_sooner(const struct con_start *a, const struct con_start *b)
 {
@@ -253,6 +264,26 @@ static void con_rise(struct con *con, uint32_t hole, struct con_start start)
     con->heap[hole] = start;
 }
 
+/* An entry leaves the heap. */
+static void con_unlist(struct con *con, const struct con_start *start)
+{
+    struct con_job *job = &con->job[start->id];
+
+    if (job->listed_ns == start->start_ns)
+        job->listed_ns = UNTOLD;
+}
+
+/* Takes the first entry out of the heap. */
+static struct con_start con_pop(struct con *con)
+{
+    struct con_start first = con->heap[0];
+
+    assert(con->starts > 0);
+    con_unlist(con, &first);
+    con_sink(con, 0, con->heap[--con->starts]);
+    return first;
+}
+
 /* Drops the entries that no longer hold. */
 static void con_clean(struct con *con)
 {
@@ -261,37 +292,110 @@ static void con_clean(struct con *con)
     for (uint32_t i = 0; i < con->starts; i++)
         if (con_holds(con, &con->heap[i]))
             con->heap[kept++] = con->heap[i];
+        else
+            con_unlist(con, &con->heap[i]);
     con->starts = kept;
     for (uint32_t i = kept / 2; i-- > 0;)
         con_sink(con, i, con->heap[i]);
 }
 
-/* A job waits for its planned start. */
+/* A job waits for its planned start, which is put into the heap. */
 static void con_wait(struct con *con, struct cs_host *host, uint32_t id)
 {
     struct con_job *job = &con->job[id];
 
     con->waits += !job->waits;
     job->waits = true;
+    if (job->listed_ns == job->start_ns)
+        return;
     if (con->starts >= 64 && con->starts >= 4 * con->waits)
         con_clean(con);
     con->heap = cs_grow(host, con->heap, &con->start_room, con->starts,
                         sizeof *con->heap);
     con_rise(con, con->starts++, (struct con_start) { job->start_ns, id });
+    job->listed_ns = job->start_ns;
+}
+
+/* Tells a job the planned start of its row, and puts it into the heap. */
+static void con_tell(struct con *con, struct cs_host *host, uint32_t id, int64_t start_ns)
+{
+    con->job[id].start_ns = start_ns;
+    con->job[id].end_ns = con_end(start_ns, con->job[id].run_ns);
+    con_wait(con, host, id);
+}
+
+/* A job leaves the heap or the queue: the next one of its row is told its start. */
+static void con_tell_next(struct con *con, struct cs_host *host, uint32_t id)
+{
+    int64_t start_ns = con->job[id].start_ns;
+    uint32_t next = con->job[id].next;
+
+    while (next != ID_NONE && !con->job[next].waits)
+        next = con->job[next].next;
+    if (start_ns != UNTOLD && next != ID_NONE && con->job[next].start_ns == UNTOLD)
+        con_tell(con, host, next, start_ns);
 }
 
 /* The job waits for no planned start; its entries in the heap no longer hold. */
-static void con_wait_no_more(struct con *con, uint32_t id)
+static void con_wait_no_more(struct con *con, struct cs_host *host, uint32_t id)
 {
-    con->waits -= con->job[id].waits;
+    if (!con->job[id].waits)
+        return;
+    con->waits--;
     con->job[id].waits = false;
+    con_tell_next(con, host, id);
+}
+
+/* Puts jobs at the end of the queue: of its last row, if they are equal and came later. */
+static void con_append(struct con *con, struct cs_host *host, struct con_row row)
+{
+    struct con_row *last = con->rows > 0 ? &con->row[con->rows - 1] : NULL;
+
+    assert(row.jobs > 0);
+    if (last != NULL && con->lots == 1 && !con->may_go_on_cores && last->start_ns == row.start_ns &&
+        last->run_ns == row.run_ns && last->milli == row.milli && last->last < row.first &&
+        con->job[last->last].waits) {
+        con->job[last->last].next = row.first;
+        con->job[row.first].start_ns = UNTOLD;
+        last->last = row.last;
+        last->jobs += row.jobs;
+        return;
+    }
+    con->row = cs_grow(host, con->row, &con->row_room, con->rows, sizeof *con->row);
+    con->row[con->rows++] = row;
+}
+
+/* Drops the jobs that no longer wait from a row: the first ones, or all if it may be torn. */
+static void con_shrink(struct con *con, struct con_row *row)
+{
+    uint32_t last = ID_NONE;
+
+    for (; row->jobs > 0 && !con->job[row->first].waits; row->jobs--)
+        row->first = con->job[row->first].next;
+    if (con->torn) {
+        uint32_t jobs = row->jobs, id = row->first;
+        for (row->jobs = 0; jobs > 0; jobs--, id = con->job[id].next) {
+            if (!con->job[id].waits)
+                continue;
+            if (last != ID_NONE) {
+                con->job[last].next = id;
+                con->job[id].start_ns = UNTOLD;
+            }
+            last = id;
+            row->jobs++;
+        }
+        row->last = last;
+        if (last != ID_NONE)
+            con->job[last].next = ID_NONE;
+    }
+    assert(row->jobs == 0 || con->job[row->first].start_ns == row->start_ns);
 }
 
 /* Returns the first start to come; NULL: no job has a reservation. */
 static const struct con_start *con_first(struct con *con)
 {
     while (con->starts > 0 && !con_holds(con, &con->heap[0]))
-        con_sink(con, 0, con->heap[--con->starts]);
+        con_pop(con);
     return con->starts > 0 ? &con->heap[0] : NULL;
 }
 
@@ -381,8 +485,8 @@ static int64_t con_find(struct con *con, struct cs_host *host, uint32_t id)
     return never ? NEVER : con_meet(con, amount, job->run_ns);
 }
 
-/* Gives a job the earliest place that the plan has for its GPUs and its run
- * time. */
+/* Gives a job, the last of the queue, the earliest place that the plan has for its GPUs and its
+ * run time. */
 static void con_reserve(struct con *con, struct cs_host *host, uint32_t id)
 {
     struct con_job *job = &con->job[id];
@@ -392,6 +496,7 @@ static void con_reserve(struct con *con, struct cs_host *host, uint32_t id)
     con_take(con, host, id, job->start_ns, job->end_ns, 1);
     job->takes = job->milli;
     con_wait(con, host, id);
+    con_append(con, host, (struct con_row) { job->start_ns, job->run_ns, job->milli, 1, id, id });
 }
 
 /* May the job go on cores?  Where a plan counts GPUs, one role alone has a choice. */
@@ -423,6 +528,8 @@ static void con_task(struct con *con, const struct cs_host *host, const struct c
     job->milli = task->gpus * task->gpu_milli;
     job->run_ns = task->estimate_ns > 0 ? task->estimate_ns : 1;
     job->start_ns = job->end_ns = NEVER;
+    job->listed_ns = UNTOLD;
+    job->next = ID_NONE;
     con->may_go_on_cores |= con_may_go_on_cores(host, task->job);
 }
 
@@ -455,7 +562,8 @@ static void con_job_ended(void *self, struct cs_host *host, struct job_id id)
         con->early = true;
     }
     job->runs = false;
-    con_wait_no_more(con, id.i);
+    con->torn |= job->waits;
+    con_wait_no_more(con, host, id.i);
     cs_order_drop(con->ends, id.i);
 }
 
@@ -479,7 +587,8 @@ static void con_replan(struct con *con, struct cs_host *host)
     int64_t now_ns = cs_now_ns(host);
 
     con_reset(con, host);
-    con->lines = con->starts = 0;
+    con->rows = con->starts = 0;
+    con->torn = false;
     for (uint32_t i = 0; i < cs_running_count(host); i++) {
         uint32_t id = cs_running(host, i).i;
         struct con_job *job = &con->job[id];
@@ -494,7 +603,6 @@ static void con_replan(struct con *con, struct cs_host *host)
         const struct cs_task *task = cs_task(host, cs_pending(host, i));
         con_task(con, host, task);
         cs_order_drop(con->ends, task->job.i);  /* if it was interrupted */
-        con_line_up(con, host, task->job.i);
         con_reserve(con, host, task->job.i);
     }
 }
@@ -518,46 +626,85 @@ static void con_move(struct con *con, struct cs_host *host, uint32_t id)
     con_wait(con, host, id);
 }
 
-/* A reservation moves forward if there is room: its own place counts as free,
- * so that room that reaches up to it is enough. */
-static void con_advance(struct con *con, struct cs_host *host, uint32_t id)
+/* The first jobs of a row leave it for an earlier start.  Returns their row. */
+static struct con_row con_split(struct con *con, struct cs_host *host, struct con_row *row,
+                                uint32_t jobs, int64_t start_ns)
 {
-    struct con_job *job = &con->job[id];
-    struct cs_plan *plan = con->lot[0].plan;
-    int64_t start_ns = cs_plan_find(plan, job->milli, job->run_ns, job->start_ns);
+    struct con_row part = { start_ns, row->run_ns, row->milli, jobs, row->first, ID_NONE };
 
-    if (start_ns == job->start_ns)
-        return;
-    int64_t end_ns = con_end(start_ns, job->run_ns);
-    int64_t meet_ns = con_least(end_ns, job->start_ns);
-    cs_plan_take(plan, start_ns, meet_ns, job->milli);
-    cs_plan_take(plan, end_ns > job->start_ns ? end_ns : job->start_ns,
-                 job->end_ns, -(int64_t)job->milli);
-    job->start_ns = start_ns;
-    job->end_ns = end_ns;
-    con_wait(con, host, id);
+    assert(jobs > 0 && jobs <= row->jobs);
+    part.last = row->last;
+    if (jobs < row->jobs) {
+        for (uint32_t i = 0; i < jobs; i++) {
+            part.last = row->first;
+            row->first = con->job[part.last].next;
+        }
+        con->job[part.last].next = ID_NONE;
+        con_tell(con, host, row->first, row->start_ns);
+    }
+    row->jobs -= jobs;
+    con_tell(con, host, part.first, start_ns);
+    return part;
+}
+
+/* The first jobs of a row move forward if there is room: their own place counts as free, so
+ * that room that reaches up to it is enough.  As many move as the plan has room for where the
+ * first one starts: its own place is later, so that the next one finds no earlier start.
+ * Returns the jobs that moved, or the whole row if none can; the others are left in the row. */
+static struct con_row con_advance(struct con *con, struct cs_host *host, struct con_row *row)
+{
+    struct con_row was = *row;
+    struct cs_plan *plan = con->lot[0].plan;
+    int64_t start_ns = cs_plan_find(plan, was.milli, was.run_ns, was.start_ns);
+    uint32_t jobs = was.jobs;
+
+    if (start_ns == was.start_ns) {
+        row->jobs = 0;
+        return was;
+    }
+    int64_t was_end_ns = con_end(was.start_ns, was.run_ns);
+    int64_t end_ns = con_end(start_ns, was.run_ns), meet_ns = con_least(end_ns, was.start_ns);
+    if (jobs > 1 && was.milli > 0)
+        jobs = (uint32_t)con_least(jobs, cs_plan_least(plan, start_ns, meet_ns) / was.milli);
+    int64_t milli = (int64_t)jobs * was.milli;
+    cs_plan_take(plan, start_ns, meet_ns, milli);
+    cs_plan_take(plan, end_ns > was.start_ns ? end_ns : was.start_ns, was_end_ns, -milli);
+    return con_split(con, host, row, jobs, start_ns);
+}
+
+/* Moves reservations forward, in the order of the queue. */
+static void con_move_all(struct con *con, struct cs_host *host)
+{
+    struct con_row *row = con->row;
+    uint32_t rows = con->rows, room = con->row_room;
+
+    con->row = con->old_row;
+    con->row_room = con->old_row_room;
+    con->old_row = row;
+    con->old_row_room = room;
+    con->rows = 0;
+    for (uint32_t i = 0; i < rows; i++) {
+        con_shrink(con, &row[i]);
+        while (row[i].jobs > 0 && con->lots == 1)
+            con_append(con, host, con_advance(con, host, &row[i]));
+        if (row[i].jobs == 0)
+            continue;
+        con_move(con, host, row[i].first);
+        row[i].start_ns = con->job[row[i].first].start_ns;
+        con_append(con, host, row[i]);
+    }
+    con->torn = false;
 }
 
 /* Moves reservations forward, and makes those of new jobs. */
 static void con_compress(struct con *con, struct cs_host *host)
 {
-    uint32_t lines = con->lines, kept = 0;
-
-    for (uint32_t i = 0; con->early && i < lines; i++) {
-        uint32_t id = con->line[i];
-        if (!con->job[id].waits)
-            continue;
-        con->line[kept++] = id;
-        (con->lots == 1 ? con_advance : con_move)(con, host, id);
-    }
-    if (con->early)
-        con->lines = kept;
     uint32_t count = cs_pending_count(host);
-    for (uint32_t i = count - con->fresh; i < count; i++) {
-        uint32_t id = cs_task(host, cs_pending(host, i))->job.i;
-        con_line_up(con, host, id);
-        con_reserve(con, host, id);
-    }
+
+    if (con->early)
+        con_move_all(con, host);
+    for (uint32_t i = count - con->fresh; i < count; i++)
+        con_reserve(con, host, cs_task(host, cs_pending(host, i))->job.i);
 }
 
 /* The end of the first that ends. */
@@ -584,7 +731,7 @@ static void con_begin(struct con *con, struct cs_host *host, uint32_t id)
 {
     struct con_job *job = &con->job[id];
 
-    con_wait_no_more(con, id);
+    con_wait_no_more(con, host, id);
     job->runs = true;
     if (job->takes > 0 && !cs_holds_gpus(host, (struct job_id) { id })) {
         con_take(con, host, id, job->start_ns, job->end_ns, -1);
@@ -686,9 +833,9 @@ static void con_start_due(struct con *con, struct cs_host *host, struct con_held
     uint32_t refused = 0;
 
     while ((first = con_first(con)) != NULL && first->start_ns <= cs_now_ns(host)) {
-        struct con_start due = *first;
+        struct con_start due = con_pop(con);
         struct task_id task = cs_job_task(host, (struct job_id) { due.id }, CS_ALL_ROLES);
-        con_sink(con, 0, con->heap[--con->starts]);
+        con_tell_next(con, host, due.id);
         if (con_keeps_cores(host, task, cs_task_core_milli(host, task), held) &&
             con_start(con, host, task) == CS_DONE) {
             con_begin(con, host, due.id);
@@ -699,6 +846,7 @@ static void con_start_due(struct con *con, struct cs_host *host, struct con_held
         con->refused = cs_grow(host, con->refused, &con->refused_room, refused,
                                sizeof *con->refused);
         con->refused[refused++] = due;
+        con->torn = true;
     }
     while (refused > 0)
         con_wait(con, host, con->refused[--refused].id);

@@ -206,6 +206,14 @@ int64_t cs_plan_find(struct cs_plan *plan, uint32_t gpus, int64_t run_ns,
     }
 }
 
+int64_t cs_plan_least(const struct cs_plan *plan, int64_t start_ns, int64_t end_ns)
+{
+    const struct steps *steps = &plan->steps;
+
+    assert(steps->count > 0 && start_ns < end_ns);
+    return steps_least(steps, steps_find(steps, start_ns), end_ns);
+}
+
 int64_t cs_plan_find_from(struct cs_plan *plan, int64_t from_ns, uint32_t gpus,
                           int64_t run_ns)
 {

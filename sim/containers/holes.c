@@ -138,11 +138,17 @@ static void insert_hole(struct holes *holes, uint32_t at, uint32_t i,
 static void drop_holes(struct holes *holes, uint32_t at, uint32_t i, uint32_t count)
 {
     struct hole_block *block = holes->list[at].block;
+    bool shorter = count == 1 && hole_length(&block->hole[i]) < holes->list[at].longest_ns;
 
     assert(i + count <= block->count);
     block->count -= count;
     memmove(&block->hole[i], &block->hole[i + count],
             (block->count - i) * sizeof *block->hole);
+    if (block->count > 0 && shorter) {
+        holes->changes++;
+        holes->list[at].start_ns = block->hole[0].start_ns;
+        return;
+    }
     if (block->count > 0) {
         note_block(holes, at);
         return;
@@ -232,7 +238,7 @@ static void join_holes(struct holes *holes, struct hole *first, uint32_t first_a
                        uint32_t at, uint32_t i)
 {
     first->end_ns = holes->list[at].block->hole[i].end_ns;
-    note_block(holes, first_at);
+    note_hole(holes, first_at, first, 0);
     drop_holes(holes, at, i, 1);
 }
 

@@ -319,6 +319,24 @@ void steps_bound(const struct steps *steps, struct step_at from, struct step_at 
     assert(*least <= *most);
 }
 
+int64_t steps_least(const struct steps *steps, struct step_at from, int64_t end_ns)
+{
+    int64_t least = step_free(steps, from);
+
+    assert(from.at < steps->count);
+    for (uint32_t at = from.at, i = from.i; at < steps->count; at++, i = 0) {
+        const struct step_blocks *entry = &steps->list[at];
+        const struct step_block *block = entry->block;
+        if (i == 0 && block->time_ns[0] >= end_ns)
+            break;
+        if (entry->least >= least)
+            continue;
+        for (; i < block->count && block->time_ns[i] < end_ns; i++)
+            least = smaller(least, block->free[i] + entry->add);
+    }
+    return least;
+}
+
 void steps_add(struct steps *steps, struct step_at from, struct step_at to,
                int64_t add)
 {

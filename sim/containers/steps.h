@@ -68,6 +68,8 @@ void steps_forget(struct steps *steps, int64_t now_ns);
  * numbers are. */
 void steps_bound(const struct steps *steps, struct step_at from, struct step_at to,
                  int64_t *least, int64_t *most);
+/* Returns the least number of a step and of those after it that begin before a time. */
+int64_t steps_least(const struct steps *steps, struct step_at from, int64_t end_ns);
 /* Adds a number, which may be negative, to the steps [from, to). */
 void steps_add(struct steps *steps, struct step_at from, struct step_at to,
                int64_t add);

@@ -519,6 +519,35 @@ static void the_cores_of_a_promise_are_kept(void **state)
     }
 }
 
+/* A node of 8 GPUs and 30 cores.  Job 0 holds 24 cores until 100 s.  Jobs 1 to 3 come at 1 s, for a
+ * GPU and 1000 s each: their reservations are equal, at 1 s.  Job 1 finds no 8 cores, and they
+ * are kept for it from 100 s on, when 22 more are free.  Job 2 may take 10 of these, and finds
+ * no room.  Job 3 may take 5 of the 12 that are left, and starts; it could not if job 2, which is
+ * tried once, had 10 again. */
+static void equal_reservations_are_tried_once(void **state)
+{
+    static const double start_s[] = { 0, 100, 100, 1 };
+    struct world_job job[4];
+    struct world world = { 0 };
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "job,submit,duration,gpus,cores\n0,0,100,0,24\n"
+                "1,1,1000,1,8\n2,1,1000,1,10\n3,1,1000,1,5\n");
+    if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: n, "
+                    "count: 1, gpus: {type: generic, count: 8}, cores: 30}]}\n"
+                    "workload: {trace: {file: jobs.csv, format: csv, columns: {job: job, submit: "
+                    "submit, duration: duration, gpus: gpus, cores: cores}}}\n"
+                    "policies: [conservative]\n") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    for (int j = 0; j < 4; j++)
+        if (job[j].start_s != start_s[j])
+            fail_msg("job %d at %g s, not %g", j, job[j].start_s, start_s[j]);
+    world_close(&world);
+}
+
 /* Of one GPU and 15 cores: sjf chooses job 2, which needs no GPU, at 1 s, when it finds
  * no room for its 14 cores beside job 1 (until 100 s).  The GPUs have an end, and cores have none
  * that is known: so nothing goes before it, and it starts at 100 s. */
@@ -595,6 +624,7 @@ int main(void)
         cmocka_unit_test(a_pod_on_cores_comes_among_jobs_that_are_dealt_gpus),
         cmocka_unit_test(no_free_gpu_stops_what_needs_none),
         cmocka_unit_test(the_cores_of_a_promise_are_kept),
+        cmocka_unit_test(equal_reservations_are_tried_once),
         cmocka_unit_test(a_turn_that_needs_no_gpu_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

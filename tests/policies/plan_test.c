@@ -48,6 +48,15 @@ static void slow_take(struct instants *at, int64_t start, int64_t end, int64_t g
         at->free[t] -= gpus;
 }
 
+static int64_t slow_least(const struct instants *at, int64_t start, int64_t end)
+{
+    int64_t least = at->free[start];
+
+    for (int64_t t = start; t <= at->last && t < end; t++)
+        least = at->free[t] < least ? at->free[t] : least;
+    return least;
+}
+
 static int64_t some_time(struct rng *rng, int64_t now, int64_t span, uint32_t never_part)
 {
     return rng_below(rng, never_part) == 0
@@ -82,6 +91,9 @@ static void plan_meets_the_array(uint64_t seed, uint32_t gpus, uint32_t sizes,
             before = some_time(&rng, now, last / 2, 3);
             start = slow_find(&at, now, want, run, before);
             assert_true(cs_plan_find(plan, want, run, before) == start);
+            int64_t from = now + (int64_t)rng_below(&rng, (uint64_t)last / 2);
+            int64_t to = rng_below(&rng, 9) == 0 ? NEVER : from + (run % 3 == 0 ? 9 * run : run);
+            assert_int_equal(cs_plan_least(plan, from, to), slow_least(&at, from, to));
         }
         if (start < before && start + run < last) {
             cs_plan_take(plan, start, start + run, want);
@@ -220,6 +232,60 @@ static void policies_meet_their_oracles_where_things_fail(void **state)
             }
 }
 
+/* Rows of equal jobs that come at once and ask for up to 30 times their length. */
+static void rows_of_jobs(uint64_t seed, char *csv, struct world_job *job)
+{
+    struct rng rng;
+    int64_t at = 0;
+    size_t n = (size_t)sprintf(csv, "job,submit,duration,gpus,limit\n");
+
+    rng_init(&rng, seed, "rows", 0);
+    for (uint32_t i = 0, row = 0, gpus = 0, limit = 0; i < JOBS; i++, row--) {
+        if (row == 0) {
+            row = 1 + (uint32_t)rng_below(&rng, 24);
+            gpus = rng_below(&rng, 4) == 0 ? 8 + (uint32_t)rng_below(&rng, 5)
+                                           : 1 + (uint32_t)rng_below(&rng, 3);
+            limit = 60u << rng_below(&rng, 4);
+            at += (int64_t)rng_below(&rng, 90);
+        }
+        uint32_t run = limit / (1 + (uint32_t)rng_below(&rng, 30));
+        n += (size_t)sprintf(csv + n, "%u,%d,%u,%u,%u\n", i, (int)at, run, gpus, limit);
+        job[i] = (struct world_job) { .submit_s = at };
+    }
+}
+
+static void rows_of_equal_jobs_start_as_one_by_one(void **state)
+{
+    struct host_policy policy = world_policy(&plain_conservative_policy);
+    static char csv[JOBS * 60];
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct world world = { 0 };
+        struct world_job a[JOBS], b[JOBS];
+        strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+        assert_non_null(mkdtemp(world.folder));
+        rows_of_jobs(seed, csv, a);
+        memcpy(b, a, sizeof a);
+        world_write(&world, "jobs.csv", csv);
+        if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: drained\n"
+                        "cluster: {nodes: [{name: n, count: 6, gpus: {type: generic, "
+                        "count: 2}}]}\nworkload: {trace: {file: jobs.csv, format: csv, origin: "
+                        "file, estimate: requested, columns: {job: job, submit: submit, "
+                        "duration: duration, gpus: gpus, limit: limit}}}\n"
+                        "policies: [{policy: conservative, placement: count}]\n") ||
+            !world_run(&world, 0, NULL, a, NULL))
+            fail_msg("%s", world_error(&world));
+        policy.rules = experiment_trial_spec(world.experiment, 0).policy->rules;
+        if (!world_run(&world, 0, &policy, b, NULL))
+            fail_msg("%s", world_error(&world));
+        for (uint32_t i = 0; i < JOBS; i++)
+            if (a[i].start_s != b[i].start_s || a[i].end_s != b[i].end_s)
+                fail_msg("seed %d: job %u", (int)seed, i);
+        world_close(&world);
+    }
+}
+
 /* Some start, some stop, and who came before some number is asked. */
 static void task_who_came_before(void *self, struct cs_host *host)
 {
@@ -328,6 +394,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_finds_what_a_walk_over_instants_finds),
         cmocka_unit_test(policies_meet_their_oracles_where_things_fail),
+        cmocka_unit_test(rows_of_equal_jobs_start_as_one_by_one),
         cmocka_unit_test(who_came_before_is_who_a_walk_finds),
         cmocka_unit_test(a_backfill_of_what_was_submitted_meets_a_walk),
         cmocka_unit_test(a_job_that_failures_never_let_end_ends_the_run),
