@@ -71,9 +71,9 @@ static uint32_t harvest_spare(const struct harvest *harvest,
                               const struct cs_host *host, uint32_t serve)
 {
     uint32_t spare = cs_free_gpus(host, serve) + cs_idle_gpus(host, serve);
-    double keep = harvest->reserve * cs_total_gpus(host, serve);
+    uint32_t keep = cs_share_up(harvest->reserve, cs_total_gpus(host, serve));
 
-    return spare > keep ? spare - (uint32_t)keep : 0;
+    return spare > keep ? spare - keep : 0;
 }
 
 /* Returns the most GPUs that a role can use of `spare`: at most `most`, a multiple

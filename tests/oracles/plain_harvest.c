@@ -66,7 +66,7 @@ static uint32_t most_of_rest(const struct plain_harvest *h, struct cs_host *host
     const struct role_spec *role = &cs_request(host, of->job)->form->role[of->role];
     uint32_t unit = role->gpus_multiple > 1 ? role->gpus_multiple : 1;
     int64_t rest = (int64_t)cs_free_gpus(host, pool) + cs_idle_gpus(host, pool) -
-                   (int64_t)floor(h->reserve * cs_total_gpus(host, pool));
+                   (int64_t)ceil(h->reserve * cs_total_gpus(host, pool) - 1e-9);
     int64_t size = cs_most_gpus(host, task);
 
     if (rest < 0)

@@ -106,6 +106,46 @@ static void conservative_starts_a_promised_job_where_nothing_ends(void **state)
     world_close(&world);
 }
 
+/* Runs so many jobs of a GPU for 100 s that all come at 0 s, and returns how many of them
+ * start then. */
+static uint32_t start_at_once(const char *nodes, const char *role, uint32_t jobs,
+                              const char *policy)
+{
+    struct world world = { 0 };
+    struct world_job job[JOBS];
+    char text[800];
+    uint32_t count = 0;
+
+    assert_true(jobs <= JOBS);
+    snprintf(text, sizeof text, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+             "[%s]}\nworkload: {arrival: {process: all_at_once}, jobs: %u, mix: [{recipe: "
+             "trace, gpus: 1, duration: 100s%s}]}\npolicies: [{policy: %s}]\n", nodes, jobs,
+             role, policy);
+    if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s: %s", policy, world_error(&world));
+    for (uint32_t j = 0; j < jobs; j++)
+        count += job[j].start_s == 0;
+    world_close(&world);
+    return count;
+}
+
+/* Doubles say 0.29 * 100 = 28.999999999999996 and 0.14 * 100 = 14.000000000000002: a kind may
+ * have 29 GPUs, and 86 are lent besides the one at home.  Of 13.5% 14 are kept, too; of 29.9% of
+ * the GPUs a kind may have 29. */
+static void shares_of_gpus_are_whole_gpus(void **state)
+{
+    static const char nodes[] = "{name: n, count: 25, gpus: {type: generic, count: 4}}";
+    static const char lends[] = "{name: h, count: 1, gpus: {type: generic, count: 1}}, "
+                                "{name: n, count: 25, gpus: {type: generic, count: 4}}";
+
+    (void)state;
+    assert_int_equal(start_at_once(nodes, "", 110, "static, share_max: 29%"), 29);
+    assert_int_equal(start_at_once(nodes, "", 110, "static, share_max: 29.9%"), 29);
+    assert_int_equal(start_at_once(lends, ", role: {home: h}", 110, "hybrid, reserve: 14%"), 87);
+    assert_int_equal(start_at_once(lends, ", role: {home: h}", 110, "hybrid, reserve: 13.5%"), 87);
+    assert_int_equal(start_at_once(lends, ", role: {home: h}", 110, "hybrid, reserve: 0%"), 101);
+}
+
 /* Runs easy over jobs of parts of one V100, which has 32,768 MiB. */
 static void run_on_v100(const char *jobs, struct world_job *job)
 {
@@ -433,6 +473,7 @@ int main(void)
         cmocka_unit_test(fewest_gpus_agrees_with_the_oracle),
         cmocka_unit_test(las_agrees_with_the_oracle),
         cmocka_unit_test(conservative_keeps_every_reservation),
+        cmocka_unit_test(shares_of_gpus_are_whole_gpus),
         cmocka_unit_test(easy_promises_memory_with_a_part_of_a_gpu),
         cmocka_unit_test(easy_leaves_the_memory_that_it_promised),
         cmocka_unit_test(conservative_survives_wrong_estimates),
