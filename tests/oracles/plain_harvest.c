@@ -159,11 +159,18 @@ static bool begin_replica(const struct plain_harvest *h, struct cs_host *host,
         return true;
     go = gpus == 0 ? 0 : fewest_to_go(host, task, &want, lent, list_lent(host, pool, lent),
                                       *promised + gpus);
-    for (uint32_t i = 0; i < go; i++)
-        cs_take_back(host, lent[i], h->delay_ns);
-    if (go > 0 && h->delay_ns <= 0 && begin(host, task, want))
-        return true;
-    *promised += go > 0 ? gpus : 0;
+    if (go == 0)
+        return false;
+    const int64_t patience = h->delay_ns - (cs_now_ns(host) - cs_task(host, task)->ready_ns);
+    if (patience > 0) {
+        cs_wake_at(host, cs_now_ns(host) + patience);
+    } else {
+        while (go > 0)
+            cs_take_back(host, lent[--go], 0);
+        if (begin(host, task, want))
+            return true;
+    }
+    *promised += gpus;
     return false;
 }
 
