@@ -5,6 +5,7 @@
 #ifndef POLICIES_PARAMS_H
 #define POLICIES_PARAMS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,6 +49,18 @@ static inline bool cs_same_text(const char *a, const char *b)
     while (*a && *a == *b)
         a++, b++;
     return *a == *b;
+}
+
+/* A share of so many, as a whole number: rounded up, or down.  How doubles round is no
+ * matter: 29% of 100 are 29, and 14% of 100 are 14. */
+static inline uint32_t cs_share_up(double share, uint32_t count)
+{
+    return (uint32_t)ceil(share * count * (1 - 1e-12));
+}
+
+static inline uint32_t cs_share_down(double share, uint32_t count)
+{
+    return (uint32_t)floor(share * count * (1 + 1e-12));
 }
 
 /* What `weights:` may say under a key: a list of so many numbers, which training draws

@@ -61,9 +61,16 @@ int64_t cs_groups_free_ns(struct cs_host *host, uint64_t groups, uint32_t gpus,
                           uint32_t *spare);
 /* How many GPUs of these groups should be free at a time to come. */
 uint32_t cs_groups_free_by(struct cs_host *host, uint64_t groups, int64_t at_ns);
-/* From when on some GPU of these groups should have so many thousandths free.  *spare: how
- * many GPUs more have them then; *beside: thousandths that the roomiest one has beyond
- * them.  INT64_MAX: never. */
+/* A part of a GPU: thousandths of it, and MiB of its memory; 0: none is stated. */
+struct cs_part {
+    uint32_t milli, mib;
+};
+/* Since ABI 2.11.  From when on some GPU of these groups should have such a part free.
+ * *spare: how many GPUs more have it then; *beside: what the one with the most thousandths
+ * has beyond it, of equals the one with the most memory.  INT64_MAX: never. */
+int64_t cs_room_for_part_ns(struct cs_host *host, uint64_t groups, struct cs_part part,
+                            uint32_t *spare, struct cs_part *beside);
+/* The same where memory is no matter. */
 int64_t cs_part_free_ns(struct cs_host *host, uint64_t groups, uint32_t milli,
                         uint32_t *spare, uint32_t *beside);
 /* As cs_find_pending(), but gpus_any_estimate is only of jobs whose GPUs may lie on no nodes

@@ -22,7 +22,7 @@
 #include "sim/base/rng.h"
 
 #define DRAWS 64u
-#define GANGS_MAX 4096u         /* of a phase and type of GPU; above, no bound */
+#define GANGS_MAX 65536u         /* of a phase and type of GPU; above, no bound */
 
 /* By the draw: of a rollout DRAWS of them, else one. */
 struct least {
@@ -43,7 +43,7 @@ struct kind {
     double pcie_bps, pcie_latency_s;    /* in the place of NVLink */
     bool by_pcie;               /* some gangs have no NVLink */
     double usd_per_gpu_s;
-    uint32_t gpus, per_node, cores_per_node;
+    uint32_t gpus, nodes, per_node, cores_per_node;
 };
 
 /* May a role use the nodes of a group, by pool and type of GPU?  A role without
@@ -91,6 +91,7 @@ static void add_group(struct kind *kind, const struct node_group *group)
         fmin(kind->usd_per_gpu_s,
              cluster_node_least_usd_per_h(group) / 3600 / group->gpus);
     kind->gpus += group->gpus * group->node_count;
+    kind->nodes += group->node_count;
     if (group->cores > kind->cores_per_node)
         kind->cores_per_node = group->cores;
     if (group->gpus > kind->per_node)
@@ -226,10 +227,11 @@ static bool try_kind(struct least *least, const struct phase_law *law,
     most = most < kind.gpus ? most : kind.gpus;
     for (uint32_t gpus = from; gpus <= most; gpus += step) {
         uint32_t fewest = (gpus - 1) / kind.per_node + 1;
+        uint32_t widest = gpus < kind.nodes ? gpus : kind.nodes;
 
         if (lies_between(law, gpus, from, step, most))
             continue;
-        for (uint32_t nodes = fewest; nodes <= gpus; nodes++) {
+        for (uint32_t nodes = fewest; nodes <= widest; nodes++) {
             if (is_alike(law, gpus, nodes, fewest))
                 continue;
             if (++tried > GANGS_MAX)

@@ -100,9 +100,12 @@ static const struct node_group *find_unlike(const struct cluster_spec *cluster,
     return NULL;
 }
 
-/* Of a plan that counts all GPUs as one kind; rigid jobs of several roles have one size. */
-static bool tell_kinds(const struct meeting *meeting, const char *name, struct err *err)
+/* Of a plan that counts all GPUs as one kind; rigid jobs of several roles have one size.
+ * has_ends: it plans when jobs end. */
+static bool tell_kinds(const struct meeting *meeting, bool has_ends, const char *name,
+                       struct err *err)
 {
+    assert(meeting->cluster->group_count > 0);
     for (uint32_t i = 0; i < meeting->count; i++) {
         const struct job_request *request = &meeting->request[i];
         const struct node_group *group, *first;
@@ -114,7 +117,7 @@ static bool tell_kinds(const struct meeting *meeting, const char *name, struct e
             err_set(err, ERR_RANGE, err->pos, "policy %.60s plans all GPUs as one kind, and "
                     "%.60s may not use those of pool %.60s: jobs may wait beside idle GPUs",
                     name, request->form->name, pool[group->pool]);
-        else if ((group = find_unlike(meeting->cluster, request, &first)) != NULL)
+        else if (has_ends && (group = find_unlike(meeting->cluster, request, &first)) != NULL)
             err_set(err, ERR_RANGE, err->pos, "policy %.60s plans all GPUs as one kind, and "
                     "%.60s has another speed on %.60s than on %.60s: jobs may end at other times "
                     "than planned", name, request->form->name, group->name, first->name);
@@ -194,7 +197,8 @@ static bool tell_parts(const struct experiment *experiment, const struct experim
     return err_hint(err, "Policies that count parts: %s.", list), true;
 }
 
-/* Of what its GPUs are to the jobs that it meets. */
+/* Of what its GPUs are to the jobs that it meets.  A policy that counts GPUs, those in parts
+ * as whole ones, deals them and plans no ends. */
 static bool tell_plans(const struct experiment *experiment, const struct experiment_point *met,
                        uint32_t flags, bool promises, const char *name, struct err *err)
 {
@@ -203,7 +207,8 @@ static bool tell_plans(const struct experiment *experiment, const struct experim
 
     meeting.request = kinds_of_point(arena, experiment, met, &meeting.count);
     assert(promises || flags & CS_ONE_KIND);
-    bool told = (flags & CS_ONE_KIND && tell_kinds(&meeting, name, err)) ||
+    bool has_ends = !(flags & CS_COUNTS_WHOLE);
+    bool told = (flags & CS_ONE_KIND && tell_kinds(&meeting, has_ends, name, err)) ||
                 (promises && tell_promises(&meeting, name, err));
     arena_free(arena);
     return told;

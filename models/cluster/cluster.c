@@ -81,10 +81,9 @@ struct cluster *cluster_new(struct arena *arena,
 
 /* ---- GPUs in parts ---- */
 
-/* Whole MiB of a GPU of the group; UINT32_MAX where its memory is not known,
- * so that it never limits. */
-static uint32_t find_gpu_mib(const struct node_group *group)
+uint32_t cluster_gpu_mib(const struct node_group *group)
 {
+    assert(group != NULL);
     double bytes = group->gpu != NULL ? group->gpu->memory_bytes : 0.0;
 
     return bytes > 0.0 ? (uint32_t)(bytes / 1048576.0) : UINT32_MAX;
@@ -105,7 +104,7 @@ static void parts_fill(struct cluster *cluster, uint32_t node)
     for (uint32_t i = 0; i < group->gpus; i++) {
         bool is_free = cluster->free_mask[node] >> i & 1;
         parts->left[first + i] = is_free ? GPU_MILLI : 0;
-        parts->mib_left[first + i] = is_free ? find_gpu_mib(group) : 0;
+        parts->mib_left[first + i] = is_free ? cluster_gpu_mib(group) : 0;
     }
 }
 
@@ -250,7 +249,7 @@ static uint64_t parts_move(struct cluster *cluster, const struct share *share,
 {
     struct cluster_parts *parts = cluster->parts;
     uint32_t first = find_first_gpu(cluster, share->node);
-    uint32_t whole_mib = find_gpu_mib(
+    uint32_t whole_mib = cluster_gpu_mib(
         &cluster->spec->group[cluster->group_of[share->node]]);
     uint32_t milli = is_part(share) ? share->gpu_milli : GPU_MILLI;
 

@@ -220,6 +220,9 @@ void cluster_split(struct cluster *cluster);
 const uint16_t *cluster_left(const struct cluster *cluster, uint32_t node);
 const uint32_t *cluster_mib_left(const struct cluster *cluster,
                                  uint32_t node);
+/* Returns the whole MiB of a GPU of a group; UINT32_MAX where its memory is not known, so
+ * that it never limits. */
+uint32_t cluster_gpu_mib(const struct node_group *group);
 /* Of the GPUs that are partly taken, returns the free thousandths of the one that has the
  * most; 0: no GPU is partly taken. */
 uint32_t cluster_part_max(const struct cluster *cluster);

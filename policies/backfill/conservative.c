@@ -10,8 +10,9 @@
  * arrival, none back.  So with estimates that are never too short no job starts
  * later than it was promised on submission.  A job that outlives its
  * estimate breaks promises: all are made anew.  More predictable than easy,
- * with fewer holes to fill.  The plan counts thousandths of GPUs, neither nodes nor cores:
- * where whole nodes are needed, or a whole GPU where parts are free, it may not hold.
+ * with fewer holes to fill.  The plan counts thousandths of GPUs, not their memory, and neither
+ * nodes nor cores: where whole nodes are needed, a whole GPU where parts are free, or memory
+ * of a GPU that others have, it may not hold.
  * Cores are kept for the first job that is due and finds too few.  A job that may go on
  * cores has a reservation of GPUs, and starts on cores as soon as there are enough; then
  * the plan has its GPUs back.

@@ -12,8 +12,8 @@
  * The promise counts GPUs and cores over all nodes that the head may use, by pool and type
  * of GPU: under a placement rule that needs whole nodes, the head may have to wait longer.
  * Of several types it is promised the one of which enough are free first.  A part of a GPU
- * is promised the GPU that has it first.  A job that may lie on GPUs that the head needs, or on
- * others, is tried on the others.
+ * is promised the GPU that has it first, with the memory that the job states.  A job that may
+ * lie on GPUs that the head needs, or on others, is tried on the others.
  */
 
 #include "policies/cores.h"
@@ -45,8 +45,8 @@ static const struct cs_param easy_param[] = {
 struct need {
     uint64_t groups;
     uint32_t gpus, spare;
-    uint32_t milli;             /* below 1000: a part of one GPU; then */
-    uint32_t beside;            /* .. so many thousandths are left beside it, at best */
+    struct cs_part part;        /* below 1000 thousandths: of one GPU; then */
+    struct cs_part beside;      /* .. so much is left beside it, at best */
 };
 
 /* What the head was promised: its start, from now on, and what it leaves over then. */
@@ -71,7 +71,7 @@ static uint32_t easy_any(const struct promise *promise, uint64_t *groups)
     for (uint32_t n = 0; n < promise->needs; n++) {
         const struct need *need = &promise->need[n];
         *groups |= need->groups;
-        most += need->spare > 0 || need->beside == 0 ? need->spare : 1;
+        most += need->spare > 0 || need->beside.milli == 0 ? need->spare : 1;
     }
     return promise->needs > 0 && most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
 }
@@ -103,8 +103,9 @@ static bool easy_leaves(const struct cs_host *host, const struct cs_task *task,
     for (uint32_t n = 0; n < promise->needs; n++) {
         const struct need *need = &promise->need[n];
         uint32_t gpus = easy_takes(host, task, need);
-        bool beside = need->milli < GPU_MILLI && task->gpu_milli < GPU_MILLI &&
-                      task->gpu_milli <= need->beside;
+        bool beside = need->part.milli < GPU_MILLI && task->gpu_milli < GPU_MILLI &&
+                      task->gpu_milli <= need->beside.milli &&
+                      cs_request(host, task->job)->gpu_mib <= need->beside.mib;
         if (gpus > need->spare && !beside)
             return false;
     }
@@ -156,9 +157,10 @@ static void easy_count(const struct cs_host *host, const struct cs_task *task,
         uint32_t gpus = easy_holds(host, task->job, need->groups);
         if (gpus <= need->spare) {
             need->spare -= gpus;
-            need->beside = gpus > 0 ? 0 : need->beside;
+            need->beside.milli = gpus > 0 ? 0 : need->beside.milli;
         } else {
-            need->beside -= task->gpu_milli;
+            need->beside.milli -= task->gpu_milli;
+            need->beside.mib -= cs_request(host, task->job)->gpu_mib;
         }
     }
     if (promise->spare_milli == INT64_MAX || (promise->groups != CS_ALL_GROUPS &&
@@ -257,15 +259,16 @@ static void easy_backfill(const struct easy *easy, struct cs_host *host,
 /* Returns when there is room for a need, and sets what is left beside it then. */
 static int64_t easy_need_ns(struct cs_host *host, struct need *need)
 {
-    need->spare = need->beside = 0;
-    if (need->milli < GPU_MILLI)
-        return cs_part_free_ns(host, need->groups, need->milli, &need->spare, &need->beside);
+    need->spare = 0;
+    need->beside = (struct cs_part) { 0, 0 };
+    if (need->part.milli < GPU_MILLI)
+        return cs_room_for_part_ns(host, need->groups, need->part, &need->spare, &need->beside);
     return cs_groups_free_ns(host, need->groups, need->gpus, &need->spare);
 }
 
 /* Adds what a role of the head needs: of the type of GPU of which enough are free first, by
  * the needs that are known. */
-static void easy_add_need(struct cs_host *host, const struct cs_reach *reach,
+static void easy_add_need(struct cs_host *host, const struct cs_reach *reach, uint32_t mib,
                           struct promise *promise)
 {
     struct need best = { .groups = 0 };
@@ -273,7 +276,7 @@ static void easy_add_need(struct cs_host *host, const struct cs_reach *reach,
 
     for (uint32_t i = 0; i < reach->count; i++) {
         struct need need = { .groups = reach->option[i].groups, .gpus = reach->gpus,
-                             .milli = reach->gpu_milli };
+                             .part = { reach->gpu_milli, mib } };
         struct need all = need;
         for (uint32_t n = 0; n < promise->needs; n++)
             all.gpus += promise->need[n].groups == need.groups ? promise->need[n].gpus : 0;
@@ -315,7 +318,7 @@ static int64_t easy_find_needs(struct cs_host *host, const struct cs_task *head,
         struct cs_reach reach;
         cs_role_reach(host, head->job, r, &reach);
         if (reach.count > 0)
-            easy_add_need(host, &reach, promise);
+            easy_add_need(host, &reach, cs_request(host, head->job)->gpu_mib, promise);
     }
     for (uint32_t n = 0; n < promise->needs; n++) {
         struct need all = promise->need[n];

@@ -251,7 +251,7 @@ static uint32_t part_ranks(struct themis_rank *rank, uint32_t low, uint32_t high
 /* The worst 1 - f of the jobs, one at least. */
 static void choose_offered(struct themis *t)
 {
-    uint32_t most = (uint32_t)ceil((1 - t->f) * t->count);
+    uint32_t most = cs_share_up(1 - t->f, t->count);
     uint32_t low = 0, high = t->count - 1;
 
     most = most > 0 ? most : 1;

@@ -58,38 +58,83 @@ static bool on_groups(const struct cs_host *host, uint32_t gpu, uint64_t groups)
     return groups == CS_ALL_GROUPS || (group < 64 && groups >> group & 1);
 }
 
+/* Returns the least memory of a GPU of some groups; UINT32_MAX: it is not known. */
+static uint32_t least_mib(const struct cs_host *host, uint64_t groups)
+{
+    uint32_t least = UINT32_MAX;
+
+    assert(groups != 0);
+    for (uint32_t g = 0; g < host->spec->group_count; g++) {
+        const struct node_group *group = &host->spec->group[g];
+        bool is_in = groups == CS_ALL_GROUPS || (g < 64 && groups >> g & 1);
+        uint32_t mib = cluster_gpu_mib(group);
+        least = is_in && group->gpus > 0 && mib < least ? mib : least;
+    }
+    return least;
+}
+
+/* Returns the part that has more thousandths, of equals the one with more memory. */
+static struct cs_part roomier(struct cs_part a, struct cs_part b)
+{
+    assert(a.milli <= GPU_MILLI && b.milli <= GPU_MILLI);
+    return a.milli > b.milli || (a.milli == b.milli && a.mib >= b.mib) ? a : b;
+}
+
+/* Returns what a part has beyond another one, which is within it. */
+static struct cs_part beyond(struct cs_part has, struct cs_part part)
+{
+    assert(has.milli >= part.milli);
+    return (struct cs_part) { has.milli - part.milli,
+                              has.mib > part.mib ? has.mib - part.mib : 0 };
+}
+
 /* A GPU is wholly free, or free in parts; one that is free in parts until all of it is
- * counts once. */
-int64_t cs_part_free_ns(struct cs_host *host, uint64_t groups, uint32_t milli,
-                        uint32_t *spare, uint32_t *beside)
+ * counts once.  Of GPUs that are wholly free the least memory counts. */
+int64_t cs_room_for_part_ns(struct cs_host *host, uint64_t groups, struct cs_part part,
+                            uint32_t *spare, struct cs_part *beside)
 {
     int64_t now_ns = cs_now_ns(host), at_ns = host_groups_when(host, groups, 1, spare);
+    struct cs_part most = { 0, 0 };
     uint64_t count = 0, whole;
-    uint32_t at, gpu, most = 0;
+    uint32_t at, gpu;
 
-    assert(milli > 0 && milli < GPU_MILLI);
+    assert(part.milli > 0 && part.milli < GPU_MILLI);
     for (at = 0; (gpu = host_next_part_gpu(host, &at)) != ID_NONE;)
         if (on_groups(host, gpu, groups)) {
-            int64_t then_ns = host_part_when(host, gpu, milli);
+            int64_t then_ns = host_part_when(host, gpu, part);
             then_ns = then_ns < now_ns ? now_ns : then_ns;
             at_ns = then_ns < at_ns ? then_ns : at_ns;
         }
-    *spare = *beside = 0;
+    *spare = 0;
+    *beside = most;
     if (at_ns == CLOCK_NEVER_NS)
         return at_ns;
     whole = host_groups_by(host, groups, at_ns);
     for (at = 0; (gpu = host_next_part_gpu(host, &at)) != ID_NONE;)
         if (on_groups(host, gpu, groups)) {
-            uint32_t left = host_part_by(host, gpu, at_ns);
-            whole -= left == GPU_MILLI;
-            count += left >= milli;
-            most = left > most ? left : most;
+            struct cs_part left = host_part_by(host, gpu, at_ns);
+            whole -= left.milli == GPU_MILLI;
+            count += host_part_fits(left, part);
+            most = host_part_fits(left, part) ? roomier(most, left) : most;
         }
     count += whole;
-    most = whole > 0 ? GPU_MILLI : most;
-    assert(count > 0 && most >= milli);
+    if (whole > 0 || most.milli == GPU_MILLI)
+        most = (struct cs_part) { GPU_MILLI, least_mib(host, groups) };
+    assert(count > 0 && most.milli >= part.milli);
     *spare = (uint32_t)count - 1;
-    *beside = most - milli;
+    *beside = beyond(most, part);
+    return at_ns;
+}
+
+int64_t cs_part_free_ns(struct cs_host *host, uint64_t groups, uint32_t milli,
+                        uint32_t *spare, uint32_t *beside)
+{
+    struct cs_part left;
+    int64_t at_ns = cs_room_for_part_ns(host, groups, (struct cs_part) { milli, 0 }, spare,
+                                        &left);
+
+    assert(at_ns >= cs_now_ns(host));
+    *beside = left.milli;
     return at_ns;
 }
 

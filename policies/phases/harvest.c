@@ -7,10 +7,10 @@
  * first, in the pool named by `from`.  A rollout (the phases of the role named
  * by `role`) takes its own GPUs, or, if it would be over sooner, free GPUs of that
  * pool.  It borrows as many as find room, and no more than its `max`.  When a replica
- * waits, rollouts there are taken back within `delay`: those that began last, as many
+ * has waited for `delay`, rollouts there are taken back: those that began last, as many
  * as make room for it, and none if that does not help.  They keep the responses that
- * are done, and go on elsewhere.  All other phases run in their own pool.  A `reserve`
- * of the pool is never borrowed.
+ * are done, and go on elsewhere.  A replica that finds room before stops none.  All
+ * other phases run in their own pool.  A `reserve` of the pool is never borrowed.
  */
 #include "policies/params.h"
 #include "policies/phases.h"
@@ -71,9 +71,9 @@ static uint32_t harvest_spare(const struct harvest *harvest,
                               const struct cs_host *host, uint32_t serve)
 {
     uint32_t spare = cs_free_gpus(host, serve) + cs_idle_gpus(host, serve);
-    double keep = harvest->reserve * cs_total_gpus(host, serve);
+    uint32_t keep = cs_share_up(harvest->reserve, cs_total_gpus(host, serve));
 
-    return spare > keep ? spare - (uint32_t)keep : 0;
+    return spare > keep ? spare - keep : 0;
 }
 
 /* Returns the most GPUs that a role can use of `spare`: at most `most`, a multiple
@@ -175,16 +175,17 @@ static bool harvest_start(struct cs_host *host, struct task_id task,
            cs_start_want(host, task, &want) == CS_DONE;
 }
 
-/* Starts a replica of a service in its pool.  Without room there, rollouts are
- * taken back if it would then have room, beside the replicas before it in this decision
- * that wait for what was taken back; *wanted adds up their GPUs.  With a delay the
- * replica starts in a later decision. */
+/* Starts a replica of a service in its pool.  Without room there, rollouts are taken back
+ * once it has waited for the delay, if it would then have room, beside the replicas before
+ * it in this decision that wait for what is taken back; *wanted adds up their GPUs. */
 static bool harvest_replica(struct harvest *harvest, struct cs_host *host,
                             struct task_id task, uint32_t serve, uint32_t *wanted)
 {
     struct cs_want want = { .role = cs_task(host, task)->role,
                             .pool_mask = serve };
     uint32_t gpus = cs_task(host, task)->gpus, count;
+    int64_t due_ns = clock_after(cs_task(host, task)->ready_ns, harvest->delay_ns);
+    bool due = cs_now_ns(host) >= due_ns;
 
     if (gpus == 0)
         want.pool_mask = 0;
@@ -193,9 +194,11 @@ static bool harvest_replica(struct harvest *harvest, struct cs_host *host,
     if (gpus == 0)
         return false;
     count = harvest_choose(harvest, host, task, &want, *wanted + gpus);
-    for (uint32_t i = 0; i < count; i++)
-        cs_take_back(host, harvest->take[i], harvest->delay_ns);
-    if (count > 0 && harvest->delay_ns == 0 && harvest_start(host, task, want))
+    if (count > 0 && !due)
+        cs_wake_at(host, due_ns);
+    for (uint32_t i = 0; due && i < count; i++)
+        cs_take_back(host, harvest->take[i], 0);
+    if (count > 0 && due && harvest_start(host, task, want))
         return true;
     if (count > 0)
         *wanted += gpus;
@@ -217,7 +220,7 @@ static bool harvest_other(struct cs_host *host, struct task_id task,
     return harvest_start(host, task, want);
 }
 
-/* Goes through the queue once, services first.  As soon as a replica waits for what is
+/* Goes through the queue once, services first.  As soon as a replica waits for what will be
  * taken back, no rollout borrows in this decision: it would be taken back at once. */
 static void harvest_decide(void *self, struct cs_host *host)
 {

@@ -151,9 +151,9 @@ static uint32_t hybrid_lenders(const struct hybrid *hybrid,
 
     for (uint32_t p = 0; p < cs_pool_count(host); p++) {
         uint32_t bit = 1u << p;
-        double keep = hybrid->reserve * cs_total_gpus(host, bit);
+        uint32_t keep = cs_share_up(hybrid->reserve, cs_total_gpus(host, bit));
         uint32_t spare = cs_free_gpus(host, bit) + cs_idle_gpus(host, bit);
-        if (!(home & bit) && spare >= gpus + keep)
+        if (!(home & bit) && spare >= keep && spare - keep >= gpus)
             mask |= bit;
     }
     return mask;

@@ -48,7 +48,7 @@ static enum cs_verdict static_start(const struct divided *divided,
     const struct cs_task *task = cs_task(host, id);
     const struct job_form *form = cs_request(host, task->job)->form;
     struct cs_want want[FORM_ROLES_MAX] = { 0 };
-    double most = divided->share_max * cs_total_gpus(host, 0);
+    uint32_t most = cs_share_down(divided->share_max, cs_total_gpus(host, 0));
 
     /* A kind whose single job is larger than its share may run one. */
     if (divided->share_max < 1 && static_held(host, form) > 0 &&

@@ -16,7 +16,6 @@
  * alpha: only that share of the waiting, the oldest, are matched.  A job that can
  * run nowhere now, as nodes are out of service or not rented, is not matched.
  */
-#include <float.h>
 #include <math.h>
 
 #include "policies/params.h"
@@ -176,7 +175,7 @@ static void allox_decide(void *self, struct cs_host *host)
 
     if (waiting == 0 || cs_free_gpus(host, 0) == 0)
         return;
-    jobs = (uint32_t)ceil(a->alpha * waiting * (1 - DBL_EPSILON));
+    jobs = cs_share_up(a->alpha, waiting);
     if (jobs > a->depth_max)
         cs_limit_reached(host);
     jobs = jobs < a->depth_max ? jobs : (uint32_t)a->depth_max;

@@ -47,6 +47,6 @@ const struct cs_policy fewest_gpus_policy = {
     .name = "fewest-gpus",
     .cites = "gu2019tiresias",
     .summary = "fewest GPUs first, preempting",
-    .flags = CS_PREEMPTS | CS_TAKES_OVER | CS_COUNTS_WHOLE,
+    .flags = CS_PREEMPTS | CS_TAKES_OVER | CS_COUNTS_WHOLE | CS_ONE_KIND,
     .decide = fewest_gpus_decide,
 };

@@ -44,6 +44,6 @@ const struct cs_policy srsf_policy = {
     .name = "srsf",
     .cites = "gu2019tiresias",
     .summary = "shortest remaining service (time x GPUs) first, preempting",
-    .flags = CS_PREEMPTS | CS_ASKS_ESTIMATES | CS_TAKES_OVER | CS_COUNTS_WHOLE,
+    .flags = CS_PREEMPTS | CS_ASKS_ESTIMATES | CS_TAKES_OVER | CS_COUNTS_WHOLE | CS_ONE_KIND,
     .decide = srsf_decide,
 };

@@ -47,6 +47,6 @@ const struct cs_policy srtf_policy = {
     .name = "srtf",
     .cites = "gu2019tiresias",
     .summary = "shortest remaining time first, preempting",
-    .flags = CS_PREEMPTS | CS_ASKS_ESTIMATES | CS_TAKES_OVER | CS_COUNTS_WHOLE,
+    .flags = CS_PREEMPTS | CS_ASKS_ESTIMATES | CS_TAKES_OVER | CS_COUNTS_WHOLE | CS_ONE_KIND,
     .decide = srtf_decide,
 };

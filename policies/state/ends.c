@@ -182,39 +182,53 @@ static uint32_t next_part(const struct cs_host *host, uint32_t gpu, uint32_t aft
     return best;
 }
 
-/* Returns the thousandths of a GPU that are free now. */
-static uint32_t free_part(const struct cs_host *host, uint32_t gpu)
+/* Returns the part of a GPU that is free now. */
+static struct cs_part free_part(const struct cs_host *host, uint32_t gpu)
 {
-    uint32_t node = gpu / NODE_GPUS_MAX;
+    uint32_t node = gpu / NODE_GPUS_MAX, i = gpu % NODE_GPUS_MAX;
 
     assert(host->cluster->parts != NULL && node < host->spec->node_count);
-    return cluster_left(host->cluster, node)[gpu % NODE_GPUS_MAX];
+    return (struct cs_part) { cluster_left(host->cluster, node)[i],
+                              cluster_mib_left(host->cluster, node)[i] };
 }
 
-int64_t host_part_when(const struct cs_host *host, uint32_t gpu, uint32_t milli)
+/* Adds what a lease of a part gives back when it ends.  Memory that is not known
+ * (UINT32_MAX) stays so. */
+static void add_part(const struct cs_host *host, uint32_t lease, struct cs_part *left)
 {
-    uint32_t left = free_part(host, gpu), i = ID_NONE;
+    const struct cs_lease *pub = &host->leases->slot[lease].pub;
+    uint32_t mib = pub->placement.share->gpu_mib;
 
-    assert(milli > 0 && milli < GPU_MILLI);
-    if (left >= milli)
+    left->milli += pub->gpu_milli;
+    left->mib = left->mib < UINT32_MAX - mib ? left->mib + mib : UINT32_MAX;
+    assert(left->milli <= GPU_MILLI);
+}
+
+int64_t host_part_when(const struct cs_host *host, uint32_t gpu, struct cs_part part)
+{
+    struct cs_part left = free_part(host, gpu);
+    uint32_t i = ID_NONE;
+
+    assert(part.milli > 0 && part.milli < GPU_MILLI);
+    if (host_part_fits(left, part))
         return host_now(host);
     while ((i = next_part(host, gpu, i)) != ID_NONE) {
-        left += host->leases->slot[i].pub.gpu_milli;
-        if (left >= milli)
+        add_part(host, i, &left);
+        if (host_part_fits(left, part))
             return host->leases->slot[i].pub.expected_end_ns;
     }
     return CLOCK_NEVER_NS;
 }
 
-uint32_t host_part_by(const struct cs_host *host, uint32_t gpu, int64_t at_ns)
+struct cs_part host_part_by(const struct cs_host *host, uint32_t gpu, int64_t at_ns)
 {
-    uint32_t left = free_part(host, gpu);
+    struct cs_part left = free_part(host, gpu);
     const struct host_part_ends *parts = host->waiting->part_ends;
 
     for (uint32_t i = parts->first[gpu]; i != ID_NONE; i = parts->next[i])
         if (host->leases->slot[i].pub.expected_end_ns <= at_ns)
-            left += host->leases->slot[i].pub.gpu_milli;
-    assert(left <= GPU_MILLI);
+            add_part(host, i, &left);
+    assert(left.milli <= GPU_MILLI);
     return left;
 }
 

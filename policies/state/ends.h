@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "policies/plan.h"
 #include "policies/state/state.h"
 
 /* Sets the expected end of a live lease; forgets it before the lease goes. */
@@ -42,11 +43,15 @@ bool host_pool_ends_when(const struct cs_host *host, uint32_t pool_mask, uint32_
 
 /* Returns a GPU of which leases hold parts, and ID_NONE after the last.  *at: 0 at first. */
 uint32_t host_next_part_gpu(const struct cs_host *host, uint32_t *at);
-/* Returns the time from which so many thousandths of it should be free; CLOCK_NEVER_NS:
- * never. */
-int64_t host_part_when(const struct cs_host *host, uint32_t gpu, uint32_t milli);
-/* Returns how many thousandths of it should be free by a time. */
-uint32_t host_part_by(const struct cs_host *host, uint32_t gpu, int64_t at_ns);
+/* Returns the time from which such a part of it should be free; CLOCK_NEVER_NS: never. */
+int64_t host_part_when(const struct cs_host *host, uint32_t gpu, struct cs_part part);
+/* Returns the part of it that should be free by a time. */
+struct cs_part host_part_by(const struct cs_host *host, uint32_t gpu, int64_t at_ns);
+/* Is the part `needs` within the part `has`? */
+static inline bool host_part_fits(struct cs_part has, struct cs_part needs)
+{
+    return has.milli >= needs.milli && has.mib >= needs.mib;
+}
 
 /* ---- on some groups of nodes: bit g is the g-th, UINT64_MAX all ---- */
 

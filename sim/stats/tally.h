@@ -26,9 +26,8 @@ struct gauge {
     double level, area;         /* area is level x seconds since from_ns */
 };
 
-/* Adds a sample, which must be finite.  tally_merge() adds all samples of
- * another tally.  tally_sd() returns the standard deviation, by count - 1; 0
- * below two. */
+/* Adds a sample, which must be finite.  tally_sd() returns the standard deviation, by
+ * count - 1; 0 below two. */
 void tally_add(struct tally *tally, double sample);
 double tally_sd(const struct tally *tally);
 

@@ -234,31 +234,56 @@ static void a_bound_starts_all_workers_at_once(void **state)
     world_close(&world);
 }
 
-/* From 8 GPUs to 64, each number on 1 to 16 nodes, some gangs are too slow and none is left
- * out.  To 128 there are more than are tried: a bound over some of them would be none. */
-static void a_bound_that_did_not_try_all_gangs_is_none(void **state)
+/* Runs one job of a role `train` on nodes of 8 GPUs, and returns its bound. */
+static double bound_of_training(uint32_t nodes, const char *train)
 {
-    static const unsigned most[] = { 64, 128 };
+    char text[1000];
+    struct world world = { 0 };
+    struct trial_result result;
+
+    snprintf(text, sizeof text,
+             "experiment: t\nseeds: 1\ncluster: {nodes: [{name: n, count: %u, gpus: {type: "
+             "a100-80, count: 8}, cpu: {type: epyc-7763, sockets: 2}, memory: 1TB, nics: "
+             "{type: ib-hdr, count: 8}}], storage: {bandwidth: 20GB/s}}\n"
+             "workload: {arrival: {process: all_at_once}, jobs: 1, mix: [{recipe: sft, model: "
+             "qwen2.5-1.5b, method: lora, batch: 1024, sequence: 1024, steps: 50, train: "
+             "{%s}}]}\npolicies: [fcfs]\n", nodes, train);
+    if (!world_open(&world, text) || !world_run(&world, 0, NULL, NULL, &result))
+        fail_msg("%s", world_error(&world));
+    assert_true(result.value[METRIC_JCT_MEAN] > 0);
+    double bound = result.value[METRIC_JCT_BOUND];
+    assert_true(isnan(bound) || bound <= result.value[METRIC_JCT_MEAN]);
+    world_close(&world);
+    return bound;
+}
+
+/* Steps of 1,024 sequences take the least time on the most GPUs that divide them, so a job
+ * that may have 8 to 128 has the bound of one that has 128.  They are on 16 nodes at most,
+ * as there are no more: from 8 GPUs to 128 there are 940 gangs then, and 7,268 on nodes
+ * without end.  On 64 nodes 8 to 512 GPUs have 14,596. */
+static void an_elastic_job_has_the_bound_of_its_most_gpus(void **state)
+{
+    static const struct { uint32_t nodes; const char *elastic, *most; } of[] = {
+        { 16, "gpus: 8, min: 8, max: 64", "gpus: 64" },
+        { 16, "gpus: 8, min: 8, max: 128", "gpus: 128" },
+        { 64, "gpus: 8, min: 8, max: 512", "gpus: 512" },
+    };
 
     (void)state;
-    for (int i = 0; i < 2; i++) {
-        char text[1000];
-        struct world world = { 0 };
-        struct trial_result result;
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        double most = bound_of_training(of[i].nodes, of[i].most);
 
-        snprintf(text, sizeof text,
-                 "experiment: t\nseeds: 1\ncluster: {nodes: [{name: n, count: 16, gpus: {type: "
-                 "a100-80, count: 8}, cpu: {type: epyc-7763, sockets: 2}, memory: 1TB, nics: "
-                 "{type: ib-hdr, count: 8}}], storage: {bandwidth: 20GB/s}}\n"
-                 "workload: {arrival: {process: all_at_once}, jobs: 1, mix: [{recipe: sft, model: "
-                 "qwen2.5-1.5b, method: lora, batch: 1024, sequence: 1024, steps: 50, train: "
-                 "{gpus: 8, min: 8, max: %u}}]}\npolicies: [fcfs]\n", most[i]);
-        if (!world_open(&world, text) || !world_run(&world, 0, NULL, NULL, &result))
-            fail_msg("%s", world_error(&world));
-        assert_true(result.value[METRIC_JCT_MEAN] > 0);
-        assert_true(isnan(result.value[METRIC_JCT_BOUND]) == (i == 1));
-        world_close(&world);
+        assert_true(most > 0);
+        assert_true(bound_of_training(of[i].nodes, of[i].elastic) == most);
     }
+}
+
+/* From 8 GPUs to 2,048 on up to 256 nodes there are more gangs than are tried: a bound over
+ * some of them would be none. */
+static void a_bound_that_did_not_try_all_gangs_is_none(void **state)
+{
+    (void)state;
+    assert_true(isnan(bound_of_training(256, "gpus: 8, min: 8, max: 2048")));
 }
 
 int main(void)
@@ -271,6 +296,7 @@ int main(void)
         cmocka_unit_test(rollouts_last_longer_with_their_draw),
         cmocka_unit_test(steps_simulated_one_by_one_have_no_bound),
         cmocka_unit_test(a_bound_starts_all_workers_at_once),
+        cmocka_unit_test(an_elastic_job_has_the_bound_of_its_most_gpus),
         cmocka_unit_test(a_bound_that_did_not_try_all_gangs_is_none),
     };
 

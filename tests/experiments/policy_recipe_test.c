@@ -243,10 +243,13 @@ static void what_a_policy_cannot_do_is_told_before_it_runs(void **state)
 
     check_kind("recipe: trace, gpus: 1, duration: 1h, role: {pool: train}", &told, &warned);
     assert_int_equal(told.count, 0);
-    assert_int_equal(warned.count, 5);
+    assert_int_equal(warned.count, 12);
     assert_true(is_told(&warned, "optimus") && is_told(&warned, "afs") &&
-                is_told(&warned, "elasticflow") && is_told(&warned, "themis"));
-    assert_string_equal(warned.text[0], "policy themis plans all GPUs as one kind, and j may "
+                is_told(&warned, "elasticflow") && is_told(&warned, "themis") &&
+                is_told(&warned, "srsf") && is_told(&warned, "fewest-gpus") &&
+                is_told(&warned, "las") && is_told(&warned, "dlas") &&
+                is_told(&warned, "gittins") && is_told(&warned, "time-slice"));
+    assert_string_equal(warned.text[0], "policy srtf plans all GPUs as one kind, and j may "
                         "not use those of pool rollout: jobs may wait beside idle GPUs");
     check_kind("recipe: trace, gpus: 1, duration: 1h", &told, &warned);
     assert_int_equal(warned.count, 0);

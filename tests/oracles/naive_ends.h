@@ -252,27 +252,33 @@ uint32_t host_next_part_gpu(const struct cs_host *host, uint32_t *at)
     return ID_NONE;
 }
 
-uint32_t host_part_by(const struct cs_host *host, uint32_t gpu, int64_t at_ns)
+struct cs_part host_part_by(const struct cs_host *host, uint32_t gpu, int64_t at_ns)
 {
-    uint32_t left = cluster_left(host->cluster, gpu / NODE_GPUS_MAX)[gpu % NODE_GPUS_MAX];
+    struct cs_part left = { 0, 0 };
+    uint64_t mib = cluster_mib_left(host->cluster, gpu / NODE_GPUS_MAX)[gpu % NODE_GPUS_MAX];
+
+    left.milli = cluster_left(host->cluster, gpu / NODE_GPUS_MAX)[gpu % NODE_GPUS_MAX];
 
     for (uint32_t i = 0; i < host_held(host)->count; i++) {
         const struct cs_lease *lease = naive_lease(host, i);
-        if (naive_is_part(lease) && naive_gpu(lease) == gpu && lease->expected_end_ns <= at_ns)
-            left += lease->gpu_milli;
+        if (naive_is_part(lease) && naive_gpu(lease) == gpu && lease->expected_end_ns <= at_ns) {
+            left.milli += lease->gpu_milli;
+            mib += lease->placement.share[0].gpu_mib;
+        }
     }
+    left.mib = mib > UINT32_MAX ? UINT32_MAX : (uint32_t)mib;
     return left;
 }
 
-int64_t host_part_when(const struct cs_host *host, uint32_t gpu, uint32_t milli)
+int64_t host_part_when(const struct cs_host *host, uint32_t gpu, struct cs_part part)
 {
     int64_t best = CLOCK_NEVER_NS;
 
-    if (cluster_left(host->cluster, gpu / NODE_GPUS_MAX)[gpu % NODE_GPUS_MAX] >= milli)
+    if (host_part_fits(host_part_by(host, gpu, -1), part))
         return host_now(host);
     for (uint32_t i = 0; i < host_held(host)->count; i++) {
         int64_t at = naive_lease(host, i)->expected_end_ns;
-        if (at < best && host_part_by(host, gpu, at) >= milli)
+        if (at < best && host_part_fits(host_part_by(host, gpu, at), part))
             best = at;
     }
     return best;

@@ -3,6 +3,8 @@
  * naive_reach.h - policies/host/reach.c by a walk over all GPUs and leases at each
  * question.  It stands behind naive_ends.h.
  */
+#include <math.h>
+
 #include "models/catalogue/catalogue.h"
 #include "policies/cores.h"
 #include "policies/plan.h"
@@ -34,59 +36,93 @@ int64_t cs_groups_cores_ns(struct cs_host *host, uint64_t groups, int64_t milli,
 }
 
 /* What is left of a GPU that somebody holds, once all have gone that go by then. */
-static uint32_t naive_left_by(const struct cs_host *host, uint32_t node, uint32_t gpu,
-                              int64_t at_ns)
+static struct cs_part naive_left_by(const struct cs_host *host, uint32_t node, uint32_t gpu,
+                                    int64_t at_ns)
 {
-    uint32_t left = cluster_left(host->cluster, node)[gpu];
+    uint32_t milli = cluster_left(host->cluster, node)[gpu];
+    uint64_t mib = cluster_mib_left(host->cluster, node)[gpu];
 
     for (uint32_t i = 0; i < host_held(host)->count; i++) {
         const struct cs_lease *lease = naive_lease(host, i);
         for (uint32_t s = 0; s < lease->placement.share_count; s++)
             if (lease->expected_end_ns <= at_ns && lease->placement.share[s].node == node &&
-                (lease->placement.share[s].gpu_mask >> gpu & 1))
-                left += naive_is_part(lease) ? lease->gpu_milli : GPU_MILLI;
+                (lease->placement.share[s].gpu_mask >> gpu & 1)) {
+                milli += naive_is_part(lease) ? lease->gpu_milli : GPU_MILLI;
+                mib += lease->placement.share[s].gpu_mib;
+            }
     }
-    return left;
+    return (struct cs_part) { milli, mib > UINT32_MAX ? UINT32_MAX : (uint32_t)mib };
 }
 
-/* Returns on how many GPUs there will be so much room, and the largest. */
-static uint64_t naive_room_by(const struct cs_host *host, uint64_t groups, uint32_t milli,
-                              int64_t at_ns, uint32_t *most)
+/* The memory of the smallest GPU of the groups, in MiB. */
+static double naive_smallest_mib(const struct cs_host *host, uint64_t groups)
+{
+    double least = UINT32_MAX;
+
+    for (uint32_t n = 0; n < host->spec->node_count; n++) {
+        const struct gpu_type *gpu = cluster_group_of(host->spec, n)->gpu;
+        if (gpu != NULL && gpu->memory_bytes > 0 && naive_on(host, groups, n))
+            least = fmin(least, floor(gpu->memory_bytes / (1 << 20)));
+    }
+    return least;
+}
+
+/* Returns on how many GPUs there will be such room, and the largest: by thousandths, then by
+ * memory, which of a whole GPU is that of the smallest. */
+static uint64_t naive_room_by(const struct cs_host *host, uint64_t groups, struct cs_part part,
+                              int64_t at_ns, struct cs_part *most)
 {
     uint64_t count = naive_free_gpus(host, groups);
 
-    *most = count > 0 ? GPU_MILLI : 0;
+    *most = (struct cs_part) { count > 0 ? GPU_MILLI : 0, 0 };
     for (uint32_t n = 0; n < host->spec->node_count; n++)
         for (uint32_t g = 0; naive_on(host, groups, n) && g < cluster_group_of(host->spec, n)->gpus;
              g++) {
-            uint32_t left = host->cluster->free_mask[n] >> g & 1
-                                ? 0 : naive_left_by(host, n, g, at_ns);
-            count += left >= milli;
-            *most = left > *most ? left : *most;
+            struct cs_part left = naive_left_by(host, n, g, at_ns);
+            bool whole = left.milli == GPU_MILLI;
+            if ((host->cluster->free_mask[n] >> g & 1) || left.milli < part.milli ||
+                (!whole && left.mib < part.mib))
+                continue;
+            count++;
+            if (left.milli > most->milli || (left.milli == most->milli && left.mib > most->mib))
+                *most = left;
         }
+    if (most->milli == GPU_MILLI)
+        most->mib = (uint32_t)naive_smallest_mib(host, groups);
     return count;
+}
+
+int64_t cs_room_for_part_ns(struct cs_host *host, uint64_t groups, struct cs_part part,
+                            uint32_t *spare, struct cs_part *beside)
+{
+    int64_t best = CLOCK_NEVER_NS;
+    struct cs_part most;
+
+    *spare = 0;
+    *beside = (struct cs_part) { 0, 0 };
+    if (naive_room_by(host, groups, part, host_now(host), &most) > 0)
+        best = host_now(host);
+    for (uint32_t i = 0; i < host_held(host)->count; i++) {
+        int64_t at = naive_lease(host, i)->expected_end_ns;
+        if (at > host_now(host) && at < best && naive_room_by(host, groups, part, at, &most) > 0)
+            best = at;
+    }
+    if (best != CLOCK_NEVER_NS) {
+        *spare = (uint32_t)naive_room_by(host, groups, part, best, &most) - 1;
+        beside->milli = most.milli - part.milli;
+        beside->mib = most.mib < part.mib ? 0 : most.mib - part.mib;
+    }
+    return best;
 }
 
 int64_t cs_part_free_ns(struct cs_host *host, uint64_t groups, uint32_t milli,
                         uint32_t *spare, uint32_t *beside)
 {
-    int64_t best = CLOCK_NEVER_NS;
-    uint32_t most;
+    struct cs_part left, part = { milli, 0 };
+    int64_t at = cs_room_for_part_ns(host, groups, part, spare, &left);
 
-    *spare = *beside = 0;
-    if (naive_room_by(host, groups, milli, host_now(host), &most) > 0)
-        best = host_now(host);
-    for (uint32_t i = 0; i < host_held(host)->count; i++) {
-        int64_t at = naive_lease(host, i)->expected_end_ns;
-        if (at > host_now(host) && at < best &&
-            naive_room_by(host, groups, milli, at, &most) > 0)
-            best = at;
-    }
-    if (best != CLOCK_NEVER_NS) {
-        *spare = (uint32_t)naive_room_by(host, groups, milli, best, &most) - 1;
-        *beside = most - milli;
-    }
-    return best;
+    *beside = left.milli;
+    return at;
 }
 
 uint32_t cs_lease_gpus_on(const struct cs_host *host, struct lease_id lease, uint64_t groups)

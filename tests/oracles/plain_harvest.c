@@ -66,7 +66,7 @@ static uint32_t most_of_rest(const struct plain_harvest *h, struct cs_host *host
     const struct role_spec *role = &cs_request(host, of->job)->form->role[of->role];
     uint32_t unit = role->gpus_multiple > 1 ? role->gpus_multiple : 1;
     int64_t rest = (int64_t)cs_free_gpus(host, pool) + cs_idle_gpus(host, pool) -
-                   (int64_t)floor(h->reserve * cs_total_gpus(host, pool));
+                   (int64_t)ceil(h->reserve * cs_total_gpus(host, pool) - 1e-9);
     int64_t size = cs_most_gpus(host, task);
 
     if (rest < 0)
@@ -159,11 +159,18 @@ static bool begin_replica(const struct plain_harvest *h, struct cs_host *host,
         return true;
     go = gpus == 0 ? 0 : fewest_to_go(host, task, &want, lent, list_lent(host, pool, lent),
                                       *promised + gpus);
-    for (uint32_t i = 0; i < go; i++)
-        cs_take_back(host, lent[i], h->delay_ns);
-    if (go > 0 && h->delay_ns <= 0 && begin(host, task, want))
-        return true;
-    *promised += go > 0 ? gpus : 0;
+    if (go == 0)
+        return false;
+    const int64_t patience = h->delay_ns - (cs_now_ns(host) - cs_task(host, task)->ready_ns);
+    if (patience > 0) {
+        cs_wake_at(host, cs_now_ns(host) + patience);
+    } else {
+        while (go > 0)
+            cs_take_back(host, lent[--go], 0);
+        if (begin(host, task, want))
+            return true;
+    }
+    *promised += gpus;
     return false;
 }
 

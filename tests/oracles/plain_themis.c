@@ -192,7 +192,7 @@ static void offer(struct plain_themis *t, struct cs_host *host, bool due)
         t->app[i].keeps = !due && cs_size_now(host, t->app[i].job) > 0;
         t->app[i].offered =
             !t->app[i].keeps &&
-            (worse == 0 || worse < (uint32_t)ceil((1 - t->f) * t->count));
+            (worse == 0 || worse < (1 - t->f) * t->count - 1e-9);
     }
 }
 

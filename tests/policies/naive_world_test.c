@@ -174,24 +174,26 @@ static void same_file(const struct program *program, const char *file)
     free(slow);
 }
 
-/* Jobs that come in bursts, of five tenants. */
+/* Jobs that come in bursts, of five tenants; `part` and `mib` are for parts of GPUs. */
 static void write_trace(const char *path)
 {
+    static const char *const part[] = { "0.25", "0.5", "0.6", "0.75", "1" };
     FILE *file = fopen(path, "w");
     struct rng rng;
     uint64_t at = 0;
 
     assert_non_null(file);
     rng_init(&rng, 7, "naive", 0);
-    fputs("job,submit,duration,gpus,tenant\n", file);
+    fputs("job,submit,duration,gpus,tenant,part,mib\n", file);
     for (int i = 0; i < 150; i++) {
         uint64_t few = 1 + rng_below(&rng, 4), many = 1 + rng_below(&rng, 24);
         if (rng_below(&rng, 5) == 0)
             at += rng_below(&rng, 400);
-        fprintf(file, "%d,%d,%d,%d,t%d\n", i, (int)at,
+        fprintf(file, "%d,%d,%d,%d,t%d,", i, (int)at,
                 1 + (int)(rng_below(&rng, 30) * rng_below(&rng, 30)),
                 (int)(rng_below(&rng, 4) == 0 ? many : few),
                 (int)rng_below(&rng, 5));
+        fprintf(file, "%s,%d\n", part[i * 7 % 5], i * 7919 % 44000);
     }
     fclose(file);
 }
@@ -528,6 +530,25 @@ static void promised_parts_are_the_same_on_a_naive_order(void **state)
     both_write_the_same(text);
 }
 
+/* The same with memory of GPUs, which is short where thousandths are not. */
+static void promised_memory_is_the_same_on_a_naive_order(void **state)
+{
+    static const char text[] =
+        "experiment: naive\nseeds: 1\nuntil: drained\n"
+        "cluster: {nodes: [{name: a, count: 1, gpus: {type: a100-80, count: 1}, cpu: {type: "
+        "epyc-7763}, memory: 512GB}, {name: b, count: 1, gpus: {type: l40s, count: 2}, cpu: "
+        "{type: epyc-7763}, memory: 512GB}]}\n"
+        "workload: {trace: {file: x.csv, columns: {job: job, submit: submit, duration: duration, "
+        "gpus: part, gpu_memory_mib: mib}}}\n"
+        "policies:\n"
+        "  - {policy: easy, name: a, estimate: noisy, noise: 1}\n"
+        "  - {policy: easy, name: b, placement: spread}\n"
+        "  - {policy: easy, name: c, placement: fgd, depth_max: 3}\n" OUTPUT;
+
+    (void)state;
+    both_write_the_same(text);
+}
+
 /* Jobs that are stopped for each other, whose keys move with time: where nodes fail, as well. */
 static void deals_are_the_same_on_a_naive_order(void **state)
 {
@@ -571,6 +592,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(parts_run_the_same_on_a_naive_order),
         cmocka_unit_test(nodes_that_go_run_the_same_on_a_naive_order),
         cmocka_unit_test(promised_parts_are_the_same_on_a_naive_order),
+        cmocka_unit_test(promised_memory_is_the_same_on_a_naive_order),
         cmocka_unit_test(deals_are_the_same_on_a_naive_order),
     };
 

@@ -106,6 +106,95 @@ static void conservative_starts_a_promised_job_where_nothing_ends(void **state)
     world_close(&world);
 }
 
+/* Runs so many jobs of a GPU for 100 s that all come at 0 s, and returns how many of them
+ * start then. */
+static uint32_t start_at_once(const char *nodes, const char *role, uint32_t jobs,
+                              const char *policy)
+{
+    struct world world = { 0 };
+    struct world_job job[JOBS];
+    char text[800];
+    uint32_t count = 0;
+
+    assert_true(jobs <= JOBS);
+    snprintf(text, sizeof text, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+             "[%s]}\nworkload: {arrival: {process: all_at_once}, jobs: %u, mix: [{recipe: "
+             "trace, gpus: 1, duration: 100s%s}]}\npolicies: [{policy: %s}]\n", nodes, jobs,
+             role, policy);
+    if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s: %s", policy, world_error(&world));
+    for (uint32_t j = 0; j < jobs; j++)
+        count += job[j].start_s == 0;
+    world_close(&world);
+    return count;
+}
+
+/* Doubles say 0.29 * 100 = 28.999999999999996 and 0.14 * 100 = 14.000000000000002: a kind may
+ * have 29 GPUs, and 86 are lent besides the one at home.  Of 13.5% 14 are kept, too; of 29.9% of
+ * the GPUs a kind may have 29. */
+static void shares_of_gpus_are_whole_gpus(void **state)
+{
+    static const char nodes[] = "{name: n, count: 25, gpus: {type: generic, count: 4}}";
+    static const char lends[] = "{name: h, count: 1, gpus: {type: generic, count: 1}}, "
+                                "{name: n, count: 25, gpus: {type: generic, count: 4}}";
+
+    (void)state;
+    assert_int_equal(start_at_once(nodes, "", 110, "static, share_max: 29%"), 29);
+    assert_int_equal(start_at_once(nodes, "", 110, "static, share_max: 29.9%"), 29);
+    assert_int_equal(start_at_once(lends, ", role: {home: h}", 110, "hybrid, reserve: 14%"), 87);
+    assert_int_equal(start_at_once(lends, ", role: {home: h}", 110, "hybrid, reserve: 13.5%"), 87);
+    assert_int_equal(start_at_once(lends, ", role: {home: h}", 110, "hybrid, reserve: 0%"), 101);
+}
+
+/* Runs easy over jobs of parts of one V100, which has 32,768 MiB. */
+static void run_on_v100(const char *jobs, struct world_job *job)
+{
+    struct world world = { .folder = "/tmp/clustersim-test-XXXXXX" };
+
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", jobs);
+    if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: "
+                    "n, count: 1, gpus: {type: v100-32, count: 1}, cpu: {type: epyc-7763}, "
+                    "memory: 128GB}]}\nworkload: {trace: {file: jobs.csv, columns: {job: job, "
+                    "submit: submit, duration: run, gpus: gpus, gpu_memory_mib: mib}}}\n"
+                    "policies: [easy]\n") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    world_close(&world);
+}
+
+/* Job 2 stands in front.  It has its part of the GPU at once, but its memory at 100 s, when
+ * job 0 ends: 32,768 - 10,000 MiB are free then.  Job 3 may run beside it, on 0.3 of the GPU
+ * and 2,768 MiB, from 2 s on. */
+static void easy_promises_memory_with_a_part_of_a_gpu(void **state)
+{
+    struct world_job job[4];
+
+    (void)state;
+    run_on_v100("job,submit,run,gpus,mib\n0,0,100,0.2,20000\n1,0,1000,0.2,10000\n"
+                "2,1,100,0.5,20000\n3,2,500,0.3,2000\n", job);
+    assert_true(job[2].start_s == 100);
+    assert_true(job[3].start_s == 2);
+}
+
+/* At 100 s, when job 0 ends, job 2 is to have 0.6 of the GPU and 20,000 MiB beside job 1.
+ * That leaves 0.3 and 2,768 MiB.  Job 3 of 5,000 MiB would keep it waiting until 502 s, job 4
+ * of 2,000 would not.  768 MiB are left then: too few for job 5, enough for job 6. */
+static void easy_leaves_the_memory_that_it_promised(void **state)
+{
+    struct world_job job[7];
+
+    (void)state;
+    run_on_v100("job,submit,run,gpus,mib\n0,0,100,0.5,10000\n1,0,1000,0.1,10000\n"
+                "2,1,100,0.6,20000\n3,2,500,0.3,5000\n4,3,500,0.2,2000\n"
+                "5,4,500,0.05,769\n6,5,500,0.05,768\n", job);
+    assert_true(job[2].start_s == 100);
+    assert_true(job[3].start_s == 200);
+    assert_true(job[4].start_s == 3);
+    assert_true(job[5].start_s == 200);
+    assert_true(job[6].start_s == 5);
+}
+
 /* With every estimate too short or too long, all the same all jobs end, and
  * a hole that a short job leaves is used at once. */
 static void conservative_survives_wrong_estimates(void **state)
@@ -384,6 +473,9 @@ int main(void)
         cmocka_unit_test(fewest_gpus_agrees_with_the_oracle),
         cmocka_unit_test(las_agrees_with_the_oracle),
         cmocka_unit_test(conservative_keeps_every_reservation),
+        cmocka_unit_test(shares_of_gpus_are_whole_gpus),
+        cmocka_unit_test(easy_promises_memory_with_a_part_of_a_gpu),
+        cmocka_unit_test(easy_leaves_the_memory_that_it_promised),
         cmocka_unit_test(conservative_survives_wrong_estimates),
         cmocka_unit_test(
             conservative_starts_a_promised_job_where_nothing_ends),

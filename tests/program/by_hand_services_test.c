@@ -339,8 +339,8 @@ static void a_pass_counts_the_mean_of_prompts_that_are_drawn(void **state)
 
 /* ---- GPUs lent to rollouts ----------------------------------------------- */
 
-/* Runs services beside GRPO jobs that all start at 0 s, under `harvest`, at once and after
- * 30 s.  The nodes of the services: `count` of `gpus` A100; a gang keeps to one of them.
+/* Runs services beside GRPO jobs that all start at 0 s, under `harvest`, at once, after 30 s
+ * and after an hour.  The nodes of the services: `count` of `gpus` A100; a gang keeps to one.
  * A pass takes 10 s, alone; 60 requests at 200 s are seen by the look at 210 s, which wants
  * as many replicas of `chat` as there may be.  A rollout takes minutes. */
 static void lend(const char *count, const char *gpus, const char *services, const char *jobs,
@@ -369,6 +369,7 @@ static void lend(const char *count, const char *gpus, const char *services, cons
              "       data: {cores: 8}}\n"
              "policies:\n  - {policy: harvest, name: now, placement: first_fit}\n"
              "  - {policy: harvest, name: late, placement: first_fit, delay: 30s}\n"
+             "  - {policy: harvest, name: patient, placement: first_fit, delay: 1h}\n"
              "output: {tables: [summary, jobs, phases], plots: []}\n", count, gpus, services,
              times, jobs, rollout);
     hand_run(&program, yaml, NULL);
@@ -421,6 +422,22 @@ static void no_more_goes_back_than_replicas_take(void **state)
         hand_near(job(policy[p], "2", "preemptions"), 1);
         hand_near(job(policy[p], "3", "preemptions"), 1);
     }
+}
+
+/* One node of three: a replica and two rollouts, of which one ends before the hour is over.
+ * The second replica has its GPU then, and nothing is stopped, then or later. */
+static void a_replica_that_finds_room_stops_nothing(void **state)
+{
+    (void)state;
+    lend("1", "3", CHAT("1", "2"), "2", "1");
+    double first = hand_phase(&program, "patient", "rollout", 0, "end_s");
+    double second = hand_phase(&program, "patient", "rollout", 1, "end_s");
+
+    assert_true(first > 240 && second > 240 && fmin(first, second) < 3810);
+    hand_near(job("patient", "chat-1", "start_s"), fmin(first, second));
+    for (int j = 1; j <= 2; j++)
+        hand_near(job("patient", j == 1 ? "1" : "2", "preemptions") + 1, 1);
+    hand_near(job("late", "chat-1", "wait_s"), 30);
 }
 
 /* Two nodes of three, and a replica of two GPUs on each: the rollouts of one GPU have what
@@ -479,6 +496,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_lent_goes_back_where_cores_are_short),
         cmocka_unit_test(no_more_goes_back_than_replicas_take),
         cmocka_unit_test(a_rollout_borrows_what_finds_room),
+        cmocka_unit_test(a_replica_that_finds_room_stops_nothing),
         cmocka_unit_test(nothing_goes_back_where_that_does_not_help),
     };
 

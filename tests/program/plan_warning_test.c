@@ -76,6 +76,31 @@ static void who_plans_one_kind_is_told_of_jobs_for_some_gpus(void **state)
     assert_int_equal(warned(nodes, JOBS(""), ONE_KIND, said), 0);
 }
 
+/* What preempts by a key deals GPUs by their number.  Jobs j and k want the T4s, and l may have
+ * either: by the key it is the third, and waits 100 s beside the L4s, which nobody else may
+ * use.  Speeds are no matter, as no end is planned. */
+static void who_deals_a_number_of_gpus_is_told_of_jobs_for_some(void **state)
+{
+    static const char nodes[] = CARD("a", "t4") CARD("b", "l4");
+    static const char dealers[] =
+        "[srtf, srsf, fewest-gpus, las, dlas, gittins, {policy: time-slice, quantum: 100s}]";
+    char *said, *jobs;
+
+    (void)state;
+    program_write(&program, "jobs.csv", "job,t,d,g,y\nj,0,100,4,t4\nk,0,100,4,t4\nl,0,100,4,\n");
+    assert_int_equal(warned(nodes, TYPES, dealers, "may not use those of pool b: jobs may wait "
+                            "beside idle GPUs"), 7);
+    const char *argv[] = { "run", program_path(&program, "e.yaml"), "-q", "-o",
+                           program_path(&program, "out"), NULL };
+    assert_int_equal(program_say(&program, argv, &said), 0);
+    jobs = program_result(&program, "out", "jobs.csv");
+    assert_non_null(jobs);
+    assert_int_equal(count_words(jobs, ",l,trace,0,100,200,100,200,4,l4,"), 7);
+    free(said);
+    free(jobs);
+    assert_int_equal(warned(nodes, JOBS(", rates: {a: 1, b: 2}"), dealers, "as one kind"), 0);
+}
+
 /* By rates of pools, or by laws, which go by the type. */
 static void who_plans_one_kind_is_told_of_unlike_speeds(void **state)
 {
@@ -224,6 +249,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_plans_one_kind_is_told_of_jobs_for_some_gpus),
+        cmocka_unit_test(who_deals_a_number_of_gpus_is_told_of_jobs_for_some),
         cmocka_unit_test(who_plans_one_kind_is_told_of_unlike_speeds),
         cmocka_unit_test(what_a_sweep_brings_is_told),
         cmocka_unit_test(run_and_report_say_it),
