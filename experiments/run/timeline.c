@@ -138,9 +138,9 @@ static double changing_usd(struct timeline *t, uint32_t pool, int64_t now)
 
         if (group->pool != pool || is_constant(group))
             continue;
-        if (group->billed_held)
+        if (group->billed_held && group->price == NULL)
             usd += rent_node_s(t->rent, g, now) / 3600 * group->usd_per_h;
-        else if (group->rent != NULL)
+        else if (group->billed_held || group->rent != NULL)
             usd += rent_used_usd(t->rent, g, now);
         else
             usd += group->node_count * cluster_node_usd(group, 0, now);

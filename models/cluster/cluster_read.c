@@ -203,6 +203,20 @@ static bool is_reclaimed(const struct cluster_spec *spec)
     return false;
 }
 
+/* Does a failure that is drawn take out a node that comes back?  A rented one is replaced. */
+static bool is_repaired(const struct cluster_spec *spec)
+{
+    const struct outage_spec *f = spec->failures;
+
+    assert(f != NULL && spec->node_count > 0);
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        if (spec->group[g].rent == NULL &&
+            (f->node_mtbf_ns > 0 || f->switch_mtbf_ns > 0 ||
+             (f->gpu_mtbf_ns > 0 && spec->group[g].gpus > 0)))
+            return true;
+    return false;
+}
+
 /* Keys of failures where nothing fails, or nothing that they are about. */
 static bool check_failures(const struct cluster_spec *spec,
                            const struct conf_node *conf, struct err *err)
@@ -219,6 +233,11 @@ static bool check_failures(const struct cluster_spec *spec,
             is_reclaimed(spec);
     return conf_acts(conf, "repair", !breaks,
                      "needs gpu_mtbf, node_mtbf or switch_mtbf", err) &&
+           conf_acts(conf, "gpu_mtbf", spec->gpu_count == 0,
+                     "needs nodes with GPUs", err) &&
+           conf_acts(conf, "repair", !is_repaired(spec),
+                     "needs nodes that fail and are not rented: a rented one that "
+                     "fails is replaced", err) &&
            conf_acts(conf, "restart", !stops,
                      "needs something that fails, as node_mtbf, or nodes that "
                      "are taken away", err) &&

@@ -2,9 +2,11 @@
 /*
  * power.h - watts from load.
  *
- * u is the load in [0,1].  GPUs: idle + (max - idle) u^gamma.  Sockets: idle +
- * (max - idle)(2u - u^1.4) (Fan, Weber and Barroso 2007, ISCA).  power.c has
- * the constants with their sources.
+ * u is the load in [0,1].  GPUs: idle + (max - idle) u.  Sockets: idle +
+ * (max - idle)(2u - u^1.4) (Fan, Weber and Barroso 2007, ISCA).  A node takes its watts at
+ * rest and at full load from it; between them each core that works adds the same, which is
+ * at most 12% of max - idle below the curve (at u = 0.43).  power.c has the constants with
+ * their sources.
  */
 #ifndef MODELS_CLUSTER_POWER_H
 #define MODELS_CLUSTER_POWER_H

@@ -494,7 +494,7 @@ static void handle_failure(struct loop *loop, void *self, uint64_t arg)
     (void)arg;
     assert(host->nodes->outage->scheduled);
     host->nodes->outage->scheduled = false;
-    if (!host_goes_on(host))
+    if (!host_goes_on(host->decision))
         return;
     fail_next(host);
     host_outage_wake(host);
@@ -506,7 +506,7 @@ void host_outage_wake(struct cs_host *host)
 
     if (o == NULL || o->scheduled || host->decision->closing)
         return;
-    assert(host_goes_on(host));
+    assert(host_goes_on(host->decision));
     while (find_due_ns(o) < host_now(host))
         fail_next(host);
     if (find_due_ns(o) == CLOCK_NEVER_NS)

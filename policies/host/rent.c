@@ -254,7 +254,7 @@ void host_rent_scale(struct cs_host *host)
 
     struct host_rent *rent = host->nodes->rent;
 
-    if (rent == NULL || !host_goes_on(host) || host->decision->closing)
+    if (rent == NULL || !host_goes_on(host->decision) || host->decision->closing)
         return;
     for (uint32_t g = 0; g < groups; g++) {
         const struct rent_spec *spec = host->spec->group[g].rent;
@@ -322,7 +322,7 @@ static void schedule_change(struct cs_host *host)
             next = at;
     }
     loop_cancel(host->parts.loop, host->nodes->rent->change);
-    if (next != CLOCK_NEVER_NS && host_goes_on(host))
+    if (next != CLOCK_NEVER_NS && host_goes_on(host->decision))
         host->nodes->rent->change =
             loop_at(host->parts.loop, next, LOOP_RANK_OUTAGE, handle_change,
                     host, 0);
@@ -347,7 +347,7 @@ static void follow_supply(struct cs_host *host)
 
 void host_rent_follow(struct cs_host *host)
 {
-    assert(host_goes_on(host));
+    assert(host_goes_on(host->decision));
     if (host->nodes->rent != NULL)
         schedule_change(host);
 }
@@ -360,7 +360,7 @@ static void handle_change(struct loop *loop, void *self, uint64_t arg)
     (void)loop;
     (void)arg;
     assert(host->nodes->rent != NULL);
-    if (host_goes_on(host))
+    if (host_goes_on(host->decision))
         follow_supply(host);
 }
 

@@ -21,6 +21,7 @@
 #include "policies/leases/idle.h"
 #include "policies/leases/power.h"
 #include "policies/policy.h"
+#include "policies/state/decision.h"
 #include "policies/state/full.h"
 #include "policies/state/jobs.h"
 #include "policies/state/news.h"
@@ -320,8 +321,8 @@ static bool is_ahead(const struct cs_host *host, uint32_t g)
 }
 
 /* The time for which an idle node is kept is over.  It stays on if tasks are
- * expected (forecast or spare) or if the group would have fewer than nodes_min;
- * else its rental ends. */
+ * expected (forecast or spare; none is when the run could end) or if the group would
+ * have fewer than nodes_min; else its rental ends. */
 static void end_keep(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -334,7 +335,8 @@ static void end_keep(struct loop *loop, void *self, uint64_t arg)
     if (node->state != RENT_HERE || node->leases > 0)
         return;
     assert(!node->kept && group->idle > group->kept);
-    if (is_ahead(host, (uint32_t)(group - host->nodes->rent->group))) {
+    if (host_goes_on(host->decision) &&
+        is_ahead(host, (uint32_t)(group - host->nodes->rent->group))) {
         arm_keep(host, n, AHEAD_KEEP_MIN_NS);
         return;
     }

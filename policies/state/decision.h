@@ -56,4 +56,11 @@ struct host_decisions {
     char note[1200];                /* of cs_note() */
 };
 
+/* Does the run go on from now, because a job is left or the caller says so (host_lasts)?
+ * Else nothing may be scheduled that would keep it from ending. */
+static inline bool host_goes_on(const struct host_decisions *decision)
+{
+    return decision->jobs_left > 0 || decision->lasts;
+}
+
 #endif

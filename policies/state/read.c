@@ -26,11 +26,6 @@ bool host_job_ended(const struct cs_host *host, uint32_t job)
     return host_job_over(host, job);
 }
 
-bool host_goes_on(const struct cs_host *host)
-{
-    return host->decision->jobs_left > 0 || host->decision->lasts;
-}
-
 uint32_t host_next_job(const struct cs_host *host, uint32_t from)
 {
     uint32_t first = host->jobs->pages_gone * HOST_JOB_PAGE, j = from < first ? first : from;

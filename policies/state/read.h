@@ -28,9 +28,6 @@ double host_role_owed(const struct cs_host *host, uint32_t job, uint32_t role);
 /* Returns the first node that keeps the state of a role in its memory, or ID_NONE. */
 uint32_t host_role_home(const struct cs_host *host, uint32_t job,
                         uint32_t role);
-/* Does the run go on from now, because a job is left or the caller says so (host_lasts)?
- * Else nothing may be scheduled that would keep it from ending. */
-bool host_goes_on(const struct cs_host *host);
 /* Returns the pools on which a role may run, a mask; 0: any. */
 uint32_t host_role_pools(const struct cs_host *host, uint32_t job, uint32_t role);
 /* Returns how many leases a job holds. */

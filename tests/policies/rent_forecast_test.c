@@ -151,7 +151,7 @@ static void a_forecast_survives_chaos(void **state)
             "0], [4h, 3]]}}}\n"
             "    - {name: b, count: 2, gpus: {type: generic, count: 8}, rent: "
             "{start: 10s, spare: 1, wait: 2min}}\n"
-            "  failures: {node_mtbf: 6h, job_mtbf: 20h, repair: 5min}\n"
+            "  failures: {node_mtbf: 6h, job_mtbf: 20h}\n"
             "workload:\n  arrival: {process: poisson, rate: 10/h}\n  for: 5d\n"
             "  mix: [{recipe: trace, name: j, gpus: 8, duration: {exponential: "
             "{mean: 20min}}}]\n"

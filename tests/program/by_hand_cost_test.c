@@ -139,6 +139,21 @@ static void a_price_over_time_is_that_of_its_clock(void **state)
     hand_near(then("1190"), 10);
 }
 
+/* A node is paid for while it is held, for 1000 s and for 500 s: 10 USD/h until 600 s, then
+ * 40.  That is 600 s at 10, and 400 + 500 s at 40. */
+static void a_node_billed_while_held_has_the_price_of_then(void **state)
+{
+    (void)state;
+    run("", ", billing: held,\n       price: {unit: USD/h, after: hold, points: [[0s, 10], "
+            "[600s, 40]]}", "", "", "fcfs", "a,0,1000,4,x\nb,2000,500,8,y\n");
+    hand_near(of("cost_usd"), (600 * 10 + 900 * 40) / 3600.0);
+    hand_near(of("held_cost_usd"), (600 * 5 + 400 * 20 + 500 * 40) / 3600.0);
+    hand_near(then("590"), 10);
+    hand_near(then("600"), 40);
+    hand_near(then("1000") + 1, 1);
+    hand_near(then("2490"), 40);
+}
+
 /* A rented node of two is paid for from 0 to 900 s, idle for 10 min, and from 901 s on to
  * the end at 1201 s. */
 static void the_timeline_has_what_is_rented(void **state)
@@ -227,6 +242,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(energy_carbon_and_money_of_tenants),
         cmocka_unit_test(energy_of_a_gang_is_that_of_each_of_its_nodes),
         cmocka_unit_test(a_node_billed_while_held_is_paid_whole),
+        cmocka_unit_test(a_node_billed_while_held_has_the_price_of_then),
         cmocka_unit_test(a_price_over_time_is_that_of_its_clock),
         cmocka_unit_test(the_timeline_has_what_is_rented),
         cmocka_unit_test(gavel_looks_at_the_prices_of_now),

@@ -443,6 +443,34 @@ static void nodes_fail_while_there_are_no_jobs(void **state)
     }
 }
 
+/* Two nodes at 4 USD/h that take 60 s to start, of which one is to spare: both are ordered
+ * at 0 s.  The job runs on one from 60 to 160 s, where the run ends: 2 x 160 s.  With a
+ * second job at 1000 s there are two idle nodes at 180 s, when the `keep` of the second one
+ * is over for the second time: it goes.  The first one stays for the job at 1000 s.  Then the
+ * second one is ordered again, and the run ends at 1100 s: 1100 + 180 + 100 s.  Some 100
+ * events do for both. */
+static void a_node_to_spare_does_not_keep_the_run_alive(void **state)
+{
+    static const char yaml[] =
+        "experiment: e\nseeds: 1\nevent_count_max: 1000\ncluster:\n  nodes:\n"
+        "    - {name: a, count: 2, gpus: {type: a100-80, count: 8},\n"
+        "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 4USD/h,\n"
+        "       rent: {start: 60s, keep: 60s, spare: 1}}\n"
+        "workload:\n  trace: {file: jobs.csv, format: csv,\n"
+        "    columns: {job: job, submit: t, duration: d, gpus: g}}\n"
+        "policies: [fcfs]\noutput: {plots: []}\n";
+
+    (void)state;
+    hand_run(&program, yaml, "job,t,d,g\na,0,100,8\n");
+    hand_near(job("a", "end_s"), 160);
+    hand_near(of("rented_nodes_mean"), 2);
+    hand_near(of("cost_usd"), 2 * 160 * 4 / 3600.0);
+    hand_run(&program, yaml, "job,t,d,g\na,0,100,8\nb,1000,100,8\n");
+    hand_near(job("b", "start_s"), 1000);
+    hand_near(of("makespan_s"), 1100);
+    hand_near(of("cost_usd"), (1100 + 180 + 100) * 4 / 3600.0);
+}
+
 /* A node that is always kept costs 10 USD/h.  From 300 to 500 s none can be rented: notice
  * is 0 s, and the node is gone.  The job runs from 0 to 100 s; the next node is ordered at
  * 500 s.  Of 1000 s 800 s are paid for, whether or not another job comes at 900 s. */
@@ -545,6 +573,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_a_rollout_loses_with_its_node_is_told),
         cmocka_unit_test(parts_of_nodes_add_up_to_whole_nodes),
         cmocka_unit_test(nodes_fail_while_there_are_no_jobs),
+        cmocka_unit_test(a_node_to_spare_does_not_keep_the_run_alive),
         cmocka_unit_test(what_can_be_rented_changes_while_there_are_no_jobs),
         cmocka_unit_test(a_critic_is_saved_and_loaded_again),
         cmocka_unit_test(a_fault_sets_a_job_back_to_its_checkpoint),
