@@ -75,6 +75,8 @@ BEYOND = [
     (r"does nothing here: it needs `scale: ", "what another key of the map says"),
     (r"does nothing here: it needs `min` below", "what another key of the map says"),
     (r"does nothing here: it needs nodes of known power whose price", "prices of a catalogue"),
+    (r"does nothing here: it needs nodes (that fail and are not rented|with GPUs)",
+     "what the nodes of the cluster are"),
     (r"has no meaning for recipe [a-z]+: it reads texts", "what another key of the entry says"),
     (r"gpu_type has no meaning for format", "what another key of the trace says"),
     (r"key cost says nothing of jobs of more than", "that a map ends with `more`"),

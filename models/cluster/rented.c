@@ -41,8 +41,7 @@ static const struct conf_field rented_fields[] = {
              "nodes that are rented all the time", .max = 1e6),
     CONF_KEY("scale", CONF_CHOICE, rented_keys, scale, "queue",
              "queue: nodes are ordered for asks that wait; always: as many as "
-             "can be had, up to count; min, wait and keep then say nothing; "
-             "forecast: as queue, and ahead of the jobs that are forecast to come "
+             "can be had, up to count; forecast: as queue, and ahead of the jobs that are forecast to come "
              "(Holt-Winters, additive, no trend; from past arrivals alone)",
              .choices = scale_choices),
     CONF_KEY("spare", CONF_INT, rented_keys, spare, "0",
@@ -150,6 +149,19 @@ static bool read_forecast(const struct conf_node *conf,
     return true;
 }
 
+/* Nodes that are rented by no queue are not ordered for an ask, and none is given back. */
+static bool check_always(const struct conf_node *conf, const struct rented_keys *keys,
+                         struct err *err)
+{
+    static const char needs[] = "needs `scale: queue` or `scale: forecast`";
+    bool always = keys->scale == RENT_ALWAYS;
+
+    assert(conf != NULL && keys != NULL);
+    return conf_acts(conf, "min", always, needs, err) &&
+           conf_acts(conf, "wait", always, needs, err) &&
+           conf_acts(conf, "keep", always, needs, err);
+}
+
 /* Of nodes that are all rented all the time none comes or goes; and no more can be to
  * spare than do. */
 static bool check_elastic(const struct conf_node *conf,
@@ -175,7 +187,8 @@ bool rented_read(struct arena *arena, const struct conf_node *conf,
     assert(conf != NULL && spec != NULL);
     if (!conf_fill(conf, &rented_schema, &keys, err))
         return false;
-    if (!check_notice(conf, &keys, err) || !check_scale(conf, &keys, err))
+    if (!check_notice(conf, &keys, err) || !check_scale(conf, &keys, err) ||
+        !check_always(conf, &keys, err))
         return false;
     if (keys.min > (int64_t)count)
         return err_set(err, ERR_RANGE, conf_pos(conf_get(conf, "min")),

@@ -476,8 +476,8 @@ static void everything_at_one_instant_loses_nothing(void **state)
                          "%s, reclaim: 600s, available: {unit: nodes, repeat: "
                          "1000s, points: [[0s, 4], [540s, 3], [600s, 0], "
                          "[660s, 4]]}}")
-                    ", failures: {node_mtbf: 600s, job_mtbf: 600s, repair: "
-                    "60s, checkpoint: 60s}, network: {leaf: 2}", notice,
+                    ", failures: {node_mtbf: 600s, job_mtbf: 600s, "
+                    "checkpoint: 60s}, network: {leaf: 2}", notice,
                     save[s]);
             assert_true(open_rented(&world, job, 5, cluster,
                                     "[fcfs, srtf, time-slice]", 10));
@@ -496,10 +496,12 @@ static void chaos_loses_nothing(void **state)
     for (uint64_t seed = 0; seed < 12; seed++) {
         struct world world = { 0 };
         struct rng rng;
-        char cluster[900];
+        char cluster[900], scale[40] = "always";
 
         rng_init(&rng, seed, "rented", 0);
         world_random_jobs(seed, job, 40);
+        if (rng_below(&rng, 2))
+            sprintf(scale, "queue, wait: %us", (unsigned)rng_below(&rng, 50));
         sprintf(cluster,
                 "nodes: [{name: own, gpus: {type: generic, count: 8}, "
                 "price: 3USD/h}, {name: a, count: %u, gpus: {type: generic, "
@@ -507,10 +509,10 @@ static void chaos_loses_nothing(void **state)
                 "4], [%us, 9]]}, rent: {start: %us, keep: %us, min: %u, "
                 "reclaim: %us, notice: %us, on_notice: %s, billing: %s}}, "
                 "{name: b, count: 2, gpus: {type: generic, count: 8}, rent: "
-                "{start: 7s, scale: %s, wait: %us, available: {unit: nodes, "
+                "{start: 7s, scale: %s, available: {unit: nodes, "
                 "repeat: %us, points: [[0s, 2], [50s, 1], [60s, 0], [70s, "
                 "2]]}}}], failures: {node_mtbf: %us, switch_mtbf: 3000s, "
-                "job_mtbf: 2000s, repair: 30s, restart: 3s, checkpoint: 20s}, "
+                "job_mtbf: 2000s, restart: 3s, checkpoint: 20s}, "
                 "network: {leaf: 2}, storage: {bandwidth: 1GB/s, price: "
                 "1USD/h, transfer: 0.01USD/GB}",
                 1 + (unsigned)rng_below(&rng, 4),
@@ -521,8 +523,7 @@ static void chaos_loses_nothing(void **state)
                 (unsigned)rng_below(&rng, 30),
                 rng_below(&rng, 2) ? "save" : "work",
                 rng_below(&rng, 2) ? "hour" : "second",
-                rng_below(&rng, 2) ? "always" : "queue",
-                (unsigned)rng_below(&rng, 50),
+                scale,
                 80 + (unsigned)rng_below(&rng, 300),
                 500 + (unsigned)rng_below(&rng, 3000));
         if (!open_rented(&world, job, 40, cluster,
@@ -587,8 +588,8 @@ static void parts_of_gpus_survive_reclaims(void **state)
         "count: 3, gpus: {type: generic, count: 4}, rent: {start: 10s, keep: "
         "20s, reclaim: 5min, notice: 30s}}, {name: b, count: 3, gpus: {type: "
         "generic, count: 4}, rent: {start: 0s, keep: 0s, reclaim: 4min, "
-        "notice: 9s, on_notice: save}}], failures: {node_mtbf: 20min, repair: "
-        "30s, checkpoint: 10s}}\nworkload: {trace: {file: jobs.csv, format: "
+        "notice: 9s, on_notice: save}}], failures: {node_mtbf: 20min, "
+        "checkpoint: 10s}}\nworkload: {trace: {file: jobs.csv, format: "
         "csv, origin: file, columns: {job: job, submit: submit, duration: "
         "duration, gpus: gpus}}}\npolicies: [{policy: fcfs, blocking: skip}, "
         "{policy: sjf, placement: fgd}, srtf, quota]\n"));
@@ -615,7 +616,7 @@ static void phases_survive_chaos(void **state)
             "price: 16USD/h, rent: {start: 90s, keep: 60s, reclaim: 1h, "
             "notice: 5s, on_notice: %s}}\n"
             "  storage: {bandwidth: 5GB/s, transfer: 0.01USD/GB}\n"
-            "  failures: {node_mtbf: 4h, job_mtbf: 2h, repair: 60s}\n"
+            "  failures: {node_mtbf: 4h, job_mtbf: 2h}\n"
             "workload:\n  arrival: {process: poisson, rate: 12/h}\n"
             "  jobs: 6\n  mix:\n    - recipe: grpo\n      name: grpo\n"
             "      model: llama-3.1-8b\n      method: lora\n"

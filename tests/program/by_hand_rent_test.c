@@ -199,7 +199,7 @@ static void state_of_a_stopped_job_goes_with_its_node(void **state)
              "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
              "    - {name: a, count: 1, gpus: {type: a100-80, count: 8},\n"
              "       cpu: {type: epyc-7742, sockets: 2}, memory: 1TB, price: 36USD/h,\n"
-             "       rent: {start: 10s, keep: 1h, scale: always, billing: second,\n"
+             "       rent: {start: 10s, scale: always, billing: second,\n"
              "         notice: 300s, available: {unit: nodes,\n"
              "           points: [[0s, 1], [400s, 0]], after: hold}}}\n"
              "    - {name: b, count: 1, gpus: {type: a100-80, count: 8},\n"
