@@ -110,6 +110,9 @@ apart="$apart exec_test plugin_test border_test fork_test kinds_test steady_test
 # manual, pictures or compilers is the same for each build; signals end what others run.
 apart="$apart fault_test gate_test house_test newcomer_test manual_page_test paper_plot_test"
 apart="$apart bench_test own_metrics_test signal_search_test signal_start_test lookalike_test"
+apart="$apart stop_test watchdog_test"
+# Statistics touch few arrays; of drawn worlds random_experiment_test runs some, too.
+apart="$apart tally_test indices_test scale_test drawn_worlds_test"
 # Bad files that reading refuses are refused by refusals_test, in one process.
 apart="$apart bad_input_test openb_test equals_test ranked_order_test advise_test"
 watched=$(cd tests && ls -- */*_test.c | sed 's|.*/||; s/\.c$//' |
@@ -118,7 +121,7 @@ watched=$(cd tests && ls -- */*_test.c | sed 's|.*/||; s/\.c$//' |
 # file says which build is there.
 builds() {
     stage 'build with clang, ASan and UBSan' $last $make asan \
-        GOAL="all $(printf 'build/asan/tests/%s ' $watched)" &&
+        GOAL="build/asan/clustersim $(printf 'build/asan/tests/%s ' $watched)" &&
         : >build/asan.made
     tsan=build/tsan/tests
     stage 'build with TSan' $last $make tsan \
