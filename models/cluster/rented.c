@@ -41,7 +41,8 @@ static const struct conf_field rented_fields[] = {
              "nodes that are rented all the time", .max = 1e6),
     CONF_KEY("scale", CONF_CHOICE, rented_keys, scale, "queue",
              "queue: nodes are ordered for asks that wait; always: as many as "
-             "can be had, up to count; forecast: as queue, and ahead of the jobs that are forecast to come "
+             "can be had, up to count; forecast: as queue, and ahead of the jobs "
+             "that are forecast to come "
              "(Holt-Winters, additive, no trend; from past arrivals alone)",
              .choices = scale_choices),
     CONF_KEY("spare", CONF_INT, rented_keys, spare, "0",
