@@ -22,7 +22,9 @@
 #include "sim/base/rng.h"
 
 #define DRAWS 64u
-#define GANGS_MAX 65536u         /* of a phase and type of GPU; above, no bound */
+/* Gangs that are tried of a phase and type of GPU; above, no bound.  So many cover
+ * jobs of up to about 1,088 GPUs on nodes of 8. */
+#define GANGS_MAX 65536u
 
 /* By the draw: of a rollout DRAWS of them, else one. */
 struct least {

@@ -107,25 +107,6 @@ static void the_sweep_is_read_from_the_labels_of_points(void **state)
     results_remove(dir);
 }
 
-/* Lines join the points from the least value on, in whatever order a sweep lists them. */
-static void a_sweep_that_falls_is_drawn_from_its_least_value(void **state)
-{
-    struct results_names falls = results_plain;
-    char dir[64], *rows;
-
-    (void)state;
-    falls.point[0] = "x=10/h";
-    falls.point[1] = "x=2/h";
-    results_make(dir, &falls);
-    draw(dir, "png");
-    rows = results_text(dir, "plots/sweep.dat");
-    const char *first = strstr(rows, "# policy 1\n 2 4.1 "), *then = strstr(rows, "\n 10 2.1 ");
-    assert_non_null(first);
-    assert_true(then > first && then < strstr(rows, "# policy 2\n 2 2.1 "));
-    free(rows);
-    results_remove(dir);
-}
-
 /* Draws one figure alone: fewer seconds than all. */
 static void draw_only(const char *dir, const char *figure)
 {
@@ -137,23 +118,39 @@ static void draw_only(const char *dir, const char *figure)
     draw(dir, "png");
 }
 
+/* Of two points of a sweep, the rows of the first policy begin with these. */
+static void assert_sweep_rows(const char *point0, const char *point1, const char *begin,
+                              const char *then, const char *second)
+{
+    struct results_names two = results_plain;
+    char dir[64], *rows;
+
+    two.point[0] = point0;
+    two.point[1] = point1;
+    results_make(dir, &two);
+    draw_only(dir, "sweep\n");
+    rows = results_text(dir, "plots/sweep.dat");
+    const char *first = strstr(rows, begin), *next = strstr(rows, then);
+    assert_non_null(first);
+    assert_true(next > first && next < strstr(rows, second));
+    free(rows);
+    results_remove(dir);
+}
+
+/* Lines join the points from the least value on, in whatever order a sweep lists them. */
+static void a_sweep_that_falls_is_drawn_from_its_least_value(void **state)
+{
+    (void)state;
+    assert_sweep_rows("x=10/h", "x=2/h", "# policy 1\n 2 4.1 ", "\n 10 2.1 ",
+                      "# policy 2\n 2 2.1 ");
+}
+
 /* Two ways to write 2 are two points; neither goes before the other by its value. */
 static void points_of_one_value_stand_as_the_sweep_lists_them(void **state)
 {
-    struct results_names alike = results_plain;
-    char dir[64], *rows;
-
     (void)state;
-    alike.point[0] = "x=2.0/h";
-    alike.point[1] = "x=2/h";
-    results_make(dir, &alike);
-    draw_only(dir, "sweep\n");
-    rows = results_text(dir, "plots/sweep.dat");
-    const char *first = strstr(rows, "# policy 1\n 2 2.1 "), *then = strstr(rows, "\n 2 4.1 ");
-    assert_non_null(first);
-    assert_true(then > first && then < strstr(rows, "# policy 2\n 2 1.1 "));
-    free(rows);
-    results_remove(dir);
+    assert_sweep_rows("x=2.0/h", "x=2/h", "# policy 1\n 2 2.1 ", "\n 2 4.1 ",
+                      "# policy 2\n 2 1.1 ");
 }
 
 static void jobs_that_are_not_done_hold_their_curve_down(void **state)

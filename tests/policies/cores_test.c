@@ -519,6 +519,24 @@ static void the_cores_of_a_promise_are_kept(void **state)
     }
 }
 
+/* Runs a trace of job,submit,duration,gpus,cores on one node. */
+static void run_on_node(const char *node, const char *policy, const char *rows,
+                        struct world_job *job)
+{
+    struct world world = { .folder = "/tmp/clustersim-test-XXXXXX" };
+    char text[700];
+
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", rows);
+    snprintf(text, sizeof text, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+             "[{name: n, count: 1, %s}]}\nworkload: {trace: {file: jobs.csv, format: csv, "
+             "columns: {job: job, submit: submit, duration: duration, gpus: gpus, cores: "
+             "cores}}}\npolicies: [%s]\n", node, policy);
+    if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    world_close(&world);
+}
+
 /* A node of 8 GPUs and 30 cores.  Job 0 holds 24 cores until 100 s.  Jobs 1 to 3 come at 1 s, for a
  * GPU and 1000 s each: their reservations are equal, at 1 s.  Job 1 finds no 8 cores, and they
  * are kept for it from 100 s on, when 22 more are free.  Job 2 may take 10 of these, and finds
@@ -528,24 +546,14 @@ static void equal_reservations_are_tried_once(void **state)
 {
     static const double start_s[] = { 0, 100, 100, 1 };
     struct world_job job[4];
-    struct world world = { 0 };
 
     (void)state;
-    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
-    assert_non_null(mkdtemp(world.folder));
-    world_write(&world, "jobs.csv", "job,submit,duration,gpus,cores\n0,0,100,0,24\n"
-                "1,1,1000,1,8\n2,1,1000,1,10\n3,1,1000,1,5\n");
-    if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: n, "
-                    "count: 1, gpus: {type: generic, count: 8}, cores: 30}]}\n"
-                    "workload: {trace: {file: jobs.csv, format: csv, columns: {job: job, submit: "
-                    "submit, duration: duration, gpus: gpus, cores: cores}}}\n"
-                    "policies: [conservative]\n") ||
-        !world_run(&world, 0, NULL, job, NULL))
-        fail_msg("%s", world_error(&world));
+    run_on_node("gpus: {type: generic, count: 8}, cores: 30", "conservative",
+                "job,submit,duration,gpus,cores\n0,0,100,0,24\n"
+                "1,1,1000,1,8\n2,1,1000,1,10\n3,1,1000,1,5\n", job);
     for (int j = 0; j < 4; j++)
         if (job[j].start_s != start_s[j])
             fail_msg("job %d at %g s, not %g", j, job[j].start_s, start_s[j]);
-    world_close(&world);
 }
 
 /* Of one GPU and 15 cores: sjf chooses job 2, which needs no GPU, at 1 s, when it finds
@@ -554,22 +562,13 @@ static void equal_reservations_are_tried_once(void **state)
 static void a_turn_that_needs_no_gpu_is_kept(void **state)
 {
     struct world_job job[4];
-    struct world world = { 0 };
 
     (void)state;
-    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
-    assert_non_null(mkdtemp(world.folder));
-    world_write(&world, "jobs.csv", "job,submit,duration,gpus,cores\n0,0,1000,1,1\n1,0,100,0,1\n"
-                "2,1,50,0,14\n3,2,40,0,1\n");
-    if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: n, "
-                    "count: 1, gpus: {type: generic, count: 1}, cores: 15, memory: 64GiB}]}\n"
-                    "workload: {trace: {file: jobs.csv, format: csv, columns: {job: job, submit: "
-                    "submit, duration: duration, gpus: gpus, cores: cores}}}\n"
-                    "policies: [{policy: sjf, blocking: commit, backfill: true}]\n") ||
-        !world_run(&world, 0, NULL, job, NULL))
-        fail_msg("%s", world_error(&world));
+    run_on_node("gpus: {type: generic, count: 1}, cores: 15, memory: 64GiB",
+                "{policy: sjf, blocking: commit, backfill: true}",
+                "job,submit,duration,gpus,cores\n0,0,1000,1,1\n1,0,100,0,1\n"
+                "2,1,50,0,14\n3,2,40,0,1\n", job);
     assert_true(job[1].start_s == 0 && job[2].start_s == 100 && job[3].start_s == 150);
-    world_close(&world);
 }
 
 /* Lines of jobs that share GPUs are kept by their number of GPUs, which a pod on cores

@@ -530,7 +530,8 @@ static void promised_parts_are_the_same_on_a_naive_order(void **state)
     both_write_the_same(text);
 }
 
-/* The same with memory of GPUs, which is short where thousandths are not. */
+/* The same for jobs that state memory of GPUs: a GPU may have too little of it left, and
+ * enough thousandths. */
 static void promised_memory_is_the_same_on_a_naive_order(void **state)
 {
     static const char text[] =
