@@ -39,6 +39,7 @@ SRC   := $(filter-out experiments/main.c %/fleet/mpi.c policies/clients/% polici
 OBJ   := $(SRC:%.c=$(B)/%.o) $(EMBEDS:EMBED_%=$(B)/embed/%_data.o) $(B)/embed/rng_table.o
 LIB   := $(B)/libclustersim.a
 SO    := $(B)/libclustersim.so.$(VERSION)
+TESTED := $(B)/tests/tested.so
 TEST  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*/*_test.c))
 TESTS := $(patsubst %.o,$(B)/tests/%,$(notdir $(TEST)))
 FUZZ  := $(patsubst tests/fuzz/%.c,$(B)/tests/%,$(wildcard tests/fuzz/*.c))
@@ -65,32 +66,32 @@ $(B)/clustersim $(B)/clustersim-bench:
 	$(CC) $(MODE) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(B)/clustersim_mpi.so: experiments/fleet/mpi.c experiments/fleet/module.h $(LIB)
-	echo '  LINK   $@'
-	$(CC) $(ALL) $(LDFLAGS) -shared -o $@ $< $(MPI)
-$(SO): $(LIB) experiments/library/exports.map
-	echo '  LINK   $@'
-	$(CC) $(MODE) $(LDFLAGS) -shared -Wl,-soname,$(basename $(basename $(@F))) -o $@ \
-	    -Wl,--version-script=$(lastword $^) -Wl,-Bsymbolic-functions \
+	echo '  LINK   $@'; $(CC) $(ALL) $(LDFLAGS) -shared -o $@ $< $(MPI)
+# What is installed has a version, and the library's own symbols alone; tests see all.
+$(SO) $(TESTED): $(LIB) experiments/library/exports.map
+	echo '  LINK   $@'; mkdir -p $(@D)
+	$(CC) $(MODE) $(LDFLAGS) -shared -Wl,-Bsymbolic-functions -o $@ -Wl,-soname,$(if $(filter \
+	    $(TESTED),$@),$(@F),$(basename $(basename $(@F))) -Wl,--version-script=$(lastword $^)) \
 	    -Wl,--whole-archive $(LIB) -Wl,--no-whole-archive $(LIBS)
-
 $(LIB) $(B)/libaids.a: $(B)/sources.stamp
-	echo '  AR     $@'
-	rm -f $@
+	echo '  AR     $@'; rm -f $@
 	$(AR) qcs $@ $(filter %.o,$^)
 $(LIB): $(OBJ)
 $(B)/libaids.a: $(AIDS:=.o)
 LINK   := $(if $(shell command -v ld.lld),-fuse-ld=lld) $(if $(SAN),,-Wl,-S)
 $(foreach t,$(TEST),$(eval $(B)/tests/$(notdir $(t:.o=)): $(t)))
-$(TESTS): $(B)/libaids.a $(LIB)
+$(TESTS): $(B)/libaids.a | $(TESTED)
 	echo '  LINK   $@'
-	$(CC) $(MODE) $(LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
+	$(CC) $(MODE) $(LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $| \
+	    -Wl,-rpath,'$$ORIGIN' -lcmocka $(LIBS)
 $(B)/tests/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(LIB)
 	echo '  LINK   $@'
 	$(CC) $(MODE) $(LINK) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
 # What reads no text tells a fuzzer no comparisons, and -Wcast-align sees its pointers.
 MUTE    = $(if $(and $(BUT),$(filter models/% policies/% tests/%,$(<D)/)), \
           -fno-sanitize-coverage=trace-cmp -fno-sanitize=alignment)
-QUICK   = $(if $(filter %_test.o,$@),-O0)
+# Tests, and under sanitizers what prepares and reports trials, take less time so in all.
+QUICK   = $(if $(or $(filter %_test.o,$@),$(and $(SAN),$(filter experiments/%,$<))),-O0)
 COMPILE = echo '  CC     $@'; mkdir -p $(@D); $(CC) $(ALL) $(QUICK) $(MUTE) -MMD -MP -c -o $@ $<
 $(B)/%.o: %.c $(B)/flags.stamp; $(COMPILE)
 $(B)/%.o: $(B)/%.c $(B)/flags.stamp; $(COMPILE)
@@ -105,12 +106,11 @@ $(B)/flags.stamp: FORCE; $(call stamp,$(CC) $(subst $(CURDIR),,$(ALL)) $(LIBS))
 $(B)/sources.stamp: FORCE
 	$(call stamp,$(SRC) $(AIDS) $(foreach e,$(EMBEDS),$($(e))))
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)
-# The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.
+# The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.  BUT: no fault
+# is watched for twice.
 GOAL = all tests
-# Sanitizers watch as well at -O1.  BUT: what `address` sees as well is not watched twice.
-SLIM       := CFLAGS="-O1 -gline-tables-only"
-WITH_asan  := CC=clang SAN=address,undefined,fuzzer-no-link BUT=-fno-sanitize=null,object-size \
-              $(SLIM)
+WITH_asan  := CC=clang SAN=address,undefined,fuzzer-no-link CFLAGS="-O1 -gline-tables-only" \
+              BUT=-fno-sanitize=null,object-size
 WITH_tsan  := CC=clang SAN=thread CFLAGS="-O0 -gline-tables-only"
 asan tsan:                      ## the same in build/asan or build/tsan
 	+$(MAKE) --no-print-directory B=build/$@ $(WITH_$@) $(GOAL)
