@@ -15,6 +15,7 @@
 
 #include "experiments/columns/columns.h"
 #include "models/types/placement.h"
+#include "policies/host/host.h"
 #include "sim/base/rng.h"
 #include "tests/aid/program.h"
 
@@ -93,6 +94,22 @@ static void units_are_those_of_the_field(void **state)
                 found++;
             }
     assert_int_equal(found, sizeof want / sizeof want[0]);
+}
+
+/* What the column can hold is what its help lists, no more and no less. */
+static void the_help_of_action_lists_all_actions(void **state)
+{
+    const struct table_column *column = csv_decisions.columns;
+    char list[200] = "";
+
+    (void)state;
+    while (strcmp(column->name, "action") != 0)
+        column++;
+    for (unsigned i = 0; i < HOST_ACTION_COUNT; i++) {
+        strcat(list, i == 0 ? "" : ", ");
+        strcat(list, host_action_name((enum host_action)i));
+    }
+    assert_string_equal(column->help, list);
 }
 
 static void say(const struct program *program, const char *const *words, int status,
@@ -238,6 +255,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_number_has_a_unit),
         cmocka_unit_test(units_are_those_of_the_field),
+        cmocka_unit_test(the_help_of_action_lists_all_actions),
         cmocka_unit_test(a_placement_is_told_up_to_the_last_node_that_fits),
         TEST(list_columns_prints_all_tables),
         TEST(validate_prints_a_right_file_as_json),
