@@ -117,8 +117,9 @@ static const struct table_column decisions_column[] = {
     { "role", TABLE_TEXT, "role it is for, or all" },
     { "placement", TABLE_TEXT, "nodes and GPUs granted; empty if refused" },
     { "verdict", TABLE_TEXT, "what became of the request" },
-    { "pending", TABLE_COUNT, "tasks that waited before the request" },
-    { "free_gpus", TABLE_COUNT, "free GPUs before the request" },
+    { "pending", TABLE_COUNT,
+      "tasks that waited then, but for one that it started, continued or stopped" },
+    { "free_gpus", TABLE_COUNT, "free GPUs before it; of a stop: after it" },
 };
 
 static const struct table_column services_column[] = {

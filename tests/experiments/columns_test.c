@@ -179,6 +179,36 @@ static void provenance_names_swept_keys(void **state)
     free(text);
 }
 
+/* Eight GPUs, of which each job takes all: a of 100 s, b of 20 s from 10 s on, and c of 50 s from
+ * 12 s on.  What a request is for is not among those that wait; GPUs of a stop are free. */
+static void decisions_count_who_waits_beside(void **state)
+{
+    static const char *const want[] = {
+        "0,1,start,a,all,0:0-7,done,0,8", "10,2,stop,a,all,,done,1,8",
+        "10,3,start,b,all,0:0-7,done,1,8", "30,4,start,c,all,0:0-7,done,1,8",
+        "80,5,start,a,all,0:0-7,done,0,8",
+    };
+    const struct program *program = *state;
+
+    program_write(program, "t.csv", "job,submit,run,gpus\na,0,100,8\nb,10,20,8\nc,12,50,8\n");
+    const char *file = program_write(program, "rows.yaml", "experiment: x\n"
+        "cluster: {nodes: [{name: n, count: 1, gpus: {type: generic, count: 8}}]}\n"
+        "workload: {trace: {file: t.csv, format: csv, columns: {job: job, submit: submit, "
+        "duration: run, gpus: gpus}}}\npolicies: [srtf]\noutput: {plots: [], tables: "
+        "[decisions]}\n");
+    assert_int_equal(program_experiment(program, file, "rows", NULL), 0);
+    char *text = program_result(program, "rows", "decisions.csv"), *line = text;
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+        line = strchr(line, '\n') + 1;
+        size_t bytes = strcspn(line, "\n");
+
+        assert_memory_equal(line, "base,srtf,0,", strlen("base,srtf,0,"));
+        assert_int_equal(bytes - strlen("base,srtf,0,"), strlen(want[i]));
+        assert_memory_equal(line + strlen("base,srtf,0,"), want[i], strlen(want[i]));
+    }
+    free(text);
+}
+
 #define NODES 40u
 
 /* GPU by GPU: "3:0-1+4", or "3:0*0.250". */
@@ -260,6 +290,7 @@ int main(int argc, char **argv)
         TEST(list_columns_prints_all_tables),
         TEST(validate_prints_a_right_file_as_json),
         TEST(provenance_names_swept_keys),
+        TEST(decisions_count_who_waits_beside),
     };
 
     (void)argc;
