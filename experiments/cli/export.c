@@ -129,7 +129,7 @@ static bool read_workload(struct exporting *e, struct err *err)
     const struct conf_node *root =
         spec == NULL ? NULL : tree_load(&inputs, e->args->word[0], err);
 
-    if (root == NULL)
+    if (root == NULL || !tree_is_no_experiment(root, "workload", err))
         return false;
     e->cluster = spec;
     root = tree_unwrap(root, "workload");

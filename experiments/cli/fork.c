@@ -29,16 +29,20 @@ static const struct {
 };
 #define SHOWN (sizeof shown / sizeof shown[0])
 
-/* "-12.3% [-14.0, -9.8]"; nothing is drawn: without an interval. */
-static void put_delta(struct sheet *sheet, const struct stats_delta *delta)
+/* "-12.3% [-14.0, -9.8]"; nothing is drawn: without an interval.  Without a pair nothing is
+ * known, and equal means of 0 have no percentage.  Returns whether it is a percentage or "same". */
+static bool put_delta(struct sheet *sheet, const struct stats_delta *delta)
 {
+    bool same = delta->count > 0 && fabs(delta->mean) <= 0;
+
     if (!isfinite(delta->percent))
-        sheet_cell(sheet, "%s", fabs(delta->mean) <= 0 ? "same" : "-");
+        sheet_cell(sheet, "%s", same ? "same" : "-");
     else if (!isfinite(delta->percent_low))
         sheet_cell(sheet, "%+.1f%%", delta->percent);
     else
         sheet_cell(sheet, "%+.1f%% [%+.1f, %+.1f]", delta->percent, delta->percent_low,
                    delta->percent_high);
+    return same || isfinite(delta->percent);
 }
 
 /* Of each branch at each point: how it differs from what goes on unchanged. */
@@ -46,6 +50,7 @@ static void print_branches(struct cli *cli, const struct grid *grid,
                            const struct experiment *experiment, const char *at)
 {
     struct sheet *sheet = sheet_new(NULL);
+    bool all = true;
 
     if (experiment->point_count > 1)
         sheet_column(sheet, "point", -1);
@@ -62,12 +67,15 @@ static void print_branches(struct cli *cli, const struct grid *grid,
                 struct stats_delta delta =
                     compare_pair(grid, point, p, 0, shown[m].metric);
 
-                put_delta(sheet, &delta);
+                all &= put_delta(sheet, &delta);
             }
         }
     fprintf(cli->out, "\nfrom %s on, against %s as it is, seed by seed\n", at,
             experiment->policy_name[0]);
     sheet_print(sheet, cli->out, cli->bold);
+    if (!all)
+        fprintf(cli->out, "\n-: not compared, as a mean is not over all jobs, or is 0 under %s\n",
+                experiment->policy_name[0]);
     sheet_free(sheet);
 }
 

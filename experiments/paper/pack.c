@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,32 @@
 const struct pack_limits pack_limits = {
     .files = 100000, .file_bytes = UINT64_C(8) << 30, .bytes = UINT64_C(32) << 30
 };
+
+/* ---- names ---- */
+
+/* Names of files are UTF-8, and libarchive converts them from the locale of the thread, which
+ * without setlocale() knows ASCII alone.  Each call of enter_utf8() is ended by leave_utf8();
+ * where a system has no such locale, other names are refused. */
+struct utf8 {
+    locale_t its, before;
+};
+
+static struct utf8 enter_utf8(void)
+{
+    struct utf8 utf8 = { newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0), (locale_t)0 };
+
+    if (utf8.its != (locale_t)0)
+        utf8.before = uselocale(utf8.its);
+    return utf8;
+}
+
+static void leave_utf8(const struct utf8 *utf8)
+{
+    if (utf8->its == (locale_t)0)
+        return;
+    (void)uselocale(utf8->before);
+    freelocale(utf8->its);
+}
 
 /* ---- writing ---- */
 
@@ -151,11 +178,13 @@ bool pack_write(struct arena *arena, const char *path, struct pack_item *item,
           archive_write_set_bytes_in_last_block(archive, 1) == ARCHIVE_OK &&
           archive_write_open(archive, out, NULL, write_block, NULL) == ARCHIVE_OK) ||
          write_failed(archive, path, err);
+    struct utf8 utf8 = enter_utf8();
     for (size_t i = 0; ok && i < count; i++)
         ok = write_item(archive, &item[i], path, err);
     if (ok && archive_write_close(archive) != ARCHIVE_OK)
         ok = write_failed(archive, path, err);
     archive_write_free(archive);
+    leave_utf8(&utf8);
     if (ok)
         return out_close(out, err);
     out_abandon(out);
@@ -314,12 +343,14 @@ static bool read_entry(struct reading *r, struct archive *archive,
 static bool read_entries(struct reading *r, struct archive *archive, struct err *err)
 {
     struct archive_entry *entry;
+    struct utf8 utf8 = enter_utf8();
+    bool ok = true;
     int step;
 
-    while ((step = archive_read_next_header(archive, &entry)) == ARCHIVE_OK)
-        if (!read_entry(r, archive, entry, err))
-            return false;
-    return step == ARCHIVE_EOF || read_failed(r, archive, err);
+    while (ok && (step = archive_read_next_header(archive, &entry)) == ARCHIVE_OK)
+        ok = read_entry(r, archive, entry, err);
+    leave_utf8(&utf8);
+    return ok && (step == ARCHIVE_EOF || read_failed(r, archive, err));
 }
 
 bool pack_read(const char *path, const char *dir, const struct pack_limits *limits,

@@ -15,6 +15,7 @@
  */
 #include "experiments/preflight/load.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "experiments/preflight/places.h"
@@ -168,19 +169,35 @@ static double measure_phase_s(struct reckoning *r, const struct job_form *form,
     return least_s;
 }
 
+/* Has the pool a node, empty, that holds a GPU of the role with its cores and memory?  Of a
+ * pod only the GPU counts: what else it takes is not of one GPU. */
+static bool holds_gpu(const struct reckoning *r, const struct role_spec *role, uint32_t pool)
+{
+    const struct fit_want want = {
+        .gpus = 1, .cores = role->pod ? 0 : role->cores,
+        .memory_bytes = role->pod ? 0 : role->memory_bytes,
+        .gpu_types = role->gpu_types, .gpu_type_count = role->gpu_type_count,
+        .pool_mask = 1u << pool,
+    };
+    struct placement place;
+
+    assert(pool < r->point->cluster->pool_count);
+    return fit_find(r->empty, FIT_PACK, &want, r->share, r->point->cluster->node_count, &place);
+}
+
 /* May the role run in that pool under the policy? */
 static bool can_be(const struct reckoning *r, const struct job_request *request,
                    uint32_t role, uint32_t pool)
 {
     const struct cluster_spec *spec = r->point->cluster;
     uint32_t mask = places_mask(spec, r->policy, request, role);
-    bool gpus = make_counted(r, &request->form->role[role]).gpus > 0;
+    const struct role_spec as = make_counted(r, &request->form->role[role]);
 
     if (mask != 0 && !(mask >> pool & 1))
         return false;
     /* Roles without GPUs stay off nodes with GPUs where there are others. */
-    return gpus ? r->load.gpus[pool] > 0
-                : r->load.cores[pool] > 0 && (!r->bare || r->has_bare[pool]);
+    return as.gpus > 0 ? r->load.gpus[pool] > 0 && holds_gpu(r, &as, pool)
+                       : r->load.cores[pool] > 0 && (!r->bare || r->has_bare[pool]);
 }
 
 /* Returns the time from the start of a step to its end, each phase in the pool

@@ -17,6 +17,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
+#include "sim/event/journal.h"
 #include "sim/event/loop.h"
 #include "sim/flow/flow.h"
 #include "sim/stats/tally.h"
@@ -37,7 +38,7 @@ struct timeline {
     struct cs_host *host;       /* NULL: count */
     const struct metrics_count *count;
     int64_t step_ns, start_ns;          /* of the interval under way */
-    bool fixed_step;
+    bool fixed_step, open;              /* open: the first interval has begun */
     int64_t *interval_ns;               /* starts */
     struct cell *cell;                  /* interval x pool */
     uint32_t intervals, room, pools;
@@ -227,12 +228,13 @@ static void sample(struct loop *loop, void *self, uint64_t arg)
                 sample, t, 0);
 }
 
-/* Before the first job of a trace there are no intervals. */
-static void open_first(struct loop *loop, void *self, uint64_t arg)
+/* The first interval begins now. */
+static void open_first(struct timeline *t)
 {
-    struct timeline *t = self;
+    struct loop *loop = t->parts.loop;
 
-    (void)arg;
+    assert(t->intervals == 0);
+    t->open = true;
     t->start_ns = loop_now_ns(loop);
     for (uint32_t p = 0; p < t->pools; p++) {
         t->then[p] = areas(t, p, t->start_ns);
@@ -241,23 +243,32 @@ static void open_first(struct loop *loop, void *self, uint64_t arg)
     loop_at(loop, clock_after(t->start_ns, t->step_ns), LOOP_RANK_SAMPLE, sample, t, 0);
 }
 
-/* Schedules the first sample. */
+/* Before the first job of a trace there are no intervals.  A trace whose blocks are drawn has
+ * another first job in each trial. */
+void timeline_job_came(struct timeline *t)
+{
+    if (!t->open)
+        open_first(t);
+}
+
+static void hear_submit(void *self, const struct fact *fact)
+{
+    (void)fact;
+    timeline_job_came(self);
+}
+
+/* Without a trace, or with services beside it, time counts from 0. */
 static void begin(struct timeline *t)
 {
-    const struct workload_spec *workload = t->parts.spec->workload;
-    int64_t begin_ns = workload_is_trace_alone(workload)
-                           ? workload_begin_ns(workload) : 0;
-
-    if (begin_ns > 0)
-        loop_at(t->parts.loop, begin_ns, LOOP_RANK_SAMPLE, open_first, t, 0);
-    else
-        loop_at(t->parts.loop, t->step_ns, LOOP_RANK_SAMPLE, sample, t, 0);
+    if (!workload_is_trace_alone(t->parts.spec->workload))
+        open_first(t);
 }
 
 void timeline_watch(struct timeline *t, struct cs_host *host)
 {
     t->host = host;
     rent_watch(t->rent, host);
+    journal_listen(t->parts.journal, UINT64_C(1) << FACT_JOB_SUBMIT, hear_submit, t);
     begin(t);
 }
 

@@ -12,10 +12,13 @@ struct timeline;
 /* Returns the writer, in the arena of the parts.  Attach it only if the table was
  * asked for. */
 struct timeline *timeline_new(const struct metrics_parts *parts);
-/* Names the host and schedules the first interval; before the first event. */
+/* Names the host and begins the first interval, of a trace with its first job; before the first
+ * event. */
 void timeline_watch(struct timeline *timeline, struct cs_host *host);
-/* Watches counters in the place of a host (metrics.h); they must live as long. */
+/* Watches counters in the place of a host (metrics.h); they must live as long.  Each job that
+ * comes is then told. */
 void timeline_watch_count(struct timeline *timeline, const struct metrics_count *count);
+void timeline_job_came(struct timeline *timeline);
 /* False: the user's step gives more intervals than a table should have, and the
  * run was stopped for it; err says so. */
 bool timeline_fits(const struct timeline *timeline, struct err *err);

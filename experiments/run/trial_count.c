@@ -546,6 +546,8 @@ static void submit(struct count_trial *t)
     settle(t);
     t->audit.submitted++;
     metrics_count_submitted(t->metrics, told(t, job));
+    if (t->timeline != NULL)
+        timeline_job_came(t->timeline);
     recount_count_submitted(t->recount, &t->told.request, job->submit_ns);
     queue_add(t, slot);
 }

@@ -143,7 +143,7 @@ static const struct conf_field output_field[] = {
              "perfetto: trace.json of the detailed seeds, for ui.perfetto.dev",
              .choices = trace_names),
     CONF_KEY("timeline_step", CONF_TIME, output_keys, step_ns, "0s",
-             "interval of timeline.csv; 0s: a two-hundredth of the run",
+             "interval of timeline.csv; 0s: at most 400 of them",
              .max = 1e9),
     CONF_KEY("detail_seeds", CONF_TEXT, output_keys, detail_seeds, "1",
              "phases, timeline and decisions of the first so many seeds, or of "

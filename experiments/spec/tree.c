@@ -247,14 +247,25 @@ bool tree_replaces(struct experiment_inputs *inputs, const struct conf_node *roo
     return both != NULL && is_same(both, alone);
 }
 
+bool tree_is_no_experiment(const struct conf_node *root, const char *key, struct err *err)
+{
+    assert(root != NULL);
+    if (conf_kind(root) != CONF_MAP || conf_get(root, "experiment") == NULL)
+        return true;
+    err_set(err, ERR_SCHEMA, conf_pos(root), "the file is an experiment, not a %s", key);
+    return err_hint(err, "Name the file of its `%s:`, or write what stands there to a file.", key);
+}
+
 const struct conf_node *tree_part(struct experiment_inputs *inputs,
                                   const char *path, const char *key,
                                   struct err *err)
 {
     const struct conf_node *root = tree_load(inputs, path, err);
 
-    if (root == NULL || conf_get(root, "advise") == NULL)
-        return root == NULL ? NULL : tree_unwrap(root, key);
+    if (root == NULL || !tree_is_no_experiment(root, key, err))
+        return NULL;
+    if (conf_get(root, "advise") == NULL)
+        return tree_unwrap(root, key);
     root = tree_graft(inputs, root, err);
     return root == NULL ? NULL : conf_get(root, key);
 }

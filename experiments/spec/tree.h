@@ -62,6 +62,10 @@ bool tree_replaces(struct experiment_inputs *inputs, const struct conf_node *roo
 const struct conf_node *tree_unwrap(const struct conf_node *root,
                                     const char *key);
 
+/* False, with err: the file is an experiment, where its cluster or its workload (key) is
+ * wanted. */
+bool tree_is_no_experiment(const struct conf_node *root, const char *key, struct err *err);
+
 /* Returns the cluster or the workload of a file: the file itself, or, of a
  * question to advise, the value of `key`.  NULL without an err: the question
  * has none. */

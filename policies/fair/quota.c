@@ -168,15 +168,18 @@ static uint64_t task_milli(const struct cs_task *task)
     return (uint64_t)task->gpus * task->gpu_milli;
 }
 
-/* Where nothing may be borrowed, a job above its tenant's quota waits for ever. */
+/* Quotas that cannot be read end each trial.  Where nothing may be borrowed, a job above its
+ * tenant's quota waits for ever. */
 static const char *quota_bars(const void *self,
                               const struct job_request *request, uint32_t gpus)
 {
     struct quota own = *(const struct quota *)self;
     uint64_t asked = 0;
 
-    if (own.borrow || quota_read(&own) != NULL)
-        return NULL;
+    const char *wrong = quota_read(&own);
+
+    if (own.borrow || wrong != NULL)
+        return wrong;
     for (uint32_t r = 0; r < request->form->role_count; r++)
         asked += (uint64_t)job_role_gpus(request, r) * job_role_milli(request, r);
     return asked > quota_amount(quota_named(&own, request->tenant), gpus)

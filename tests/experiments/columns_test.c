@@ -15,6 +15,7 @@
 
 #include "experiments/columns/columns.h"
 #include "models/types/placement.h"
+#include "policies/host/host.h"
 #include "sim/base/rng.h"
 #include "tests/aid/program.h"
 
@@ -95,6 +96,22 @@ static void units_are_those_of_the_field(void **state)
     assert_int_equal(found, sizeof want / sizeof want[0]);
 }
 
+/* What the column can hold is what its help lists, no more and no less. */
+static void the_help_of_action_lists_all_actions(void **state)
+{
+    const struct table_column *column = csv_decisions.columns;
+    char list[200] = "";
+
+    (void)state;
+    while (strcmp(column->name, "action") != 0)
+        column++;
+    for (unsigned i = 0; i < HOST_ACTION_COUNT; i++) {
+        strcat(list, i == 0 ? "" : ", ");
+        strcat(list, host_action_name((enum host_action)i));
+    }
+    assert_string_equal(column->help, list);
+}
+
 static void say(const struct program *program, const char *const *words, int status,
                 const char *part)
 {
@@ -159,6 +176,36 @@ static void provenance_names_swept_keys(void **state)
                            "\"label\": \"jobs\"},"
                            " {\"key\": \"cluster.nodes.n.count\", "
                            "\"label\": \"nodes.n.count\"}],\n"));
+    free(text);
+}
+
+/* Eight GPUs, of which each job takes all: a of 100 s, b of 20 s from 10 s on, and c of 50 s from
+ * 12 s on.  What a request is for is not among those that wait; GPUs of a stop are free. */
+static void decisions_count_who_waits_beside(void **state)
+{
+    static const char *const want[] = {
+        "0,1,start,a,all,0:0-7,done,0,8", "10,2,stop,a,all,,done,1,8",
+        "10,3,start,b,all,0:0-7,done,1,8", "30,4,start,c,all,0:0-7,done,1,8",
+        "80,5,start,a,all,0:0-7,done,0,8",
+    };
+    const struct program *program = *state;
+
+    program_write(program, "t.csv", "job,submit,run,gpus\na,0,100,8\nb,10,20,8\nc,12,50,8\n");
+    const char *file = program_write(program, "rows.yaml", "experiment: x\n"
+        "cluster: {nodes: [{name: n, count: 1, gpus: {type: generic, count: 8}}]}\n"
+        "workload: {trace: {file: t.csv, format: csv, columns: {job: job, submit: submit, "
+        "duration: run, gpus: gpus}}}\npolicies: [srtf]\noutput: {plots: [], tables: "
+        "[decisions]}\n");
+    assert_int_equal(program_experiment(program, file, "rows", NULL), 0);
+    char *text = program_result(program, "rows", "decisions.csv"), *line = text;
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+        line = strchr(line, '\n') + 1;
+        size_t bytes = strcspn(line, "\n");
+
+        assert_memory_equal(line, "base,srtf,0,", strlen("base,srtf,0,"));
+        assert_int_equal(bytes - strlen("base,srtf,0,"), strlen(want[i]));
+        assert_memory_equal(line + strlen("base,srtf,0,"), want[i], strlen(want[i]));
+    }
     free(text);
 }
 
@@ -238,10 +285,12 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_number_has_a_unit),
         cmocka_unit_test(units_are_those_of_the_field),
+        cmocka_unit_test(the_help_of_action_lists_all_actions),
         cmocka_unit_test(a_placement_is_told_up_to_the_last_node_that_fits),
         TEST(list_columns_prints_all_tables),
         TEST(validate_prints_a_right_file_as_json),
         TEST(provenance_names_swept_keys),
+        TEST(decisions_count_who_waits_beside),
     };
 
     (void)argc;

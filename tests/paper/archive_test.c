@@ -125,6 +125,23 @@ static void files_keep_their_places_beside_each_other(void **state)
     assert_tidy(w);
 }
 
+/* Names that are not ASCII, in each place and in the locale of each user. */
+static void names_of_any_letters_are_kept(void **state)
+{
+    struct shell *w = *state;
+
+    run_line(w, "mkdir -p läufe 'Åbo 1' && mv jobs.csv 'Åbo 1/jobś.csv' && mv widest.c "
+             "'Åbo 1/幅.c' && sed \"s|jobs.csv|Åbo 1/jobś.csv|; s|./widest.c|'./Åbo 1/幅.c'|\" "
+             "e.yaml >ä.yaml && rm e.yaml", 0, NULL);
+    run_line(w, "cd läufe && LC_ALL=C $C run ../ä.yaml -q -o 'er gebniß' && LC_ALL=C $C archive "
+             "'er gebniß' -o ../ž.tar.zst && cd .. && rm -r läufe 'Åbo 1' ä.yaml cluster.yaml", 0,
+             "archive: ../ž.tar.zst");
+    run_line(w, "tar --zstd -tf ž.tar.zst --quoting-style=literal | grep -c 'Åbo 1/jobś.csv$'", 0,
+             "1\n");
+    run_line(w, "LC_ALL=C $C reproduce ž.tar.zst", 0, "are the same, to the byte");
+    assert_tidy(w);
+}
+
 /* Neither times, owners nor the order of the folder count. */
 static void the_same_files_give_the_same_bytes(void **state)
 {
@@ -310,6 +327,7 @@ int main(int argc, char **argv)
         TEST(forks_and_single_policies_run_again),
         TEST(an_archive_runs_again_with_the_same_tables),
         TEST(files_keep_their_places_beside_each_other),
+        TEST(names_of_any_letters_are_kept),
         TEST(the_same_files_give_the_same_bytes),
         TEST(a_table_that_differs_is_told_with_its_line),
         TEST(an_audit_that_differs_is_told),

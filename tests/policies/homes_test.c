@@ -229,6 +229,9 @@ static void a_quota_that_is_too_small_is_told(void **state)
     write_experiment(jobs, "", "[{policy: quota, quotas: a=4, borrow: false}]");
     refused("e.yaml:4:", "wide can never start under policy quota: it asks for "
             "more GPUs than the quota of its tenant");
+    write_experiment(jobs, "", "[{policy: quota, quotas: a=4 b}]");
+    refused("e.yaml:4:", "wide can never start under policy quota: quotas must be GPUs or a "
+            "share of each tenant, as \"a=16 b=25%\"");
     write_experiment(jobs, "", "[{policy: quota, quotas: a=25%, borrow: false}, "
                      "{policy: quota, name: lent, quotas: a=4}]");
     free(say("validate", 0));
@@ -321,6 +324,36 @@ static void the_load_of_a_trace_has_each_job_at_its_speed(void **state)
     char *text = say("validate", 0);
     has(text, "8 GPUs   0.688");        /* 110,000 of 160,000 */
     free(text);
+}
+
+/* Work of a kind of known length counts only where its GPUs are: pool a has 8 V100, b has 8 T4.
+ * 2 jobs an hour of 2 GPU-hours on V100 alone are 4 of 8 GPUs of a, and 4 an hour of 1 GPU-hour
+ * on T4 alone 4 of 8 of b. */
+static void the_load_is_where_the_gpus_of_a_job_are(void **state)
+{
+    static const char mix[] =
+        "workload:\n  arrival: {process: poisson, rate: 6/h}\n  jobs: 9\n  mix:\n"
+        "    - {recipe: trace, name: v, share: 2, gpus: 2, duration: 1h, "
+        "role: {types: [v100-32]}}\n"
+        "    - {recipe: trace, name: t, share: 4, gpus: 1, duration: 1h, role: {%s}}\n";
+    char text[1024];
+
+    (void)state;
+    snprintf(text, sizeof text, mix, "types: [t4]");
+    write_experiment(POOLS("a", "v100-32", "b", "t4"), text, "[fcfs]");
+    char *said = say("validate", 0);
+    has(said, "8 GPUs   0.500  gpus of v 0.500\n");
+    has(said, "8 GPUs   0.500  gpus of t 0.500\n");
+    free(said);
+    program_write(&program, "t.csv", "job,submit,run,gpus,type\n1,0,300,2,v100-32\n"
+               "2,100,300,1,t4\n3,200,300,1,t4\n");
+    write_experiment(POOLS("a", "v100-32", "b", "t4"), "workload: {trace: {file: t.csv, format: "
+                     "csv, columns: {job: job, submit: submit, duration: run, gpus: gpus, "
+                     "gpu_types: type}}}\n", "[fcfs]");
+    said = say("validate", 0);          /* 600 GPU-seconds in each, in 300 s of 8 GPUs */
+    has(said, "    a                 8 GPUs   0.250");
+    has(said, "    b                 8 GPUs   0.250");
+    free(said);
 }
 
 /* 10 jobs an hour: 40 GPUs of 32. */
@@ -431,6 +464,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(cores_beside_gpus_are_a_load_of_their_own),
         cmocka_unit_test(the_load_of_a_trace_is_over_its_own_span),
         cmocka_unit_test(the_load_of_a_trace_has_each_job_at_its_speed),
+        cmocka_unit_test(the_load_is_where_the_gpus_of_a_job_are),
         cmocka_unit_test(a_mix_far_above_capacity_is_told_everywhere),
         cmocka_unit_test(what_comes_at_no_rate_has_no_load),
         cmocka_unit_test(defaults_that_decide_stand_beside_the_semantics),

@@ -160,6 +160,28 @@ static void usage_errors_exit_2_and_name_the_nearest(void **state)
     }
 }
 
+/* One error says so, in the place of one for each key. */
+static void an_experiment_in_the_place_of_its_part_is_told(void **state)
+{
+    static const struct {
+        const char *line, *part;
+    } wrong[] = {
+        { "advise @/e.yaml", "the file is an experiment, not a workload" },
+        { "advise workloads/dpo_mix.yaml --cluster @/e.yaml",
+          "the file is an experiment, not a cluster" },
+        { "export @/e.yaml -o @/e.csv", "the file is an experiment, not a workload" },
+    };
+    struct said said;
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        say(*state, &said, wrong[i].line);
+        assert_int_equal(said.status, 3);
+        assert_string_equal(said.out, "");
+        assert_says(said.err, wrong[i].part);
+        assert_null(strstr(said.err, "is not known"));
+    }
+}
+
 static void help_and_version_go_to_stdout(void **state)
 {
     static const char *const lines[] = {
@@ -538,6 +560,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(usage_errors_exit_2_and_name_the_nearest),
+        TEST(an_experiment_in_the_place_of_its_part_is_told),
         TEST(help_and_version_go_to_stdout),
         TEST(every_list_has_lines),
         TEST(explain_finds_keys_metrics_columns_and_policies),

@@ -324,6 +324,41 @@ static void a_service_goes_on_in_all_branches(void **state)
     assert_same(program, "all", "later", "whole", "later");
 }
 
+/* Three jobs of one GPU come at 0 s, of 9, 9 and 2 h; two GPUs, until 10 h.  fcfs ends two, at
+ * 9 h each; sjf ends two, at 2 h and 9 h.  Their means are over other jobs, and not the same.
+ * Both have 19 of 20 GPU-hours at work. */
+static void means_over_other_jobs_are_not_called_the_same(void **state)
+{
+    const struct program *program = *state;
+    char *said;
+
+    program_write(program, "t.csv", "job,submit,run,gpus\na,0,32400,1\nb,0,32400,1\n"
+                                    "c,0,7200,1\n");
+    program_write(program, "short.yaml", "experiment: short\nuntil: 10h\n"
+                  "cluster: {nodes: [{name: a, count: 1, gpus: {type: generic, count: 2}}]}\n"
+                  "workload: {trace: {file: t.csv, format: csv, columns: {job: job, submit: "
+                  "submit, duration: run, gpus: gpus}}}\npolicies: [fcfs]\n"
+                  "output: {plots: []}\n");
+    const char *word[] = { "fork", program_path(program, "short.yaml"), "--at", "0s", "--set",
+                           "policy=sjf", "-o", program_path(program, "short"), NULL };
+    assert_int_equal(program_say(program, word, &said), 0);
+    const char *table = strstr(said, "seed by seed");
+    assert_non_null(table);
+    const char *row = strstr(table, "\npolicy=sjf ");
+    assert_non_null(row);
+    char jct[32], p95[32], wait[32], busy[32], rest[32];
+    assert_int_equal(sscanf(row, " policy=sjf %31s %31s %31s %31s %31s", jct, p95, wait, busy,
+                            rest), 5);
+    assert_string_equal(jct, "-");
+    assert_string_equal(p95, "-");
+    assert_string_equal(wait, "-");
+    assert_string_equal(busy, "+0.0%");
+    assert_string_equal(rest, "same");          /* nothing has a price */
+    assert_non_null(strstr(row, "\n-: not compared, as a mean is not over all jobs, or is 0 under "
+                                "fcfs\n"));
+    free(said);
+}
+
 static void branches_of_branches_and_sweeps_are_refused(void **state)
 {
     const struct program *program = *state;
@@ -349,6 +384,7 @@ int main(int argc, char **argv)
         TEST(what_cannot_change_is_refused),
         TEST(a_service_goes_on_in_all_branches),
         TEST(branches_of_branches_and_sweeps_are_refused),
+        TEST(means_over_other_jobs_are_not_called_the_same),
     };
 
     (void)argc;

@@ -212,6 +212,57 @@ static void small_runs_of_all_kinds_pass(void **state)
     run("tests/faults/counted.yaml");
 }
 
+/* The first number of `column` in the rows of a policy and seed. */
+static double first_of(const char *csv, const char *column, const char *policy, const char *seed)
+{
+    char *text = program_result(&program, "out", csv), field[64];
+    size_t c = csv_column(text, column);
+    double found = NAN;
+
+    for (const char *line = strchr(text, '\n'); line[1] != '\0' && isnan(found);
+         line = strchr(line, '\n')) {
+        line++;
+        csv_field(line, 1, field, sizeof field);
+        if (strcmp(field, policy) != 0)
+            continue;
+        csv_field(line, 2, field, sizeof field);
+        if (strcmp(field, seed) != 0)
+            continue;
+        csv_field(line, c, field, sizeof field);
+        found = strtod(field, NULL);
+    }
+    free(text);
+    return found;
+}
+
+/* Four blocks of 1000 s with one short job each, after 0, 500, 300 and 600 s.  The time of a
+ * trial begins with the first job of its own draw, on nodes that are counted (fcfs) and on the
+ * host (sjf); before it stood a row of the timeline that the second opinion refused. */
+static void a_trace_of_drawn_blocks_begins_with_its_first_job(void **state)
+{
+    static const char *const seed[] = { "0", "1", "2", "3", "4", "5" };
+    unsigned later = 0;
+
+    (void)state;
+    program_write(&program, "t.csv", "job,submit,run,gpus\na,0,50,1\nb,1500,50,1\nc,2300,50,1\n"
+                                     "d,3600,50,1\n");
+    program_write(&program, "e.yaml", "experiment: e\nseeds: 6\n"
+                  "cluster: {nodes: [{name: a, count: 1, gpus: {type: generic, count: 2}}]}\n"
+                  "workload: {trace: {file: t.csv, format: csv, resample: {block: 1000s}, columns: "
+                  "{job: job, submit: submit, duration: run, gpus: gpus}}}\npolicies: [fcfs, "
+                  "sjf]\noutput: {plots: [], detail_seeds: all, tables: [jobs, timeline]}\n");
+    run(program_path(&program, "e.yaml"));
+    for (unsigned i = 0; i < 6; i++) {
+        double first_s = first_of("jobs.csv", "submit_s", "fcfs", seed[i]);
+
+        assert_true(first_s == 0 || first_s == 500 || first_s == 300 || first_s == 600);
+        assert_true(first_of("timeline.csv", "t_s", "fcfs", seed[i]) == first_s);
+        assert_true(first_of("timeline.csv", "t_s", "sjf", seed[i]) == first_s);
+        later += first_s > 0;
+    }
+    assert_true(later > 0);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +275,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(work_that_is_told_is_what_links_carried),
         cmocka_unit_test(replicas_that_live_at_the_end_count_once),
         cmocka_unit_test(small_runs_of_all_kinds_pass),
+        cmocka_unit_test(a_trace_of_drawn_blocks_begins_with_its_first_job),
     };
 
     (void)argc;

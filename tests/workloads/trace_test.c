@@ -259,6 +259,11 @@ static void slices_count_what_they_leave_out(void **state)
     spec = good(&aid, path, "slice: {from: 10s, jobs: 2}, " CSV_KEYS "}");
     assert_int_equal(aid_jobs(&aid, spec, 1, 0, job, 9), 2);
     assert_string_equal(job[1].request.name, "c");
+    /* `where` leaves out a, so that the slice begins 10 s after b. */
+    spec = good(&aid, path, "where: 'id != \"a\"', slice: {from: 10s, for: 20s}, " CSV_KEYS "}");
+    assert_int_equal(aid_jobs(&aid, spec, 1, 0, job, 9), 2);
+    assert_string_equal(job[0].request.name, "c");
+    assert_string_equal(job[1].request.name, "d");
     assert_null(read_trace(&aid, path,
                            "slice: {from: 10d}, " CSV_KEYS "}"));
     assert_non_null(strstr(aid.err.text, "none of the 5 rows"));
