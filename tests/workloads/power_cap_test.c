@@ -175,6 +175,25 @@ static void a_second_job_waits_for_power(void **state)
     }
 }
 
+/* 8,000 GPU-seconds.  The cap lets five GPUs run, 2,084 + 5 x 337 = 3,769 W: the job takes 1,600 s
+ * at least, and less than on two, with which pollux begins. */
+static void pollux_grows_a_job_no_further_than_the_cap(void **state)
+{
+    struct world world = { 0 };
+    struct world_job job[1];
+
+    (void)state;
+    assert_true(world_open(&world, "experiment: t\nuntil: 4000s\ncluster: {nodes: ["
+                           A100("n", "1", "8") "], pue: 1, power_cap: 4000W}\nworkload: {arrival: "
+                           "{process: all_at_once}, jobs: 1, mix: [{recipe: trace, duration: "
+                           "1000s, gpus: 8, elastic: {min: 2, max: 8, scaling: linear}}]}\n"
+                           "policies: [pollux]\n"));
+    if (!world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(job[0].end_s >= 1600 && job[0].end_s < 4000);
+    world_close(&world);
+}
+
 /* 2,084 + 4 x 356.625 - 2,084 = 1,426.5 W, of 1,000 W that are left. */
 static void the_message_says_what_it_would_draw(void **state)
 {
@@ -221,6 +240,7 @@ int main(void)
         cmocka_unit_test(the_least_cap_lets_a_job_run),
         cmocka_unit_test(another_group_of_the_pool_is_tried),
         cmocka_unit_test(a_second_job_waits_for_power),
+        cmocka_unit_test(pollux_grows_a_job_no_further_than_the_cap),
         cmocka_unit_test(the_message_says_what_it_would_draw),
         cmocka_unit_test(rows_of_a_trace_are_judged),
     };
