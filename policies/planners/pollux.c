@@ -66,7 +66,6 @@ struct pollux {
     struct cs_breed *breed;
     uint32_t jobs, job_room, spare_room, ask_room, seen_room, now_room, spot_room;
     uint32_t nodes, runs, gpus_max;
-    uint32_t gpus_now;          /* gpus_max, or fewer where power_cap lets fewer run */
     uint32_t pool_most;         /* GPUs of the largest pool */
 };
 
@@ -150,18 +149,13 @@ static void pollux_list_jobs(struct pollux *px, struct cs_host *host)
     pollux_sort_jobs(px, host);
 }
 
-/* Reads what nodes may give: what is free there and what the jobs hold; and how many GPUs a
- * job may have, if free ones are more than the power cap lets run. */
+/* Reads what nodes may give: what is free there and what the jobs hold. */
 static void pollux_read_nodes(struct pollux *px, struct cs_host *host)
 {
-    uint32_t free = 0;
-
     for (uint32_t n = 0; n < px->nodes; n++) {
         struct cs_node node = cs_node(host, n);
         px->node[n].gpus = node.here ? node.free_gpus : 0;
-        free += px->node[n].gpus;
     }
-    px->gpus_now = cs_free_gpus(host, 0) < free ? cs_total_gpus(host, 0) : px->gpus_max;
 }
 
 /* Reads what a job holds.  `held`: cells of the jobs before it.  Returns them with
@@ -221,7 +215,7 @@ static uint32_t pollux_most(struct pollux *px, struct cs_host *host,
     most = (uint32_t)px->growth * seen->largest;
     if (most < least)
         most = least;
-    return cs_size_below(host, job->id, most < px->gpus_now ? most : px->gpus_now);
+    return cs_size_below(host, job->id, most < px->gpus_max ? most : px->gpus_max);
 }
 
 /* Sets what the search needs of each job. */
@@ -262,12 +256,15 @@ static uint32_t pollux_size(struct cs_host *host, void *self, uint32_t job, uint
 }
 
 /* For cs_breed_asks: the speedup at the progress of now over that of a fair share.  A
- * place on several nodes counts as one on two. */
+ * place on several nodes counts as one on two.  What the power cap never lets run gains
+ * nothing: it would be asked for, and refused, again and again. */
 static double pollux_gain(struct cs_host *host, void *self, uint32_t job, uint32_t pool,
                           uint32_t gpus, bool spans)
 {
     const struct pollux *px = self;
 
+    if (gpus > cs_gpus_powered(host, px->job[job].id, pool))
+        return 0;
     return cs_speedup_on(host, px->job[job].id, pool, gpus, spans ? 2 : 1) /
            px->job[job].fair;
 }
