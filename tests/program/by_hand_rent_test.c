@@ -561,8 +561,8 @@ static void roles_that_start_together_restart_behind_their_loads(void **state)
 }
 
 /* What 20 steps with a checkpoint after each five pay for transfers, on a node of four GPUs that
- * goes at that time, and another one from 1500 s on. */
-static double transfers_of_a_node_that_goes_at(int gone_s)
+ * goes: its notice of 2 min comes at that time, and another one is there from 1500 s on. */
+static double transfers_with_notice_at(int notice_s, const char *on_notice)
 {
     char yaml[1500];
 
@@ -570,14 +570,14 @@ static double transfers_of_a_node_that_goes_at(int gone_s)
              "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
              "    - {name: a, count: 1, gpus: {type: a100-80, count: 4},\n"
              "       cpu: {type: epyc-7742, sockets: 1}, memory: 1TB, price: 36USD/h,\n"
-             "       rent: {start: 4min, keep: 10min, notice: 2min, on_notice: work,\n"
+             "       rent: {start: 4min, keep: 10min, notice: 2min, on_notice: %s,\n"
              "              available: {unit: nodes, after: hold,\n"
              "                          points: [[0s, 1], [%ds, 0], [1500s, 1]]}}}\n"
              "  storage: {bandwidth: 1GB/s, transfer: 0.1USD/GB}\n"
              "workload:\n  arrival: {process: all_at_once}\n  jobs: 1\n  mix:\n"
              "    - {recipe: sft, model: qwen2.5-1.5b, zero: 3, batch: 64, sequence: 2048,\n"
              "       steps: 20, checkpoint_every: 5, train: {gpus: 4}}\n"
-             "policies: [fcfs]\noutput: {plots: []}\n", gone_s - 120);
+             "policies: [fcfs]\noutput: {plots: []}\n", on_notice, notice_s);
     hand_run(&program, yaml, NULL);
     assert_true(of("interruptions") == 1);
     return of("cost_transfer_usd");
@@ -588,13 +588,23 @@ static double transfers_of_a_node_that_goes_at(int gone_s)
  * was paid for in both. */
 static void a_checkpoint_that_is_cut_pays_for_what_it_wrote(void **state)
 {
-    double early = transfers_of_a_node_that_goes_at(390);
+    double early = transfers_with_notice_at(270, "work");
 
     (void)state;
     assert_true(hand_phase(&program, "fcfs", "checkpoint", 3, "start_s") < 390);
     assert_true(hand_phase(&program, "fcfs", "checkpoint", 3, "end_s") == 390);
-    hand_near(transfers_of_a_node_that_goes_at(402) - early, 12 * 0.1);
+    hand_near(transfers_with_notice_at(282, "work") - early, 12 * 0.1);
     assert_true(hand_phase(&program, "fcfs", "checkpoint", 3, "end_s") == 402);
+}
+
+/* The first load begins at 240 s and takes 3 s.  A notice stops it, as there is nothing to save:
+ * a second later it has read 1 GB more. */
+static void a_load_that_is_cut_pays_for_what_it_read(void **state)
+{
+    double early = transfers_with_notice_at(241, "save");
+
+    (void)state;
+    hand_near(transfers_with_notice_at(242, "save") - early, 0.1);
 }
 
 /* The GPU-seconds at work of steps that wait for images from the storage, on a node that fails
@@ -656,6 +666,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(time_lost_is_what_was_held_since_the_last_save),
         cmocka_unit_test(roles_that_start_together_restart_behind_their_loads),
         cmocka_unit_test(a_checkpoint_that_is_cut_pays_for_what_it_wrote),
+        cmocka_unit_test(a_load_that_is_cut_pays_for_what_it_read),
         cmocka_unit_test(a_step_that_is_cut_works_as_others_do),
     };
 
