@@ -204,6 +204,26 @@ static void pollux_grows_a_job_no_further_than_the_cap(void **state)
     }
 }
 
+/* 4 x 2,084 + 8 x 337 = 11,032 W: eight of 32 GPUs may run, in any of four pools.  Twenty jobs of
+ * 100 s on a GPU each take three turns. */
+static void allox_lists_the_gpus_of_all_pools(void **state)
+{
+    struct world world = { 0 };
+    struct world_job job[20];
+
+    (void)state;
+    assert_true(world_open(&world, "experiment: t\ncluster: {nodes: [" A100("a", "1", "8") ", "
+                           A100("b", "1", "8") ", " A100("c", "1", "8") ", " A100("d", "1", "8")
+                           "], pue: 1, power_cap: 11100W}\nworkload: {arrival: {process: "
+                           "all_at_once}, jobs: 20, mix: [{recipe: trace, duration: 100s, gpus: "
+                           "1}]}\npolicies: [allox]\n"));
+    if (!world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    for (int i = 0; i < 20; i++)
+        assert_true(job[i].end_s == 100 || job[i].end_s == 200 || job[i].end_s == 300);
+    world_close(&world);
+}
+
 /* 2,084 + 4 x 356.625 - 2,084 = 1,426.5 W, of 1,000 W that are left. */
 static void the_message_says_what_it_would_draw(void **state)
 {
@@ -251,6 +271,7 @@ int main(void)
         cmocka_unit_test(another_group_of_the_pool_is_tried),
         cmocka_unit_test(a_second_job_waits_for_power),
         cmocka_unit_test(pollux_grows_a_job_no_further_than_the_cap),
+        cmocka_unit_test(allox_lists_the_gpus_of_all_pools),
         cmocka_unit_test(the_message_says_what_it_would_draw),
         cmocka_unit_test(rows_of_a_trace_are_judged),
     };
