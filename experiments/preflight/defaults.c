@@ -9,6 +9,7 @@
  */
 #include "experiments/preflight/defaults.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "experiments/spec/experiment.h"
@@ -231,6 +232,20 @@ static void add_price(struct rows *all, const struct node_group *group,
         add_under(all, of, under, "price", "none: it costs nothing", "default");
 }
 
+/* A CPU of an older PCIe than its GPUs slows each slot (cluster_group.c). */
+static void add_slots(struct rows *all, const struct node_group *group, const char *under)
+{
+    const struct gpu_type *gpu = group->gpu;
+
+    if (gpu == NULL || group->cpu == NULL || group->pcie_bps >= gpu->pcie_bps)
+        return;
+    assert(group->cpu->pcie != NULL);
+    add_under(all, text_format(all->arena, "nodes %s", group->name), under, "pcie",
+              text_format(all->arena, "%.4g GB/s a slot, as the CPU decides: %s has %s, and "
+                          "%s has %s", group->pcie_bps / 1e9, group->cpu->name,
+                          group->cpu->pcie, gpu->name, gpu->pcie), "default");
+}
+
 /* Whole jobs know no checkpoint of their own, so without `checkpoint` of failures
  * they begin anew. */
 static void add_failures(struct rows *all, const struct experiment_point *point)
@@ -268,8 +283,10 @@ static void add_world(struct rows *all, const struct experiment_point *point,
     add_jobs(all, point, under);
     add_lengths(all, point, under);
     add_failures(all, point);
-    for (uint32_t g = 0; g < point->cluster->group_count; g++)
+    for (uint32_t g = 0; g < point->cluster->group_count; g++) {
         add_price(all, &point->cluster->group[g], under);
+        add_slots(all, &point->cluster->group[g], under);
+    }
 }
 
 /* ---- what a policy has to itself ---------------------------------------- */

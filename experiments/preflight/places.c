@@ -214,13 +214,45 @@ static double least_mw(const struct trying *t, const struct job_request *request
     return mw;
 }
 
-/* False, or err: the roles of a job, which start together, draw more than the power cap. */
+/* False, or err: a role on the fewest GPUs with which the policy starts it draws more than the
+ * power cap.  A role that no policy could start was refused when the workload was read. */
+static bool is_role_over_cap(const struct trying *t, const char *name,
+                             const struct job_request *request, struct err *err)
+{
+    const struct cluster_spec *spec = t->point->cluster;
+
+    for (uint32_t r = 0; r < request->form->role_count; r++) {
+        const struct role_spec *role = &request->form->role[r];
+        uint32_t gpus = least_gpus(t, request, r);
+        double mw = gpus == 0 ? 0 : draw_least_mw(spec, role,
+                                        (uint64_t)gpus * job_role_milli(request, r));
+
+        if (isinf(mw) || mw <= 1000 * spec->power_cap_w)
+            continue;
+        err_set(err, ERR_RANGE, role->pos,
+                "role %.60s of %.60s can never start under policy %.60s, which starts it on %u "
+                "GPUs: the cluster then draws at least %.0f W, and power_cap is %.0f W",
+                role->name, request->form->name, name, gpus, ceil(mw / 1000), spec->power_cap_w);
+        err_hint(err, "Raise the cap, ask for fewer GPUs, or take a policy that starts jobs on "
+                      "fewer.");
+        return true;
+    }
+    return false;
+}
+
+/* False, or err: one role of a job, or its roles, which start together, draw more than the
+ * power cap. */
 static bool is_over_cap(const struct trying *t, const char *name,
                         const struct job_request *request, struct err *err)
 {
-    double mw = least_mw(t, request), cap_w = t->point->cluster->power_cap_w;
+    double mw, cap_w = t->point->cluster->power_cap_w;
 
-    if (cap_w <= 0 || mw <= 1000 * cap_w)
+    if (cap_w <= 0)
+        return false;
+    if (is_role_over_cap(t, name, request, err))
+        return true;
+    mw = least_mw(t, request);
+    if (mw <= 1000 * cap_w)
         return false;
     err_set(err, ERR_RANGE, request->form->role[0].pos,
             "%.60s can never start under policy %.60s: its roles start together, the cluster then "

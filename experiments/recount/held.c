@@ -380,9 +380,9 @@ void held_phase(struct held *held, const struct fact *fact)
     double whole_s = (double)ns / 1e9, gpus = (double)lease->milli / 1000, works = 1;
 
     assert(lease->does == HELD_WORKS);
-    /* A link or another flow that slowed it down: it would have taken 1 / rate_max. */
-    if (fact->amount > 0 && run->rate_max > 0 && whole_s * run->rate_max > 1)
-        works = 1 / (whole_s * run->rate_max);
+    /* A link or another flow that slowed it down: it would have taken part / rate_max. */
+    if (run->rate_max > 0 && whole_s * run->rate_max > run->part)
+        works = run->part / (whole_s * run->rate_max);
     double busy = works * least(1, most(0, run->busy_fraction));
     double tail = least(works * run->tail_fraction, works - busy);
 

@@ -25,6 +25,8 @@
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 
+#define ROUNDING 1e-12          /* of a sum: what may be left of it by rounding alone */
+
 struct costs {
     const struct trial_spec *spec;
     struct loop *loop;
@@ -186,8 +188,9 @@ static void causes(const struct costs *costs, double *value)
     value[METRIC_COST_COMPUTE] = costs->compute_usd;
     value[METRIC_COST_SWITCH] = costs->switch_usd;
     value[METRIC_COST_WAIT] = costs->wait_usd;
-    value[METRIC_COST_FREE] = fmax(0, paid - costs->held_usd -
-                                          value[METRIC_COST_RENT]);
+    value[METRIC_COST_FREE] = paid - costs->held_usd - value[METRIC_COST_RENT];
+    if (value[METRIC_COST_FREE] < ROUNDING * paid)
+        value[METRIC_COST_FREE] = 0;
     if (costs->spec->warmup_ns > 0)
         for (int c = METRIC_COST_COMPUTE; c <= METRIC_COST_TRANSFER; c++)
             value[c] = NAN;

@@ -188,18 +188,18 @@ static double most(double a, double b)
 }
 
 /* Adds the GPU-seconds of a phase, from `start` to `end`, and returns its busy
- * fraction.  `whole`: it ran to its end, so that what it took beyond its time alone
- * was waiting for links, and is neither busy nor tail. */
+ * fraction.  What it took beyond the time of its part alone was waiting for links, and
+ * is neither busy nor tail. */
 static double add_phase(struct metrics *m, const struct host_phase_run *run,
-                        double gpus, int64_t start, int64_t end, bool whole)
+                        double gpus, int64_t start, int64_t end)
 {
     double whole_s = clock_s_from_ns(end - start);
     double s = clock_s_from_ns(end - (start > m->from_ns ? start
                                                          : m->from_ns));
     double work_s = whole_s, busy_s, tail_s;
 
-    if (whole && run->rate_max > 0)
-        work_s = least(whole_s, 1 / run->rate_max);
+    if (run->rate_max > 0 && whole_s * run->rate_max > run->part)
+        work_s = run->part / run->rate_max;
     double part = whole_s > 0 ? work_s / whole_s : 0;
     busy_s = s * part * least(1, most(0, run->busy_fraction));
     tail_s = least(s * part * run->tail_fraction, s * part - busy_s);
@@ -325,7 +325,7 @@ static void hear_phase_end(void *self, const struct fact *fact)
     const struct host_phase_run *run = host_phase_run(m->host, id);
     const struct cs_lease *lease = cs_lease(m->host, id);
     double busy = add_phase(m, run, lease_gpus(lease), run->start_ns,
-                            fact->time_ns, fact->amount > 0);
+                            fact->time_ns);
 
     if (m->parts.tables->phases != NULL)
         job_rows_phase(m->rows, host_job(m->host, run->job), run, &lease->placement,
@@ -399,10 +399,10 @@ void metrics_count_ended(struct metrics *m, const struct host_job *job,
     double s = clock_s_from_ns(now - job->start_ns);
     struct host_phase_run run = { .phase = &job->request.form->phase[0],
                                   .start_ns = job->start_ns, .rate = s > 0 ? 1 / s : 0,
-                                  .rate_max = 1 / job->ideal_s, .busy_fraction = 1,
-                                  .bottleneck = "" };
+                                  .rate_max = 1 / job->ideal_s, .part = 1,
+                                  .busy_fraction = 1, .bottleneck = "" };
     uint32_t gpus = job_role_gpus(&job->request, 0);
-    double busy = add_phase(m, &run, gpus, job->start_ns, now, true);
+    double busy = add_phase(m, &run, gpus, job->start_ns, now);
 
     if (at != NULL)
         job_rows_phase(m->rows, job, &run, at, (uint64_t)gpus * GPU_MILLI, now, busy);

@@ -414,10 +414,10 @@ static void over(struct loop *loop, void *self, uint64_t lease)
         out->usd = s / 3600 * (job->gpus * (double)GPU_MILLI /
                               ((double)GPU_MILLI * t->group->gpus) *
                               t->group->usd_per_h);
-    struct host_phase_run run = { .busy_fraction = 1 };
+    struct host_phase_run run = { .busy_fraction = 1, .part = 1 };
     if (out->usd > 0) {
         run.rate_max = 1 / out->ideal_s;
-        out->usd_compute = out->usd * host_busy_s(&run, true, s) / s;
+        out->usd_compute = out->usd * host_busy_s(&run, s) / s;
     }
     out->joules = s * job->gpus * t->gpu_w;
     t->audit.charged += (wide)ran * job->gpus;

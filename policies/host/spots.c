@@ -8,9 +8,12 @@
  * restart.
  */
 #include <assert.h>
+#include <math.h>
 
+#include "models/catalogue/catalogue.h"
 #include "models/catalogue/goodput.h"
 #include "models/cluster/cluster.h"
+#include "models/cluster/power.h"
 #include "models/jobs/job.h"
 #include "models/types/placement.h"
 #include "policies/leases/goodput.h"
@@ -65,6 +68,29 @@ bool cs_can_move(struct cs_host *host, struct job_id id)
         if (cs_speedup(host, id, p, least) > 0)
             return true;
     return false;
+}
+
+uint32_t cs_gpus_powered(const struct cs_host *host, struct job_id id, uint32_t pool)
+{
+    const struct cluster_spec *spec = host->spec;
+    const struct role_spec *role = &cs_request(host, id)->form->role[0];
+    double left_mw = 1000 * spec->power_cap_w, each_w = INFINITY;
+
+    assert(pool < spec->pool_count);
+    if (spec->power_cap_w <= 0)
+        return UINT32_MAX;
+    /* What leases draw is rounded on each node. */
+    for (uint32_t n = 0; n < spec->node_count; n++)
+        if (cs_node(host, n).here)
+            left_mw -= (double)power_standby_mw(spec, cluster_group_of(spec, n)) + 1;
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        if (spec->group[g].gpu != NULL && spec->group[g].pool == pool &&
+            job_role_takes_type(role, spec->group[g].gpu->index))
+            each_w = fmin(each_w, power_gpu_more_w(&spec->group[g]) +
+                                      role->cores * power_core_more_w(&spec->group[g]));
+    if (left_mw <= 0 || isinf(each_w))
+        return 0;
+    return (uint32_t)fmin(left_mw / (1000 * spec->pue * each_w), spec->gpu_count);
 }
 
 /* Returns the number of entries of the first job of a list; checks that their

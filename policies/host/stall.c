@@ -4,10 +4,10 @@
  * waits for what, in words.
  *
  * The reasons are tried in this order: a waiting job for which even the empty
- * cluster has no room; a job that power_cap forbids; a job that was set back
- * again and again; the first waiting job, with the request that the policy
- * makes for it in one more decision.  That decision may start a job, since the
- * run is over.
+ * cluster has no room; a job that power_cap forbids at any size; a job that was
+ * set back again and again; a job that power_cap forbids on the GPUs that it asks
+ * for; the first waiting job, with the request that the policy makes for it in one
+ * more decision.  That decision may start a job, since the run is over.
  */
 #include "policies/host/stall.h"
 
@@ -296,8 +296,26 @@ static bool explain_no_room(struct cs_host *host, struct host_empty *empty,
     return false;
 }
 
-/* The cluster has room, but `power_cap` forbids the job. */
-static bool explain_power(struct cs_host *host, struct host_empty *empty,
+/* Does `power_cap` forbid the task in the empty cluster, on the GPUs that it asks for, or
+ * `least`, on the fewest that it may have? */
+static bool is_capped(struct cs_host *host, struct host_empty *empty,
+                      const struct cs_task *task, bool least, struct fit_want *fit)
+{
+    const struct job_request *job = cs_request(host, task->job);
+    struct cs_want want[FORM_ROLES_MAX] = { 0 };
+    uint32_t from = task->role == CS_ALL_ROLES ? 0 : task->role;
+    uint32_t to = task->role == CS_ALL_ROLES ? job->form->role_count : from + 1;
+
+    assert(to - from <= FORM_ROLES_MAX);
+    for (uint32_t r = from; r < to; r++)
+        want[r - from] = (struct cs_want) { .role = r, .gpus = job_role_gpus(job, r) };
+    return host_empty_lacks(empty, host, task, least ? NULL : want, fit) == ID_NONE &&
+           empty->capped;
+}
+
+/* The cluster has room, but `power_cap` forbids the job: whatever its size, or, where
+ * `asked`, on the GPUs that it asks for. */
+static bool explain_power(struct cs_host *host, struct host_empty *empty, bool asked,
                           struct words *what, struct words *why)
 {
     struct fit_want fit;
@@ -307,15 +325,15 @@ static bool explain_power(struct cs_host *host, struct host_empty *empty,
          k++) {
         const struct cs_task *task = task_at(host, k);
 
-        if (host_empty_lacks(empty, host, task, NULL, &fit) != ID_NONE ||
-            !empty->capped)
+        if (!is_capped(host, empty, task, !asked, &fit))
             continue;
         say_waits(what, cs_request(host, task->job),
                   task->role == CS_ALL_ROLES ? 0 : task->role, &fit);
         say(why, "The empty cluster has room for it, but power_cap is %.0f W, "
-                 "nodes that stand by draw %.0f W, and its least would "
-                 "draw %.0f W more.", host->spec->power_cap_w,
-            (double)empty->idle_mw / 1000, (double)empty->more_mw / 1000);
+                 "nodes that stand by draw %.0f W, and %s would draw %.0f W more%s.",
+            host->spec->power_cap_w, (double)empty->idle_mw / 1000,
+            asked ? "what it asks for" : "its least", (double)empty->more_mw / 1000,
+            asked ? ". The policy does not start it on fewer GPUs, which the cap may allow" : "");
         return true;
     }
     return false;
@@ -449,8 +467,9 @@ void host_stall_explain(struct cs_host *host, struct host_stall *stall)
     memset(stall, 0, sizeof *stall);
     host_empty_begin(&empty, host);
     if (!explain_no_room(host, &empty, &what, &why) &&
-        !explain_power(host, &empty, &what, &why) &&
+        !explain_power(host, &empty, false, &what, &why) &&
         !explain_set_back(host, &what, &why) &&
+        !explain_power(host, &empty, true, &what, &why) &&
         !explain_policy(host, &empty, &what, &why))
         explain_unfinished(host, &what, &why);
     host_empty_end(&empty);

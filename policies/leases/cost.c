@@ -79,14 +79,14 @@ double host_transfer_usd(const struct cluster_spec *spec,
 }
 
 /* Of a phase that ran s seconds, the seconds in which its GPUs were at work.  A
- * phase that links slowed down worked no longer than it would have alone. */
-double host_busy_s(const struct host_phase_run *run, bool done, double s)
+ * phase that links slowed down worked no longer than what it did takes alone. */
+double host_busy_s(const struct host_phase_run *run, double s)
 {
     double work_s = s;
 
-    assert(s >= 0);
-    if (done && run->rate_max > 0)
-        work_s = s < 1 / run->rate_max ? s : 1 / run->rate_max;
+    assert(s >= 0 && run->part >= 0);
+    if (run->rate_max > 0 && s * run->rate_max > run->part)
+        work_s = run->part / run->rate_max;
     if (run->busy_fraction < 0)
         return 0;
     return run->busy_fraction > 1 ? work_s : work_s * run->busy_fraction;

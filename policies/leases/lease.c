@@ -297,6 +297,26 @@ static void owe_rest(const struct cs_host *host, const struct host_lease_slot *l
  * cancelled, its work in progress is lost, the job is charged, GPUs and power are
  * free again, and counters and indexes forget it.  A job without leases no longer
  * runs.  A job that shared the GPUs has them alone from now on. */
+/* Pays ahead for the bytes of a copy of `all` bytes that cross the shared storage. */
+static void pay_copy(struct cs_host *host, struct host_lease_slot *lease, double bytes, double all)
+{
+    double usd = host_transfer_usd(host->spec, &lease->pub.placement, bytes);
+
+    assert(usd >= 0 && all > 0);
+    lease->owner->pub.usd_transfer += usd;
+    lease->copy_usd = usd / all;
+}
+
+/* Stops what a lease copies, and gives back what was paid for the rest of it. */
+static void stop_copy(struct cs_host *host, struct host_lease_slot *lease)
+{
+    double left = flow_stop(host->parts.net, lease->flow);
+
+    assert(!lease->running && left >= 0);
+    lease->owner->pub.usd_transfer -= left * lease->copy_usd;
+    lease->copy_usd = 0;
+}
+
 void host_drop(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
@@ -304,7 +324,7 @@ void host_drop(struct cs_host *host, uint32_t i)
     uint32_t role = lease->pub.role, beside = lease->beside;
 
     assert(lease->live && !lease->running);
-    flow_stop(host->parts.net, lease->flow);
+    stop_copy(host, lease);
     loop_cancel(host->parts.loop, lease->event);
     loop_cancel(host->parts.loop, lease->recall);
     job->pub.work_lost_s += lease->part;
@@ -422,8 +442,7 @@ void host_leave(struct cs_host *host, uint32_t i)
     lease->leaving = true;
     lease->load_from_ns = host_now(host);
     if (rates.storage_bytes > 0)
-        job->pub.usd_transfer += host_transfer_usd(
-            host->spec, &lease->pub.placement, role->save_bytes);
+        pay_copy(host, lease, role->save_bytes, role->save_bytes);
     host_tell(host, FACT_LEASE_LEAVE, i, lease->pub.job.i, 0);
     if (job->lease[lease->pub.role] == i)
         job->lease[lease->pub.role] = ID_NONE;
@@ -437,7 +456,7 @@ void host_lease_hold(struct cs_host *host, uint32_t i, double s, loop_fn *then)
     struct host_lease_slot *lease = &host->leases->slot[i];
 
     assert(!lease->running && !lease->leaving && s > 0);
-    flow_stop(host->parts.net, lease->flow);
+    stop_copy(host, lease);
     loop_cancel(host->parts.loop, lease->event);
     if (lease->pub.state != CS_LEASE_LOADING) {
         change_state(host, i, CS_LEASE_LOADING);
@@ -589,7 +608,7 @@ static void load_memory(struct cs_host *host, uint32_t i)
         return;
     }
     if (home == ID_NONE)
-        job->pub.usd_transfer += host_transfer_usd(host->spec, to, bytes);
+        pay_copy(host, lease, bytes, bytes);
     uses = home == ID_NONE
                ? fabric_uses(host->parts.fabric, to, &rates, host->life->uses)
                : fabric_uses_between(host->parts.fabric, &from, to, 1,
@@ -685,7 +704,7 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
                               owed / all);
 
     if (!kept)
-        job->pub.usd_transfer += host_transfer_usd(host->spec, to, load.bytes * load.part);
+        pay_copy(host, lease, load.bytes * load.part, all);
     host_kept_owe(host, job, role, role, 0);
     if (uses == 0 && !isfinite(bps))
         start_process(host, i);

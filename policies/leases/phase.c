@@ -363,17 +363,15 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
 
 /* Adds to the job what the phase on a lease cost: the busy part of s seconds as
  * computing, the others as waiting, and the bytes it read from the storage, in
- * proportion to what ran.  `done`: it ran to its end. */
-static void phase_cost(struct cs_host *host, struct host_lease_slot *lease, bool done,
-                       double s)
+ * proportion to what ran. */
+static void phase_cost(struct cs_host *host, struct host_lease_slot *lease, double s)
 {
     struct host_job *job = &lease->owner->pub;
     double usd = host_lease_usd(host->spec, &lease->pub.placement,
                                 lease->phase_start_ns,
                                 host_now(host));
-    double part = done ? 1 : fmin(1, s * lease->run.rate_max);
-
-    double busy_s = host_busy_s(&lease->run, done, s);
+    double part = fmin(1 - part_before(lease), lease->run.part);
+    double busy_s = host_busy_s(&lease->run, s);
 
     assert(s >= 0 && part >= 0 && busy_s <= s);
     host_lease_waited(host, lease, lease->phase_start_ns);
@@ -398,7 +396,9 @@ void host_phase_off(struct cs_host *host, uint32_t i, bool done)
     if (lease->bursting)
         count_bursts(host, i, -1);
     lease->run.rate = done && s > 0 ? (1 - part_before(lease)) / s : 0;
-    phase_cost(host, lease, done, s);
+    if (done)
+        lease->run.part = 1 - part_before(lease);
+    phase_cost(host, lease, s);
     host_lease_work(host, i, CS_LEASE_IDLE, 0);
     host_tell(host, FACT_PHASE_END, i, lease->phase, done);
     lease->running = false;
@@ -433,6 +433,19 @@ static void note_save(const struct cs_host *host, struct host_job_slot *job,
         clock_s_from_ns(clock_after(lease->phase_start_ns - lease->pub.since_ns, ran));
 }
 
+/* Returns what was done of the phase that a lease runs: what flowed of its work, or what its
+ * time is enough for, where no link slows it. */
+static double part_now(const struct cs_host *host, const struct host_lease_slot *lease)
+{
+    double before = part_before(lease);
+    double s = clock_s_from_ns(host_now(host) - lease->phase_start_ns);
+
+    assert(lease->running && s >= 0);
+    if (flow_alive(host->parts.net, lease->flow))
+        return fmin(fmax(1 - before - flow_left(host->parts.net, lease->flow), 0), 1 - before);
+    return isfinite(lease->run.rate_max) ? s * lease->run.rate_max : INFINITY;
+}
+
 /* Of a job of known length, what ran counts as done.  Of any other phase nothing
  * does: host_phase_pause() and host_phase_cut_keep() keep a part first. */
 void host_phase_cut(struct cs_host *host, uint32_t i)
@@ -442,6 +455,7 @@ void host_phase_cut(struct cs_host *host, uint32_t i)
     int64_t ran = host_now(host) - lease->phase_start_ns;
 
     assert(lease->running);
+    lease->run.part = part_now(host, lease);
     host_steps_stop(host, i);
     flow_stop(host->parts.net, lease->flow);
     loop_cancel(host->parts.loop, lease->event);

@@ -16,6 +16,7 @@
  * alpha: only that share of the waiting, the oldest, are matched.  A job that can
  * run nowhere now, as nodes are out of service or not rented, is not matched.
  */
+#include <assert.h>
 #include <math.h>
 
 #include "policies/params.h"
@@ -51,6 +52,7 @@ struct allox {
 /* Adds a machine of a pool that is free in free_s seconds; 0: now. */
 static void add_machine(struct allox *a, uint32_t pool, double free_s)
 {
+    assert(a->machines < a->room);
     a->pool[a->machines] = pool;
     a->free_s[a->machines] = free_s;
     a->machine[a->machines++] = (struct machine) {
@@ -78,11 +80,14 @@ static void add_machines(struct allox *a, struct cs_host *host, uint32_t pool)
 }
 
 /* Lists all GPUs that there are, pool by pool.  Arrays grow only when nodes
- * come, and old ones stay with the host until the run ends. */
+ * come, and old ones stay with the host until the run ends.  Under a power cap each pool
+ * could have all that it lets run, so pools have more together than the cluster. */
 static void find_machines(struct allox *a, struct cs_host *host)
 {
-    uint32_t all = cs_total_gpus(host, 0);
+    uint32_t all = 0;
 
+    for (uint32_t p = 0; p < cs_pool_count(host); p++)
+        all += cs_total_gpus(host, 1u << p);
     if (all > a->room) {
         a->machine = cs_alloc(host, all, sizeof *a->machine);
         a->pool = cs_alloc(host, all, sizeof *a->pool);

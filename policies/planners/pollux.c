@@ -256,12 +256,15 @@ static uint32_t pollux_size(struct cs_host *host, void *self, uint32_t job, uint
 }
 
 /* For cs_breed_asks: the speedup at the progress of now over that of a fair share.  A
- * place on several nodes counts as one on two. */
+ * place on several nodes counts as one on two.  What the power cap never lets run gains
+ * nothing: it would be asked for, and refused, again and again. */
 static double pollux_gain(struct cs_host *host, void *self, uint32_t job, uint32_t pool,
                           uint32_t gpus, bool spans)
 {
     const struct pollux *px = self;
 
+    if (gpus > cs_gpus_powered(host, px->job[job].id, pool))
+        return 0;
     return cs_speedup_on(host, px->job[job].id, pool, gpus, spans ? 2 : 1) /
            px->job[job].fair;
 }

@@ -57,6 +57,7 @@ struct host_lease_slot {
     int64_t paid_ns;                /* until when its money has a cause */
     double lost_gpu_s;              /* GPU-seconds for nothing: a phase that was cut */
     struct flow_handle flow;        /* of loading, saving or the phase */
+    double copy_usd;                /* paid ahead for a byte of what it loads or saves */
     struct host_steps *steps;       /* NULL: none yet */
     struct gang gang;
 };

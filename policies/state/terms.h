@@ -173,6 +173,7 @@ struct host_phase_run {
     int64_t start_ns;
     double rate;                /* runs per second, measured at the end; 0: cut short */
     double rate_max;            /* the same with free links */
+    double part;                /* of a whole run, what this lease did; set at the end */
     double busy_fraction;       /* of the time at rate_max: GPUs compute */
     double tail_fraction;       /* ... wait for the longest responses */
     double mfu, hfu;            /* FLOPs utilization of model, hardware, at rate_max */
@@ -223,8 +224,7 @@ uint32_t host_home_pool(const struct cluster_spec *spec,
 /* Returns the GPUs of the smallest task that waits and could use a pool: exact up to 32,
  * above that the power of two below; 0: no such task waits. */
 uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool);
-/* Returns for how many of the s seconds that a phase ran its GPUs were at work; done: it
- * ran to its end. */
-double host_busy_s(const struct host_phase_run *run, bool done, double s);
+/* Returns for how many of the s seconds that a phase ran its GPUs were at work. */
+double host_busy_s(const struct host_phase_run *run, double s);
 
 #endif

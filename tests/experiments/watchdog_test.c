@@ -282,6 +282,42 @@ static void roles_that_exceed_a_cap_together_are_refused(void **state)
     }
 }
 
+/* PUE 1.  The node stands by with 2,212 W, and 8 GPUs add 8 x 337 W: 4,908 W.  The cap lets five
+ * run, 3,897 W.  `afs` starts the job on fewer than it asks for, `fcfs` and `synergy` do not. */
+static void a_job_that_is_never_started_smaller_is_told_of_the_cap(void **state)
+{
+    static const struct { const char *cap, *policy; uint32_t told; bool ends; } row[] = {
+        { "4000W", "fcfs", 1, false }, { "4907W", "fcfs", 1, false }, { "4908W", "fcfs", 0, true },
+        { "4000W", "afs", 0, true }, { "4000W", "synergy", 0, false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct world world = { 0 };
+        struct told told = { .count = 0 };
+        char text[1024];
+
+        snprintf(text, sizeof text, "experiment: t\ncluster: {nodes: [" NODE("dgx", "8") "], pue: "
+                 "1, power_cap: %s}\nworkload: {arrival: {process: all_at_once}, jobs: 1, mix: "
+                 "[{recipe: trace, gpus: 8, duration: 100s, elastic: {min: 2, max: 8, scaling: "
+                 "linear}}]}\npolicies: [%s]\n", row[i].cap, row[i].policy);
+        if (!world_open(&world, text))
+            fail_msg("%s", world_error(&world));
+        places_check(world.arena, world.experiment, tell, &told);
+        assert_int_equal(told.count, row[i].told);
+        if (i == 0)
+            assert_string_equal(told.text, "role gpus of trace can never start under policy fcfs, "
+                                "which starts it on 8 GPUs: the cluster then draws at least 4908 "
+                                "W, and power_cap is 4000 W");
+        assert_int_equal(world_run(&world, 0, NULL, NULL, NULL), row[i].ends);
+        if (!row[i].ends && (strstr(world.err.hint, "power_cap is") == NULL ||
+                             strstr(world.err.hint, "nodes that stand by draw 2212 W, and what it "
+                                    "asks for would draw 2696 W more") == NULL))
+            fail_msg("row %zu: %s | %s", i, world.err.text, world.err.hint);
+        world_close(&world);
+    }
+}
+
 /* Each pool lacks something else; the one that would do cannot be had in full. */
 static void each_pool_says_what_it_lacks(void **state)
 {
@@ -420,6 +456,7 @@ int main(void)
         cmocka_unit_test(where_a_policy_looks_in_vain_is_told),
         cmocka_unit_test(a_cap_of_power_is_told),
         cmocka_unit_test(roles_that_exceed_a_cap_together_are_refused),
+        cmocka_unit_test(a_job_that_is_never_started_smaller_is_told_of_the_cap),
         cmocka_unit_test(each_pool_says_what_it_lacks),
         cmocka_unit_test(what_is_free_and_what_is_rented_is_told),
         cmocka_unit_test(a_job_of_200_days_is_not_stopped),

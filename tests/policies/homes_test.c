@@ -428,6 +428,21 @@ static void defaults_that_decide_stand_beside_the_semantics(void **state)
     free(text);
 }
 
+/* An H100 has PCIe 5.0 and an EPYC 7742 has 4.0, which sustains 24 GB/s; an A100 has 4.0, too.
+ * Two policies meet the node, and one line says it. */
+static void a_cpu_that_slows_the_slots_is_told_once(void **state)
+{
+    static const char line[] = "nodes a: pcie: 24 GB/s a slot, as the CPU decides: epyc-7742 has "
+                               "pcie4, and h100 has pcie5\n";
+
+    (void)state;
+    write_experiment(POOLS("a", "h100", "b", "a100-80"), ALIGNING("", ""), "[static, dynamic]");
+    char *text = say("validate", 0);
+    has(text, line);
+    assert_null(strstr(strstr(text, line) + strlen(line), "GB/s a slot"));
+    free(text);
+}
+
 static void who_looks_at_priorities_is_told(void **state)
 {
     char workload[256];
@@ -468,6 +483,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_mix_far_above_capacity_is_told_everywhere),
         cmocka_unit_test(what_comes_at_no_rate_has_no_load),
         cmocka_unit_test(defaults_that_decide_stand_beside_the_semantics),
+        cmocka_unit_test(a_cpu_that_slows_the_slots_is_told_once),
         cmocka_unit_test(who_looks_at_priorities_is_told),
     };
 

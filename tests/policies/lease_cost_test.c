@@ -5,6 +5,7 @@
  * Behind the shares of each placement lies one that is not part of it, on a node that is dear,
  * slow and hot: who reads too many of them gets another figure.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -166,18 +167,22 @@ static void a_role_loads_what_it_lacks_and_then_begins(void **state)
 
 static void gpus_work_as_long_as_a_phase_would_alone(void **state)
 {
-    struct host_phase_run run = { .busy_fraction = 0.5, .rate_max = 0.1 };
+    struct host_phase_run run = { .busy_fraction = 0.5, .rate_max = 0.1, .part = 1 };
 
     (void)state;
-    assert_float_equal(host_busy_s(&run, true, 20), 5, 1e-12);
-    assert_float_equal(host_busy_s(&run, true, 4), 2, 1e-12);
-    assert_float_equal(host_busy_s(&run, false, 20), 10, 1e-12);
+    assert_float_equal(host_busy_s(&run, 20), 5, 1e-12);
+    assert_float_equal(host_busy_s(&run, 4), 2, 1e-12);
+    run.part = 0.3;                     /* alone in 3 s */
+    assert_float_equal(host_busy_s(&run, 20), 1.5, 1e-12);
+    run.part = INFINITY;
+    assert_float_equal(host_busy_s(&run, 20), 10, 1e-12);
+    run.part = 1;
     run.busy_fraction = 1.5;
-    assert_float_equal(host_busy_s(&run, true, 20), 10, 1e-12);
+    assert_float_equal(host_busy_s(&run, 20), 10, 1e-12);
     run.rate_max = 0;
-    assert_float_equal(host_busy_s(&run, true, 20), 20, 1e-12);
+    assert_float_equal(host_busy_s(&run, 20), 20, 1e-12);
     run.busy_fraction = -1;
-    assert_float_equal(host_busy_s(&run, true, 20), 0, 0);
+    assert_float_equal(host_busy_s(&run, 20), 0, 0);
 }
 
 /* A GPU draws 250 W more at work, a core 10 W, on nodes without GPUs 5 W; all times 1.25:

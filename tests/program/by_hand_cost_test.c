@@ -78,6 +78,17 @@ static void energy_carbon_and_money_of_tenants(void **state)
     hand_near(of("tenant_share_jain"), 49.0 / (2 * (16 + 9)));
 }
 
+/* All GPUs are held from 0 to 1200 s, by four jobs in turn, at 10 USD/h: nothing is free, and
+ * 4.4e-16 USD were left of sums that are rounded differently. */
+static void what_is_never_free_costs_nothing_free(void **state)
+{
+    (void)state;
+    run("", ", price: 10USD/h", "", "", "fcfs",
+        "a,0,100,8,x\nb,0,100,8,x\nc,0,300,8,x\nd,0,700,8,x\n");
+    hand_near(of("held_cost_usd"), 10 / 3.0);
+    assert_true(of("cost_free_usd") == 0);
+}
+
 /* Owned, with energy at a price per kWh; beside it a node whose price covers its energy. */
 static double cost_with_energy_at(const char *price)
 {
@@ -240,6 +251,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(energy_carbon_and_money_of_tenants),
+        cmocka_unit_test(what_is_never_free_costs_nothing_free),
         cmocka_unit_test(energy_of_a_gang_is_that_of_each_of_its_nodes),
         cmocka_unit_test(a_node_billed_while_held_is_paid_whole),
         cmocka_unit_test(a_node_billed_while_held_has_the_price_of_then),

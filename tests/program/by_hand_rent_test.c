@@ -560,6 +560,92 @@ static void roles_that_start_together_restart_behind_their_loads(void **state)
     hand_near(hand_cell(&program, "jobs.csv", "static", NULL, "interruptions"), 1);
 }
 
+/* What 20 steps with a checkpoint after each five pay for transfers, on a node of four GPUs that
+ * goes: its notice of 2 min comes at that time, and another one is there from 1500 s on. */
+static double transfers_with_notice_at(int notice_s, const char *on_notice)
+{
+    char yaml[1500];
+
+    snprintf(yaml, sizeof yaml,
+             "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+             "    - {name: a, count: 1, gpus: {type: a100-80, count: 4},\n"
+             "       cpu: {type: epyc-7742, sockets: 1}, memory: 1TB, price: 36USD/h,\n"
+             "       rent: {start: 4min, keep: 10min, notice: 2min, on_notice: %s,\n"
+             "              available: {unit: nodes, after: hold,\n"
+             "                          points: [[0s, 1], [%ds, 0], [1500s, 1]]}}}\n"
+             "  storage: {bandwidth: 1GB/s, transfer: 0.1USD/GB}\n"
+             "workload:\n  arrival: {process: all_at_once}\n  jobs: 1\n  mix:\n"
+             "    - {recipe: sft, model: qwen2.5-1.5b, zero: 3, batch: 64, sequence: 2048,\n"
+             "       steps: 20, checkpoint_every: 5, train: {gpus: 4}}\n"
+             "policies: [fcfs]\noutput: {plots: []}\n", on_notice, notice_s);
+    hand_run(&program, yaml, NULL);
+    assert_true(of("interruptions") == 1);
+    return of("cost_transfer_usd");
+}
+
+/* The storage is the narrowest link of a checkpoint, and it writes for 21 s.  A node that goes
+ * 12 s later within the last one wrote 12 GB more.  Over PCIe alone all of it took 0.3 s, and
+ * was paid for in both. */
+static void a_checkpoint_that_is_cut_pays_for_what_it_wrote(void **state)
+{
+    double early = transfers_with_notice_at(270, "work");
+
+    (void)state;
+    assert_true(hand_phase(&program, "fcfs", "checkpoint", 3, "start_s") < 390);
+    assert_true(hand_phase(&program, "fcfs", "checkpoint", 3, "end_s") == 390);
+    hand_near(transfers_with_notice_at(282, "work") - early, 12 * 0.1);
+    assert_true(hand_phase(&program, "fcfs", "checkpoint", 3, "end_s") == 402);
+}
+
+/* The first load begins at 240 s and takes 3 s.  A notice stops it, as there is nothing to save:
+ * a second later it has read 1 GB more. */
+static void a_load_that_is_cut_pays_for_what_it_read(void **state)
+{
+    double early = transfers_with_notice_at(241, "save");
+
+    (void)state;
+    hand_near(transfers_with_notice_at(242, "save") - early, 0.1);
+}
+
+/* The GPU-seconds at work of steps that wait for images from the storage, on a node that fails
+ * at that time.  share: of the time of a whole step. */
+static double work_of_a_node_that_fails_at(int fails_s, double *share)
+{
+    char csv[100];
+
+    snprintf(csv, sizeof csv, "series,time_s,value\n0,0,0\n0,%d,1\n0,%d,0\n0,1000000,0\n",
+             fails_s, fails_s + 20);
+    program_write(&program, "f.csv", csv);
+    hand_run(&program,
+             "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+             "    - {name: a, count: 1, gpus: {type: a100-80, count: 4}, price: 10USD/h,\n"
+             "       cpu: {type: epyc-7742, sockets: 1}, memory: 1TB}\n"
+             "  storage: {bandwidth: 50MB/s}\n"
+             "  failures: {trace: {file: f.csv, servers: 1}, restart: 60s}\n"
+             "workload:\n  arrival: {process: all_at_once}\n  jobs: 1\n  mix:\n"
+             "    - {recipe: multimodal, model: qwen2.5-1.5b, zero: 3, batch: 64,\n"
+             "       sequence: 2048, steps: 4, checkpoint_every: 2,\n"
+             "       loader: {kind: image, size: 4194304, per_sequence: 2},\n"
+             "       train: {gpus: 4, cores: 16}}\n"
+             "policies: [fcfs]\noutput: {plots: []}\n", NULL);
+    assert_true(hand_phase(&program, "fcfs", "train", 0, "end_s") == fails_s);
+    *share = hand_phase(&program, "fcfs", "train", 1, "gpu_utilization");
+    return 4 * of("gpu_busy_fraction") * of("makespan_s");
+}
+
+/* All else is the same, 4 s later: the GPUs are at work in a step that is cut as they are in one
+ * that is not, a third of its time.  As if its links were free they were at work nearly always. */
+static void a_step_that_is_cut_works_as_others_do(void **state)
+{
+    double share, early = work_of_a_node_that_fails_at(97, &share);
+    double late = work_of_a_node_that_fails_at(101, &share);
+
+    (void)state;
+    assert_true(share > 0.3 && share < 0.35);
+    if (fabs(late - early - 4 * 4 * share) > 1e-5)
+        fail_msg("%.9g for %.9g", late - early, 4 * 4 * share);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -579,6 +665,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_fault_sets_a_job_back_to_its_checkpoint),
         cmocka_unit_test(time_lost_is_what_was_held_since_the_last_save),
         cmocka_unit_test(roles_that_start_together_restart_behind_their_loads),
+        cmocka_unit_test(a_checkpoint_that_is_cut_pays_for_what_it_wrote),
+        cmocka_unit_test(a_load_that_is_cut_pays_for_what_it_read),
+        cmocka_unit_test(a_step_that_is_cut_works_as_others_do),
     };
 
     (void)argc;

@@ -175,6 +175,55 @@ static void a_second_job_waits_for_power(void **state)
     }
 }
 
+/* 8,000 GPU-seconds on A100.  The cap lets five of them run, 2,084 + 5 x 337 = 3,769 W, so that the
+ * job takes 1,600 s at least, or two, 2,084 + 511 + 2 x 337 = 3,269 W, beside T4 of which it would
+ * let more run; it begins with one. */
+static void pollux_grows_a_job_no_further_than_the_cap(void **state)
+{
+    static const struct { const char *nodes, *cap; int least_s, most_s; } row[] = {
+        { A100("n", "1", "8"), "4000W", 1600, 4000 },
+        { A100("n", "1", "8") ", " T4, "3300W", 4000, 8000 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct world world = { 0 };
+        struct world_job job[1];
+        char text[1024];
+
+        snprintf(text, sizeof text, "experiment: t\nuntil: 9000s\ncluster: {nodes: [%s], pue: 1, "
+                 "power_cap: %s}\nworkload: {arrival: {process: all_at_once}, jobs: 1, mix: "
+                 "[{recipe: trace, duration: 1000s, gpus: 8, elastic: {min: 1, max: 8, scaling: "
+                 "linear}, role: {types: [a100-80]}}]}\npolicies: [pollux]\n", row[i].nodes,
+                 row[i].cap);
+        if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, NULL))
+            fail_msg("%s", world_error(&world));
+        if (!(job[0].end_s >= row[i].least_s && job[0].end_s < row[i].most_s))
+            fail_msg("row %zu ends at %g s", i, job[0].end_s);
+        world_close(&world);
+    }
+}
+
+/* 4 x 2,084 + 8 x 337 = 11,032 W: eight of 32 GPUs may run, in any of four pools.  Twenty jobs of
+ * 100 s on a GPU each take three turns. */
+static void allox_lists_the_gpus_of_all_pools(void **state)
+{
+    struct world world = { 0 };
+    struct world_job job[20];
+
+    (void)state;
+    assert_true(world_open(&world, "experiment: t\ncluster: {nodes: [" A100("a", "1", "8") ", "
+                           A100("b", "1", "8") ", " A100("c", "1", "8") ", " A100("d", "1", "8")
+                           "], pue: 1, power_cap: 11100W}\nworkload: {arrival: {process: "
+                           "all_at_once}, jobs: 20, mix: [{recipe: trace, duration: 100s, gpus: "
+                           "1}]}\npolicies: [allox]\n"));
+    if (!world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    for (int i = 0; i < 20; i++)
+        assert_true(job[i].end_s == 100 || job[i].end_s == 200 || job[i].end_s == 300);
+    world_close(&world);
+}
+
 /* 2,084 + 4 x 356.625 - 2,084 = 1,426.5 W, of 1,000 W that are left. */
 static void the_message_says_what_it_would_draw(void **state)
 {
@@ -221,6 +270,8 @@ int main(void)
         cmocka_unit_test(the_least_cap_lets_a_job_run),
         cmocka_unit_test(another_group_of_the_pool_is_tried),
         cmocka_unit_test(a_second_job_waits_for_power),
+        cmocka_unit_test(pollux_grows_a_job_no_further_than_the_cap),
+        cmocka_unit_test(allox_lists_the_gpus_of_all_pools),
         cmocka_unit_test(the_message_says_what_it_would_draw),
         cmocka_unit_test(rows_of_a_trace_are_judged),
     };

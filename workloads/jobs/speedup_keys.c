@@ -7,6 +7,7 @@
  */
 #include "workloads/jobs/speedup_keys.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "models/catalogue/catalogue.h"
@@ -133,6 +134,20 @@ static bool read_elastic(const struct world *world,
     return err_set(world->err, ERR_RANGE, conf_pos(conf),
                    "elastic must have min <= max, found %u and %u",
                    scaling->gpus_min, scaling->gpus_max);
+}
+
+bool speedup_check_size(const struct job_scaling *scaling, uint32_t gpus,
+                        struct err_pos pos, struct err *err)
+{
+    if (scaling == NULL || scaling->kind != SCALING_TABLE ||
+        scaling_speedup(scaling, gpus) > 0.0)
+        return true;
+    assert(scaling->count > 0);
+    err_set(err, ERR_RANGE, pos,
+            "a job asks for %u GPUs, and the table of elastic goes from %u to %u: its speed "
+            "on other sizes is not known", gpus, scaling->gpus[0],
+            scaling->gpus[scaling->count - 1]);
+    return err_hint(err, "Add that size to scaling.table, or leave such jobs out.");
 }
 
 /* ---- rates -------------------------------------------------------------- */

@@ -22,6 +22,10 @@ struct job_form;
 bool speedup_keys_read(const struct world *world, const struct conf_node *elastic,
                        const struct conf_node *rates, struct job_form *form,
                        const struct job_rates **out);
+/* A job that asks for `gpus` can be resized only if the table of `scaling`, where there is one,
+ * has that size.  False: it has not, and *err says so, at pos.  `scaling` may be NULL. */
+bool speedup_check_size(const struct job_scaling *scaling, uint32_t gpus,
+                        struct err_pos pos, struct err *err);
 #define SPEEDUP_SIZES_MAX 64u   /* rows of a table of rates */
 /* Sets the rate of a row in all pools of the mask. */
 void speedup_set_rate(double *row, uint32_t pools, uint32_t mask, double rate);

@@ -134,6 +134,25 @@ static bool check_power(const struct draft *draft, uint32_t gpus_max, double ask
     return err_hint(draft->world->err, "It takes a higher power_cap, or fewer GPUs.");
 }
 
+/* The table of `elastic` must have each size that is drawn.  Parts of a GPU are never
+ * resized. */
+static bool check_sizes(const struct draft *draft, const struct distribution *d)
+{
+    size_t count = d->kind == DISTRIBUTION_CONSTANT ? 1 : d->sample_count;
+
+    assert(distribution_gpus(d));
+    for (size_t i = 0; i < count; i++) {
+        double gpus = d->kind == DISTRIBUTION_CONSTANT ? d->a : d->sample[i];
+
+        gpus = fmin(fmax(gpus, d->min), d->max);
+        if (gpus >= 1.0 &&
+            !speedup_check_size(draft->form->scaling, (uint32_t)gpus,
+                                conf_pos(draft->keys.gpus), draft->world->err))
+            return false;
+    }
+    return true;
+}
+
 /* Whole numbers, or parts of one, up to the largest gang that the cluster could run. */
 static bool read_gpus(const struct draft *draft, uint32_t gpus_max,
                       struct distribution *out)
@@ -152,7 +171,8 @@ static bool read_gpus(const struct draft *draft, uint32_t gpus_max,
                              "8: 0.3}}, or an empirical distribution.");
     }
     if (distribution_most(out) <= gpus_max)
-        return check_power(draft, gpus_max, distribution_most(out));
+        return check_sizes(draft, out) &&
+               check_power(draft, gpus_max, distribution_most(out));
     return err_set(err, ERR_RANGE, conf_pos(node),
                    "jobs of %s ask for up to %.0f GPUs and can never run: the "
                    "cluster has %u that they may use", draft->form->name,

@@ -5,6 +5,7 @@
  */
 #include "workloads/replay/judge.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #include "sim/config/conf.h"
 #include "sim/text/csv.h"
 #include "sim/text/scan.h"
+#include "workloads/jobs/speedup_keys.h"
 #include "workloads/replay/kind.h"
 #include "workloads/replay/run_times.h"
 #include "workloads/replay/spec.h"
@@ -181,6 +183,15 @@ static bool has_place(const struct reading *in, const struct row *row,
     return !place->capped;
 }
 
+/* The table of `elastic` must have its size.  Pods and parts of a GPU are never resized. */
+static bool check_size(const struct reading *in, const struct row *row, struct err *err)
+{
+    assert(row->gpus >= 0);
+    return row->pod || row->gpus == 0 || row->gpu_milli > 0 ||
+           speedup_check_size(in->spec->form.scaling, (uint32_t)row->gpus,
+                              csv_pos(in->csv, in->at.gpus), err);
+}
+
 /* Of a kind that the table of rates knows at that size, on some pool? */
 static bool has_rate(const struct trace_spec *spec,
                      const struct row *row)
@@ -259,6 +270,19 @@ static bool requests_enough(const struct reading *in, const struct row *row)
                              row->core_milli > 0 && !in->spec->form.paced);
 }
 
+/* A row that the cluster has a place for: is its speed known, and is it new? */
+static enum fate judge_placed(struct reading *in, struct row *row, struct err *err)
+{
+    assert(row->duration_ns > 0);
+    if (!has_rate(in->spec, row))
+        return judge_rate(in, row, err);
+    if (!check_size(in, row, err))
+        return FATE_ERROR;
+    if (in->seen == NULL || row->name == NULL || !is_duplicate(in->seen, row->name))
+        return FATE_JOB;
+    return judge_reason(in, IMPORT_DUPLICATE, in->at.job, err);
+}
+
 enum fate judge_values(struct reading *in, struct row *row, struct err *err)
 {
     const struct trace_spec *spec = in->spec;
@@ -305,14 +329,8 @@ enum fate judge_values(struct reading *in, struct row *row, struct err *err)
     if (spec->run_times != NULL &&
         !run_times_row(spec->run_times, in->arena, in->csv, row, err))
         return FATE_ERROR;
-    if (has_place(in, row, &place)) {
-        if (!has_rate(in->spec, row))
-            return judge_rate(in, row, err);
-        if (in->seen == NULL || row->name == NULL ||
-            !is_duplicate(in->seen, row->name))
-            return FATE_JOB;
-        return judge_reason(in, IMPORT_DUPLICATE, in->at.job, err);
-    }
+    if (has_place(in, row, &place))
+        return judge_placed(in, row, err);
     if (skip->reason[IMPORT_TOO_LARGE]) {
         in->counts.skipped_too_large++;
         return FATE_SKIP;
