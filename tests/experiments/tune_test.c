@@ -389,6 +389,25 @@ static void what_nothing_beats_stays(void **state)
     end_search(&search);
 }
 
+/* Of two points the named one alone is tuned for: two candidates have the two seeds of the first
+ * round there, after which one is left. */
+static void a_point_that_is_named_is_tuned_for_alone(void **state)
+{
+    struct scratch *scratch = *state;
+    struct search search;
+
+    write_experiment(scratch, "e.yaml",
+        "policies: [{policy: fcfs, blocking: skip}]\n"
+        "sweep: {workload.arrival.rate: [20/h, 30/h]}\n"
+        "tune: {metric: jct_mean_s, seeds: 4, budget: 8, point: \"arrival.rate=20/h\", over: "
+        "{cluster.nodes.b.count: [3]}}\n");
+    run_search(scratch, 2, &search);
+    assert_int_equal(search.found[0].candidates, 2);
+    assert_int_equal(search.found[0].trials, 2 * 2 * 1);
+    assert_true(search.found[0].kept);
+    end_search(&search);
+}
+
 /* A candidate that does fewer jobs in time has the better mean of them. */
 static void who_does_fewer_jobs_is_out(void **state)
 {
@@ -785,6 +804,7 @@ int main(int argc, char **argv)
         TEST(what_is_wrong_is_told_with_its_place),
         TEST(what_is_nothing_at_first_cannot_be_tuned),
         TEST(what_nothing_beats_stays),
+        TEST(a_point_that_is_named_is_tuned_for_alone),
         TEST(who_does_fewer_jobs_is_out),
         TEST(who_answers_fewer_requests_is_out),
         TEST(requests_under_way_at_the_end_are_excused),
