@@ -88,7 +88,7 @@ static bool take_logs(const struct merging *m, struct runner_trial *trial, struc
     for (uint32_t i = 0; ok && i < m->count; i++)
         ok = results_take_logs(arena, &results, m->shard[i].dir, err);
     if (ok)
-        (void)results_recall(&results, m->experiment, trial);
+        results_recall(&results, m->experiment, trial);
     results_close(&results);
     return ok;
 }

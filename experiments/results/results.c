@@ -309,11 +309,10 @@ void results_close(struct results *results)
     folder_close(results->dir);
 }
 
-unsigned results_recall(const struct results *results,
-                        const struct experiment *experiment, struct runner_trial *trial)
+void results_recall(const struct results *results, const struct experiment *experiment,
+                    struct runner_trial *trial)
 {
     struct trial_result result;
-    unsigned count = 0;
 
     store_settle(results->store);
     for (uint32_t i = 0; i < experiment_trial_count(experiment); i++) {
@@ -323,10 +322,8 @@ unsigned results_recall(const struct results *results,
                        trial[i].result != NULL ? trial[i].result : &result, NULL)) {
             trial[i].state = RUNNER_DONE;
             trial[i].known = true;
-            count++;
         }
     }
-    return count;
 }
 
 static int order_hashes(const void *a, const void *b)

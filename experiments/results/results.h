@@ -54,9 +54,9 @@ bool results_take_logs(struct arena *arena, const struct results *results,
  * process of it. */
 bool results_join(struct arena *arena, const char *dir, struct results *results,
                   struct err *err);
-/* Marks waiting trials that .trials already holds as done; returns how many. */
-unsigned results_recall(const struct results *results,
-                        const struct experiment *experiment, struct runner_trial *trial);
+/* Marks waiting trials that .trials already holds as done. */
+void results_recall(const struct results *results,
+                    const struct experiment *experiment, struct runner_trial *trial);
 /* Writes all tables but checks.csv, from .trials and the results in memory, in the
  * order of trials, on so many threads. *grid becomes what summary.csv then says, so
  * that whatever is made of the values is the same now and when the folder is read

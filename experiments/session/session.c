@@ -227,7 +227,7 @@ static bool run_with_ranks(struct keeper *keeper, struct runner_plan plan,
     plan.next_self = fleet;
     ok = runner_run(&plan, trial, err);
     fleet_end(fleet);
-    (void)results_recall(&keeper->results, keeper->experiment, trial);
+    results_recall(&keeper->results, keeper->experiment, trial);
     for (uint32_t i = 0; i < count; i++)
         trial[due[i]].known = false;
     plan.next = NULL;

@@ -148,6 +148,7 @@ void host_hand_over(struct cs_host *host, const struct host_policy *next)
     begin_orders(host);
     if (!host_policy_begin(host, &err)) {
         cs_fail(host, "init failed");   /* unless it said more */
+        host_order_keep(host);
         return;
     }
     fill_orders(host);

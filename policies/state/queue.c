@@ -133,6 +133,16 @@ void host_order_insert(struct cs_host *host, uint32_t task)
     host->hooks.task_made(host, task);
 }
 
+void host_order_keep(struct cs_host *host)
+{
+    assert(host->policy->init != NULL);     /* no other fails to begin */
+    host_order_end(host);
+    host_order_begin(host);
+    for (uint32_t i = 0; i < host->tasks->count; i++)
+        if (host->tasks->slot[i].live)
+            order_insert(host->waiting->queue, i, host_task_item(host, i), NULL);
+}
+
 void host_order_again(struct cs_host *host, uint32_t task)
 {
     assert(order_holds(host->waiting->queue, task));

@@ -19,6 +19,9 @@ void host_order_end(struct cs_host *host);
 uint32_t host_order_count(const struct cs_host *host);
 /* Does task a go before task b?  By before() of the policy, then by seq. */
 bool host_task_before(const struct cs_host *host, uint32_t a, uint32_t b);
+/* Lets tasks stand as they were made until the trial is closed: for a policy that could not
+ * begin, and is asked for no order. */
+void host_order_keep(struct cs_host *host);
 /* A live task begins to wait. */
 void host_order_insert(struct cs_host *host, uint32_t task);
 /* Puts a waiting task at the place that before() gives it now. */

@@ -139,6 +139,23 @@ static void few_blocks_give_no_interval(void **state)
     arena_free(arena);
 }
 
+/* Eight blocks of ten have the ratio itself: one draw in ten has them alone, and lies off by
+ * nothing.  Blocks turned over, 2 - x, have the same draws and the interval turned over. */
+static void an_interval_turns_over_with_its_blocks(void **state)
+{
+    static const double one[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+    static const double sum[] = { 1, 1, 1, 1, 1, 1, 1, 1, 0.5, 1.5 };
+    static const double over[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1.5, 0.5 };
+    struct arena *arena = arena_new(1 << 16);
+    struct block_ratio r = block_ratio(arena, sum, one, 10, 3);
+    struct block_ratio turned = block_ratio(arena, over, one, 10, 3);
+
+    (void)state;
+    assert_true(r.value == 1 && r.low < 1 && r.high > 1);
+    assert_true(fabs(r.low + turned.high - 2) < 1e-12 && fabs(r.high + turned.low - 2) < 1e-12);
+    arena_free(arena);
+}
+
 static void neighbours_that_are_alike_correlate(void **state)
 {
     static const double wave[] = { 1, 2, 3, 4, 5, 4, 3, 2, 1 };
@@ -158,6 +175,7 @@ int main(void)
         cmocka_unit_test(
             interval_of_a_ratio_holds_the_truth_as_often_as_it_says),
         cmocka_unit_test(few_blocks_give_no_interval),
+        cmocka_unit_test(an_interval_turns_over_with_its_blocks),
         cmocka_unit_test(neighbours_that_are_alike_correlate),
     };
 

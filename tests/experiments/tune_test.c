@@ -389,6 +389,25 @@ static void what_nothing_beats_stays(void **state)
     end_search(&search);
 }
 
+/* Of two points the named one alone is tuned for: two candidates have the two seeds of the first
+ * round there, after which one is left. */
+static void a_point_that_is_named_is_tuned_for_alone(void **state)
+{
+    struct scratch *scratch = *state;
+    struct search search;
+
+    write_experiment(scratch, "e.yaml",
+        "policies: [{policy: fcfs, blocking: skip}]\n"
+        "sweep: {workload.arrival.rate: [20/h, 30/h]}\n"
+        "tune: {metric: jct_mean_s, seeds: 4, budget: 8, point: \"arrival.rate=20/h\", over: "
+        "{cluster.nodes.b.count: [3]}}\n");
+    run_search(scratch, 2, &search);
+    assert_int_equal(search.found[0].candidates, 2);
+    assert_int_equal(search.found[0].trials, 2 * 2 * 1);
+    assert_true(search.found[0].kept);
+    end_search(&search);
+}
+
 /* A candidate that does fewer jobs in time has the better mean of them. */
 static void who_does_fewer_jobs_is_out(void **state)
 {
@@ -750,6 +769,24 @@ static void what_is_wrong_is_told_with_its_place(void **state)
     assert_null(scratch_read(scratch, "out/tuned.yaml"));
 }
 
+/* Nobody is preempted under first come, first served: no share of that is better or worse. */
+static void what_is_nothing_at_first_cannot_be_tuned(void **state)
+{
+    struct scratch *scratch = *state;
+    char said[4096], path[256];
+
+    write_experiment(scratch, "e.yaml",
+        "policies: [fcfs]\n"
+        "tune: {metric: preemptions, seeds: 2, budget: 8, over: {cluster.nodes.b.count: [5]}}\n");
+    snprintf(path, sizeof path, "%s", scratch_path(scratch, "e.yaml"));
+    assert_int_equal(tune_command(scratch, path, NULL, said), 3);
+    if (strstr(said, "e.yaml:14:12: ") == NULL)
+        fail_msg("%s", said);
+    assert_non_null(strstr(said, "preemptions of policy fcfs is 0 at base: nothing can be "
+                                 "compared with it"));
+    assert_null(scratch_read(scratch, "out/tuned.yaml"));
+}
+
 #define TEST(name) \
     cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
 
@@ -765,7 +802,9 @@ int main(int argc, char **argv)
         TEST(a_replayed_trace_judges_without_an_interval),
         TEST(threads_and_resuming_change_no_byte),
         TEST(what_is_wrong_is_told_with_its_place),
+        TEST(what_is_nothing_at_first_cannot_be_tuned),
         TEST(what_nothing_beats_stays),
+        TEST(a_point_that_is_named_is_tuned_for_alone),
         TEST(who_does_fewer_jobs_is_out),
         TEST(who_answers_fewer_requests_is_out),
         TEST(requests_under_way_at_the_end_are_excused),

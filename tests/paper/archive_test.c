@@ -258,6 +258,17 @@ static void a_shard_is_no_run(void **state)
              "$C archive s1 -o x.tar.zst", 2, "s1 is a shard of a run");
 }
 
+/* Shards can run on one disk at once: each has a folder of its own, beside that of the run. */
+static void a_shard_has_a_folder_of_its_own(void **state)
+{
+    struct shell *w = *state;
+
+    run_line(w, "$C run e.yaml -q --shard 1/2 && $C run e.yaml -q --shard 2/2 && ls -d out/*", 0,
+             ".shard-1-of-2\n");
+    run_line(w, "test $(ls -d out/* | grep -c -- '-of-2$') = 2 && test $(ls -d out/* | wc -l) = 2",
+             0, NULL);
+}
+
 /* Each is the good archive with one entry more, which comes last. */
 static void entries_that_leave_the_folder_are_refused(void **state)
 {
@@ -337,6 +348,7 @@ int main(int argc, char **argv)
         TEST(a_provenance_that_lacks_something_is_refused),
         TEST(an_input_named_by_its_whole_path_is_refused),
         TEST(a_shard_is_no_run),
+        TEST(a_shard_has_a_folder_of_its_own),
         TEST(entries_that_leave_the_folder_are_refused),
         TEST(keys_that_leave_the_folder_are_refused),
 #undef TEST

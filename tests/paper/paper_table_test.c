@@ -94,6 +94,24 @@ static void a_cell_has_mean_half_interval_and_dagger(void **state)
     results_remove(dir);
 }
 
+/* A difference that compare.csv has no row for is not known: it has no dagger. */
+static void what_was_not_compared_has_no_dagger(void **state)
+{
+    char dir[64], *text;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    results_write_text(dir, "compare.csv",
+                       "point,policy,metric,seeds,mean,ci95_low,ci95_high,baseline,delta_percent,"
+                       "delta_ci95_low_percent,delta_ci95_high_percent,p_value\n"
+                       "x=2/h,first,jobs,2,10,,,second,-9,-10,-8,0.004\n");
+    text = print(dir, TABLE_CSV, "jobs");
+    assert_has(text, "\nx = 1/h,first,10 \u00b1 0\n");
+    assert_has(text, "\nx = 2/h,first,10 \u00b1 0\u2021\n");
+    free(text);
+    results_remove(dir);
+}
+
 /* 0.026 is 0.052 of two comparisons. */
 static void what_holm_does_not_reject_has_no_dagger(void **state)
 {
@@ -180,6 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cell_has_mean_half_interval_and_dagger),
+        cmocka_unit_test(what_was_not_compared_has_no_dagger),
         cmocka_unit_test(what_holm_does_not_reject_has_no_dagger),
         cmocka_unit_test(names_cannot_break_latex),
         cmocka_unit_test(an_interval_that_is_small_is_no_zero),

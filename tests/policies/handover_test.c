@@ -319,6 +319,59 @@ static void one_that_comes_after_the_end_changes_nothing(void **state)
     arena_free(world.arena);
 }
 
+static bool refuse_silently(void *self, struct cs_host *host)
+{
+    (void)self, (void)host;
+    return false;
+}
+
+static bool refuse_aloud(void *self, struct cs_host *host)
+{
+    (void)self;
+    cs_fail(host, "finds no prices");
+    return false;
+}
+
+static void decide_nothing(void *self, struct cs_host *host)
+{
+    (void)self, (void)host;
+}
+
+/* A policy that cannot begin ends the trial when it takes over, for its own reason if it gives
+ * one. */
+static void one_that_cannot_begin_ends_the_trial(void **state)
+{
+    static const char *const why[] = { "policy refuses: init failed",
+                                       "policy refuses: finds no prices" };
+    struct cs_policy table = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+        .name = "refuses", .summary = "cannot begin", .decide = decide_nothing,
+    };
+    struct world world = open_world(whole);
+    struct host_policy from = *read_entry(&world, "fcfs"), to = from;
+
+    (void)state;
+    from.name = to.name = "x";
+    to.policy = &table;
+    from.then = &to;
+    from.then_ns = 3600 * CLOCK_NS_PER_S;
+    for (int i = 0; i < 4; i++) {
+        struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
+        struct trial_tables none = { 0 };
+        struct trial_result result;
+        struct err err = { 0 };
+
+        table.init = i % 2 == 0 ? refuse_silently : refuse_aloud;
+        table.flags = i < 2 ? 0 : CS_PER_PHASE;
+        spec.policy = &from;
+        spec.by_host = true;
+        assert_false(trial_run(&spec, &none, &result, &err));
+        if (strstr(err.text, why[i % 2]) == NULL)
+            fail_msg("%s", err.text);
+    }
+    arena_free(world.arena);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -326,6 +379,7 @@ int main(void)
         cmocka_unit_test(one_that_begins_again_goes_on_as_before),
         cmocka_unit_test(two_share_the_past_and_do_all_jobs),
         cmocka_unit_test(one_that_comes_after_the_end_changes_nothing),
+        cmocka_unit_test(one_that_cannot_begin_ends_the_trial),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

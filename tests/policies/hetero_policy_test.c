@@ -382,6 +382,28 @@ static void gavel_deals_rounds_between_two_solutions(void **state)
     world_close(&world);
 }
 
+/* Three share the GPU from 360 s on.  Many come in the second round, and nothing is solved
+ * again: the first two have had a round each, so the third one is due. */
+static void gavel_remembers_rounds_when_many_come(void **state)
+{
+    struct world_job job[100];
+    struct world world = { 0 };
+
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        job[i] = (struct world_job) { .submit_s = i < 3 ? 1 : 800,
+                                      .duration_s = i < 3 ? 720 : 10, .gpus = 1 };
+    if (!world_trace(&world, 1, 1, job, 100, "[{policy: gavel, placement: count, "
+                     "rounds: {length: 360s, resolve_at_most_every: 2h}}]") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(job[i].start_s, 360 * (i + 1));
+        assert_int_equal(job[i].end_s, 360 * (i + 5));
+    }
+    world_close(&world);
+}
+
 /* Rounds of the host that end early begin where its own would not. */
 static void gavel_keeps_the_rounds_that_it_is_given(void **state)
 {
@@ -978,6 +1000,7 @@ int main(void)
         cmocka_unit_test(
             gavel_cost_sends_each_job_where_it_is_worth_its_price),
         cmocka_unit_test(gavel_deals_rounds_between_two_solutions),
+        cmocka_unit_test(gavel_remembers_rounds_when_many_come),
         cmocka_unit_test(gavel_keeps_the_rounds_that_it_is_given),
         cmocka_unit_test(gavel_lets_no_job_without_room_spoil_the_shares),
         cmocka_unit_test(allox_waits_where_waiting_is_shorter),

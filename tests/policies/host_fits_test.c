@@ -2,7 +2,7 @@
 /*
  * host_fits_test.c - a law in drawn worlds: host_fits() says yes exactly where a start that
  * is asked for next is done, as cs_forecast() does, and host_could_resize() where a lease gets
- * another size; asking changes nothing.
+ * another size; cs_fits_without() says it of less that is held.  Asking changes nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,6 +25,7 @@
 static struct {
     bool asks;
     uint32_t said[3][2];
+    uint32_t without;           /* so often it would be possible without a job that runs */
 } fits;                         /* one thread */
 
 struct self {
@@ -73,11 +74,27 @@ static bool is_one_role(const struct cs_host *host, struct task_id task)
                                cs_request(host, cs_task(host, task)->job)->form->role_count == 1);
 }
 
+/* cs_fits_without() nobody says the same, and what fits beside a job fits without it. */
+static void ask_without(struct cs_host *host, struct task_id task, bool says)
+{
+    if (task.i == STALE || cs_task(host, task)->role != CS_ALL_ROLES)
+        return;
+    assert_int_equal(cs_fits_without(host, task, NULL, 0), says);
+    if (cs_running_count(host) == 0)
+        return;
+    struct job_id first = cs_running(host, 0);
+    bool without = cs_fits_without(host, task, &first, 1);
+    assert_true(without || !says);
+    fits.without += without && !says;
+}
+
 static void ask_and_start(struct cs_host *host, struct task_id task, const struct cs_want *want)
 {
     bool says = fits.asks && host_fits(host, task, want);
     struct cs_forecast forecast;
 
+    if (fits.asks && want == NULL)
+        ask_without(host, task, says);
     if (fits.asks && want != NULL && is_one_role(host, task))
         assert_int_equal(cs_forecast(host, task, want, &forecast), says);
     enum cs_verdict verdict = want ? cs_start_want(host, task, want) : cs_start(host, task);
@@ -218,6 +235,7 @@ static void agree_in(const char *nodes, const char *more, const char *workload)
     }
     for (int k = 0; k < 6; k++)
         assert_true(fits.said[k / 2][k % 2] > 10);
+    assert_true(fits.without > 10);
     world_close(&world);
 }
 

@@ -234,6 +234,38 @@ static void who_gave_up_takes_no_room(void **state)
     hand_near(of("dropped"), 3);
 }
 
+/* Two replicas, passes of 10 s: the first request, at 99 s, comes in the warm-up.  The second
+ * is done at 110 s.  The third waits until 109 s and may still keep its promise at 115 s, so it
+ * is not judged; both came when the warm-up ended, and not in it. */
+static void what_comes_as_the_warm_up_ends_counts(void **state)
+{
+    (void)state;
+    serve("115s\nwarmup: 100s", "      replicas: {min: 2, max: 2}\n      batch: 1\n"
+          "      slo: {latency: 20s}\n      times: {batch: 10s}\n", "99s, 100s, 100s");
+    hand_near(of("unfinished"), 1);
+    hand_near(of("latency_mean_s"), 10);
+    hand_near(of("slo_attained_fraction"), 1);
+}
+
+/* What waits for a replica is served when it is up, and not when replicas are counted next. */
+static void a_replica_that_is_up_waits_for_no_look(void **state)
+{
+    static const char *const interval[] = { "1s", "7s", "1h" };
+    double latency_s[3];
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        char keys[200];
+        snprintf(keys, sizeof keys, "      replicas: {min: 1, max: 1}\n      batch: 1\n      "
+                 "times: {batch: 1s}\n      scaling: {interval: %s}\n", interval[i]);
+        serve("drained", keys, "0.5s");
+        latency_s[i] = of("latency_mean_s");
+    }
+    assert_true(latency_s[0] < 70);
+    hand_near(latency_s[1], latency_s[0]);
+    hand_near(latency_s[2], latency_s[0]);
+}
+
 /* Two replicas that open at one instant share what waited for them, one request each. */
 static void replicas_that_open_together_share_what_waits(void **state)
 {
@@ -487,6 +519,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_warm_up_has_no_part_in_rates),
         cmocka_unit_test(a_request_that_fills_the_batch_does_not_wait),
         cmocka_unit_test(who_gave_up_takes_no_room),
+        cmocka_unit_test(what_comes_as_the_warm_up_ends_counts),
+        cmocka_unit_test(a_replica_that_is_up_waits_for_no_look),
         cmocka_unit_test(replicas_that_open_together_share_what_waits),
         cmocka_unit_test(what_fails_together_is_sent_on_once),
         cmocka_unit_test(a_look_comes_after_the_requests_of_its_instant),

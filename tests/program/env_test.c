@@ -404,6 +404,22 @@ static void the_same_holds_where_nodes_fail(void **state)
     assert_true(interrupted > 0);
 }
 
+/* Nodes are rented and given back as decisions end. */
+static void the_same_holds_where_nodes_are_rented(void **state)
+{
+    char text[1400];
+
+    (void)state;
+    snprintf(text, sizeof text, "experiment: small\nseeds: 4\ncluster:\n"
+             "  nodes: [{name: a, count: 4, gpus: {type: generic, count: 8}, price: 8USD/h,\n"
+             "           rent: {start: 2min, keep: 3min}}]\n%s", strstr(small, "workload:"));
+    for (uint32_t seed = 0; seed < 2; seed++) {
+        struct trial_result theirs = assert_copied(text, "[what-fits]", &what_fits, seed);
+
+        assert_true(theirs.value[METRIC_NODES_RENTED] < 4);
+    }
+}
+
 static void the_same_holds_phase_by_phase(void **state)
 {
     (void)state;
@@ -989,6 +1005,7 @@ int main(void)
         cmocka_unit_test(an_agent_gives_what_the_policy_that_it_copies_gives),
         cmocka_unit_test(every_metric_is_the_same_if_the_tables_say_alike),
         cmocka_unit_test(the_same_holds_where_nodes_fail),
+        cmocka_unit_test(the_same_holds_where_nodes_are_rented),
         cmocka_unit_test(the_same_holds_phase_by_phase),
         cmocka_unit_test(an_agent_that_stops_and_resizes_gives_what_a_policy_gives),
         cmocka_unit_test(an_agent_cannot_keep_an_instant_from_passing),

@@ -21,11 +21,13 @@ static void two_threads_give_the_bytes_of_one(void **state)
     free(two);
 }
 
-/* The verdict names every policy that it is set against, and the best of them. */
+/* The verdict names every policy that it is set against, and the best of them; above it stands
+ * the command, on a line of its own. */
 static void the_verdict_is_against_the_best_hand_written_policy(void **state)
 {
     write_training(*state, 4, 9);
     char *text = train(*state, "w", "2", "-q");
+    assert_non_null(strstr(text, "/t.yaml`\n# Trained on seeds 100 to 149 of seed 3"));
     assert_non_null(strstr(text, "against dynamic"));
     assert_non_null(strstr(text, "against hybrid"));
     char *best = strstr(text, ", the best of them: ");
@@ -42,7 +44,7 @@ static void the_verdict_tells_what_rivals_left_undone(void **state)
         "cluster: {nodes: [{name: n, count: 1, gpus: {type: generic, count: 8}}]}\n"
         "workload: {arrival: {process: fixed, times: [0s, 10s, 20s]}, jobs: 3, mix: ["
         "{recipe: trace, name: x, gpus: 8, duration: {uniform: [100s, 900s]}}]}\n"
-        "policies: [learned, fcfs, {policy: fcfs, name: drops, blocking: drop}]\n"
+        "policies: [fcfs, learned, {policy: fcfs, name: drops, blocking: drop}]\n"
         "train: {policy: learned, objective: jct_mean_s, population: 8, elite: 2, "
         "generations: 1, features: [job_left], seeds: {from: 1000, count: 2}, "
         "held_out: {from: 0, count: 2}, against: [fcfs, drops]}\n");

@@ -443,7 +443,8 @@ static void sacct_tells_what_cannot_be(void **state)
     free(said);
 }
 
-/* slurm.conf: CPUs that follow from sockets, and lines that take what DEFAULT has. */
+/* slurm.conf: CPUs that follow from sockets, and lines that take what DEFAULT has.  Blank
+ * lines part its entries, and nobody asks how many. */
 static void slurm_conf_has_defaults(void **state)
 {
     static const char *const none[] = { NULL };
@@ -453,10 +454,11 @@ static void slurm_conf_has_defaults(void **state)
     write_file(in_folder(program, "in", in),
                "NodeName=DEFAULT Sockets=2 CoresPerSocket=8 ThreadsPerCore=2 "
                "RealMemory=1000 Gres=gpu:h100:8\n"
-               "NodeName=a[1-2]\nNodeName=b CPUs=4 Gres=gpu:2\n"
+               "NodeName=a[1-2]\n\nNodeName=b CPUs=4 Gres=gpu:2\n\n"
                "NodeName=c Gres=(null) ThreadsPerCore=1\n");
     assert_int_equal(import(program, "slurm-nodes", in, none, &said), 0);
     has(said, "nodes        4, 3 with GPUs, in 3 groups\nGPUs         18\n");
+    assert_null(strstr(said, "blank lines"));
     free(said);
     text = program_read(in_folder(program, "w.yaml", yaml));
     has(text, "{name: a1, count: 2, pool: h100, cores: 32, memory: 1000MiB");

@@ -117,6 +117,8 @@ static const struct fault {
       "in:2:3:", "a number of seconds" },
     { { "itp", ITP "a,5,7,1e1\n", NULL, { NULL }, 0, 0 },
       "in:2:7:", "must be a whole number, found \"1e1\"" },
+    { { "itp", ITP "a,5,7,99999999999999999999\n", NULL, { NULL }, 0, 0 },
+      "in:2:7:", "must be a whole number below 2^63, found \"99999999999999999999\"" },
     { { "itp", ITP "a,5,2h,1\n", NULL, { NULL }, 0, 0 },
       "in:2:5:", "a number of seconds" },
     { { "openb", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,1,1,1000\n",

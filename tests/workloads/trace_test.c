@@ -70,6 +70,31 @@ static const struct workload_spec *good(struct aid *aid, const char *file,
     return spec;
 }
 
+/* Long traces have millions of pods of a few kinds. */
+static void pods_that_ask_alike_share_one_form(void **state)
+{
+    struct aid aid;
+    struct job_birth job[6];
+
+    (void)state;
+    aid_open(&aid);
+    const char *path = make_file(&aid, "pods.csv",
+        "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,"
+        "deletion_time,scheduled_time\n"
+        "p0,1000,64,1,1000,,LS,Running,1,30,10\np1,1000,64,2,1000,,LS,Running,2,30,10\n"
+        "p2,1000,64,1,1000,,LS,Running,3,30,10\np3,1000,64,0,0,,LS,Running,4,30,10\n"
+        "p4,1000,65,1,1000,,LS,Running,5,30,10\np5,1000,64,0,0,,LS,Running,6,30,10\n");
+    assert_int_equal(aid_jobs(&aid, good(&aid, path, "format: openb"), 1, 0, job, 6), 6);
+    for (int i = 0; i < 6; i++)
+        assert_non_null(job[i].request.form);
+    assert_ptr_equal(job[0].request.form, job[2].request.form);
+    assert_ptr_equal(job[3].request.form, job[5].request.form);
+    assert_ptr_not_equal(job[0].request.form, job[3].request.form);
+    assert_ptr_not_equal(job[0].request.form, job[4].request.form);
+    remove_file(path);
+    aid_close(&aid);
+}
+
 static void csv_rows_become_jobs_with_exact_times(void **state)
 {
     struct aid aid;
@@ -747,6 +772,7 @@ int main(void)
         cmocka_unit_test(trials_have_the_jobs_that_were_checked),
         cmocka_unit_test(deadlines_move_with_the_origin),
         cmocka_unit_test(names_that_stand_twice_are_refused_or_counted),
+        cmocka_unit_test(pods_that_ask_alike_share_one_form),
         cmocka_unit_test(csv_rows_become_jobs_with_exact_times),
         cmocka_unit_test(dates_are_read_as_utc),
         cmocka_unit_test(swf_takes_allocated_then_requested_processors),

@@ -47,8 +47,7 @@ struct applications *applications_new(const struct world *world,
     return all;
 }
 
-/* Returns the application of that name; makes it if there is a world to make
- * it from. */
+/* Returns the application of that name; makes it if it is new.  NULL: there is none. */
 static struct known_application *find_application(struct applications *all,
                                                   const struct world *world,
                                                   const char *name)
@@ -57,7 +56,7 @@ static struct known_application *find_application(struct applications *all,
 
     while (known != NULL && strcmp(known->app->name, name) != 0)
         known = known->next;
-    if (known != NULL || world == NULL)
+    if (known != NULL)
         return known;
     const struct application *app = catalogue_application(world->catalogue,
                                                           name);
@@ -91,7 +90,7 @@ const struct application_job *applications_job(struct applications *all,
     while (link != NULL && (link->job.goodput.gpus != gpus ||
                             link->job.goodput.batch != batch))
         link = link->next;
-    if (link == NULL && known != NULL && world != NULL) {
+    if (link == NULL && known != NULL) {
         link = arena_alloc(all->arena, 1, sizeof *link);
         link->runs = goodput_job_make(known->app, &known->pools, gpus, batch,
                                       &link->job.goodput);

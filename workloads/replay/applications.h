@@ -23,9 +23,8 @@ struct application_job {
  * GPUs only; it is copied. */
 struct applications *applications_new(const struct world *world,
                                       const struct job_form *base);
-/* Returns the job of that application, GPUs and batch; makes it if there is a
- * world.  NULL: there is no such application, or it cannot run like this in the
- * cluster, or, without a world, it was not made. */
+/* Returns the job of that application, GPUs and batch; makes it if it is new.  NULL:
+ * there is no such application, or it cannot run like this in the cluster. */
 const struct application_job *applications_job(struct applications *all,
                                                const struct world *world,
                                                const char *name, uint32_t gpus,

@@ -128,7 +128,7 @@ static bool find_pool(const struct reading *in, struct row *row)
     const struct cluster_spec *cluster;
     uint32_t pool;
 
-    if (!in->spec->keys.tenant_pools || in->spec->world == NULL)
+    if (!in->spec->keys.tenant_pools)
         return true;
     cluster = in->spec->world->cluster;
     pool = row->tenant == NULL ? UINT32_MAX
@@ -148,10 +148,8 @@ static bool find_kind(struct reading *in, struct row *row)
     row->kind = NULL;
     if (!trace_kind_needed(spec->tasks, row))
         return true;
-    row->kind = spec->world != NULL
-                    ? trace_kind_make(spec->tasks, spec->world, row)
-                    : trace_kind_find(spec->tasks, row);
-    return row->kind != NULL && row->kind->has_type;
+    row->kind = trace_kind_make(spec->tasks, spec->world, row);
+    return row->kind->has_type;
 }
 
 /* The fewest thousandths that a policy may give it. */

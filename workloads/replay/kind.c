@@ -138,14 +138,6 @@ static size_t find_slot(const struct trace_kinds *kinds, const struct row *row)
     return i;
 }
 
-const struct trace_kind *trace_kind_find(const struct trace_kinds *kinds,
-                                         const struct row *row)
-{
-    const struct entry_of_kind *entry = kinds->slot[find_slot(kinds, row)];
-
-    return entry == NULL ? NULL : &entry->kind;
-}
-
 /* A row that asks for what the entry does, to find its slot again. */
 static struct row row_of(const struct trace_kinds *kinds, const struct entry_of_kind *entry)
 {

@@ -4,7 +4,7 @@
  * memory, GPU types or memory of GPUs.
  *
  * Jobs with equal requests share one form, their kind.  Kinds are made while
- * the file is checked; trials only look them up.
+ * the file is checked.
  */
 #ifndef WORKLOADS_REPLAY_KIND_H
 #define WORKLOADS_REPLAY_KIND_H
@@ -31,9 +31,6 @@ struct trace_kinds *trace_kinds_new(const struct world *world, const struct job_
 bool trace_kind_needed(const struct trace_kinds *kinds, const struct row *row);
 /* Returns the most memory in MiB of a GPU that jobs may use; UINT32_MAX: not known. */
 uint32_t trace_kinds_memory(const struct trace_kinds *kinds);
-/* Returns the kind of a row, which exists. */
-const struct trace_kind *trace_kind_find(const struct trace_kinds *kinds,
-                                         const struct row *row);
 /* Returns the kind of a row, and makes it if it is new. */
 const struct trace_kind *trace_kind_make(struct trace_kinds *kinds,
                                          const struct world *world,

@@ -493,7 +493,7 @@ const struct trace_spec *trace_read(const struct world *world,
     spec->world = world;
     if (!trace_check(spec, world) || !count_blocks(spec, world->err))
         return NULL;
-    spec->world = NULL;         /* kinds are only looked up from now on */
+    spec->world = NULL;         /* no row is judged from now on */
     return spec;
 }
 
