@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "experiments/columns/metric.h"
-#include "experiments/run/metrics.h"
+#include "experiments/measure/metrics.h"
 #include "experiments/schema/key_shapes.h"
 #include "experiments/schema/schemas.h"
 #include "experiments/spec/experiment.h"
