@@ -14,6 +14,8 @@
 #include "sim/base/clock.h"
 #include "sim/text/table.h"
 
+/* Columns of jobs.csv by place, as its header has them.  They are listed here once more on
+ * purpose: a column that is moved by mistake is then seen. */
 enum { JOB_KIND = KEYS + 1, JOB_SUBMIT, JOB_START, JOB_END, JOB_WAIT, JOB_JCT, JOB_GPUS,
        JOB_TYPE, JOB_GPU_S, JOB_CORE_S, JOB_COST, JOB_ENERGY, JOB_STOPS, JOB_STATUS,
        JOB_COMPUTE, JOB_WAITED, JOB_SWITCH, JOB_TRANSFER, JOB_FAILS, JOB_TENANT,
@@ -25,6 +27,8 @@ static double since_s(int64_t ns, int64_t from_ns)
     return ns == CLOCK_NEVER_NS || ns == 0 ? NAN : (double)(ns - from_ns) / 1e9;
 }
 
+/* Compares the times of the row, in seconds.  A job that was cut off at the end of the run
+ * has no end, and only one that was done has a completion time. */
 static void judge_times(const struct cells *cells, const struct host_job *job,
                         enum job_status status, struct judge *judge)
 {
@@ -47,6 +51,8 @@ static void judge_times(const struct cells *cells, const struct host_job *job,
     cells_judge(cells, JOB_LIMIT, "limit_s of jobs.csv", since_s(request->limit_ns, 0), judge);
 }
 
+/* Compares what the job held, cost and drew.  Dollars of waiting are not kept by the job:
+ * they are what is left of its cost, and rounding may leave less than nothing. */
 static void judge_sums(const struct cells *cells, const struct host_job *job,
                        struct judge *judge)
 {
@@ -65,6 +71,8 @@ static void judge_sums(const struct cells *cells, const struct host_job *job,
     cells_judge(cells, JOB_FAILS, "interruptions of jobs.csv", job->interruptions, judge);
 }
 
+/* Compares texts, counts and whether a deadline was met.  Of a job that was cut off before
+ * its deadline, nobody knows that, and the cell is empty. */
 static void judge_words(const struct cells *cells, const struct host_job *job,
                         enum job_status status, struct judge *judge)
 {

@@ -81,6 +81,7 @@ static void note_first(struct recount_books *b, int64_t now)
         b->held->from_ns = now;
 }
 
+/* A job came; the first one of a trace begins what counts. */
 static void hear_submit(void *self, const struct fact *fact)
 {
     struct recount *r = self;
@@ -192,6 +193,8 @@ static void hear_phase(void *self, const struct fact *fact)
     held_does(((struct recount *)self)->books.held, fact, HELD_WORKS);
 }
 
+/* A phase ended.  Its time is added before the lease is told that it waits again, for that
+ * sets its clock anew. */
 static void hear_phase_end(void *self, const struct fact *fact)
 {
     struct recount_books *b = moves(self, fact);

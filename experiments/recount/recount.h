@@ -32,6 +32,7 @@ struct trial_spec;
 
 #define RECOUNT_ROWS 4096u
 
+/* What a trial gives to its second opinion.  All must live as long as the trial. */
 struct recount_parts {
     struct arena *arena;
     struct journal *journal;

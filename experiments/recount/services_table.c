@@ -14,6 +14,8 @@
 #include "sim/base/clock.h"
 #include "sim/text/table.h"
 
+/* Columns of services.csv by place.  Each of the three times has four: mean, median, 95%
+ * and 99%. */
 enum { SERVICE_REQUESTS = KEYS + 1, SERVICE_DONE, SERVICE_DROPPED, SERVICE_REFUSED,
        SERVICE_UNFINISHED, SERVICE_REROUTED, SERVICE_RECOMPUTED, SERVICE_TTFT,
        SERVICE_TPOT = SERVICE_TTFT + 4, SERVICE_LATENCY = SERVICE_TPOT + 4,
@@ -23,6 +25,8 @@ enum { SERVICE_REQUESTS = KEYS + 1, SERVICE_DONE, SERVICE_DROPPED, SERVICE_REFUS
        SERVICE_HELD_CORE_H, SERVICE_USD, SERVICE_MILLION, SERVICE_KWH, SERVICE_KNOWN,
        SERVICE_CELLS };
 
+/* Sums over services, and the extremes of what cannot be added: the greatest 99% quantile of
+ * latencies in seconds, the least and the greatest share of requests in time. */
 struct service_sum {
     double requests, done, usd, kwh, gpu_h, core_h, slowest, slo_least, slo_most;
 };
@@ -38,6 +42,7 @@ static bool in_order(const struct cells *cells, unsigned first)
     return mean >= 0 && p50 >= 0 && p50 <= p95 && p95 <= p99;
 }
 
+/* NAN is an empty cell, and allowed. */
 static bool is_fraction(double value)
 {
     return isnan(value) || (value >= 0 && value <= 1);
@@ -51,6 +56,9 @@ static double tokens_each(const struct cells *cells)
     return kept > 0 ? cells_number(cells, SERVICE_TOKENS) / kept * slo : NAN;
 }
 
+/* Checks one row against itself, and adds it to the sums.  Single requests are not heard
+ * here, so of their times only what must hold of any is checked: quantiles rise, and the
+ * first token is not later than the last. */
 static void add_service(const struct cells *cells, struct service_sum *sum,
                         struct judge *judge)
 {
@@ -87,6 +95,8 @@ static void add_service(const struct cells *cells, struct service_sum *sum,
     sum->slo_most = fmax(sum->slo_most, slo);
 }
 
+/* Compares the sums with what replicas were charged as jobs, and with the metrics of the
+ * trial. */
 static void judge_service_metrics(const struct recount_books *books,
                                   const struct service_sum *sum, struct judge *judge)
 {
@@ -127,6 +137,7 @@ static void judge_requests(const struct recount_parts *parts, const struct servi
     judge_metric(judge, METRIC_REQUESTS_DONE, sum->done, 0);
 }
 
+/* A table without rows, or with a row that cannot be read, is not judged. */
 void tables_judge_services(const struct recount_books *books,
                            const struct recount_parts *parts, struct judge *judge)
 {

@@ -17,14 +17,20 @@
 #include "sim/base/clock.h"
 #include "sim/text/table.h"
 
+/* Columns of tenants.csv by place. */
 enum { TENANT_NAME = KEYS, TENANT_JOBS, TENANT_DONE, TENANT_GPU_S, TENANT_SHARE,
        TENANT_ASKED, TENANT_USD, TENANT_JCT, TENANT_WAIT, TENANT_SLOWDOWN, TENANT_RHO,
        TENANT_ENVY, TENANT_CELLS };
 
+/* Sums over the jobs of one tenant: times in seconds, what was held and asked for in
+ * GPU-seconds.  `slows` and `rhos` count the jobs that have a slowdown and a rho. */
 struct tenant_sum {
     double jobs, done, held_s, asked_s, usd, jct_s, wait_s, slowdown, rho, slows, rhos;
 };
 
+/* Adds one job.  What it held, asked for and cost counts in any case; its times count if
+ * it came after the warm-up and was done.  It asks for its GPUs from its submission, or
+ * from the end of the warm-up, to its end. */
 static void add_row(const struct recount_books *books, const struct recount_parts *parts,
                     const struct job_row *row, int64_t end_ns, struct tenant_sum *sum)
 {
@@ -51,11 +57,13 @@ static void add_row(const struct recount_books *books, const struct recount_part
     sum->rho += isnan(rho) ? 0 : rho;
 }
 
+/* A mean; NAN where there is nothing to take it of, which is an empty cell. */
 static double by(double of, double count)
 {
     return count > 0 ? of / count : NAN;
 }
 
+/* Compares one row.  `all_s`: the GPU-seconds of all tenants together. */
 static void judge_tenant(const struct cells *cells, const struct tenant_sum *sum, double all_s,
                          struct judge *judge)
 {
@@ -74,6 +82,8 @@ static void judge_tenant(const struct cells *cells, const struct tenant_sum *sum
     cells_judge(cells, TENANT_RHO, "ftf_rho_mean of tenants.csv", by(sum->rho, sum->rhos), judge);
 }
 
+/* Rows of tenants stand in the order in which tenants came.  The table has no row at all
+ * where only one tenant has jobs. */
 void tables_judge_tenants(const struct recount_books *books,
                           const struct recount_parts *parts, int64_t end_ns,
                           struct judge *judge)

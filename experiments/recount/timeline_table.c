@@ -19,6 +19,7 @@
 #include "sim/base/clock.h"
 #include "sim/text/table.h"
 
+/* Columns of timeline.csv by place. */
 enum { LINE_T = KEYS, LINE_POOL, LINE_GPUS, LINE_ALLOCATED, LINE_BUSY, LINE_CORES,
        LINE_PENDING, LINE_RUNNING, LINE_USD, LINE_CELLS };
 
@@ -29,6 +30,8 @@ struct line_sum {
     bool any;
 };
 
+/* Adds what the last row says, for the time from that row to t_s.  A row holds until the
+ * next row of its pool. */
 static void line_until(struct line_sum *sum, double t_s)
 {
     for (unsigned c = LINE_ALLOCATED; sum->any && c < LINE_CELLS; c++)
@@ -36,6 +39,8 @@ static void line_until(struct line_sum *sum, double t_s)
     sum->since_s = t_s;
 }
 
+/* Reads all rows of a pool and integrates each column up to end_s, in its unit x seconds.
+ * *gpus becomes what the last row says of the GPUs that there are. */
 static void sum_lines(const struct table *table, const char *pool, double end_s,
                       struct line_sum *sum, double *gpus)
 {
@@ -107,6 +112,8 @@ static double pool_core_s(const struct recount_books *books,
     return s;
 }
 
+/* Nine printed digits leave an error in each column.  Busy GPUs may differ by a thousandth of a
+ * GPU more, over all of the time, and cores by what pool_core_s() says. */
 void tables_judge_pool(const struct recount_books *books, const struct recount_parts *parts,
                        uint32_t pool, double end_s, struct judge *judge)
 {
