@@ -88,6 +88,7 @@ void audit_watch(struct audit *audit, const struct cs_host *host)
     audit_leases_watch(audit->leases, host);
 }
 
+/* Counts a check, and stops the trial if it is the first that does not hold. */
 static inline bool check(struct audit *audit, enum audit_check kind,
                          bool holds, const char *what, uint32_t subject)
 {
@@ -103,6 +104,8 @@ static inline struct audit *hears(void *self, const struct fact *fact)
     return audit;
 }
 
+/* The number of jobs in the system changes.  Its integral over time is compared with the
+ * sum of all times in the system at the end (Little). */
 static void population(struct audit *audit, int64_t now, int change)
 {
     audit->area_ns += (wide_ns)audit->in_system *
@@ -111,6 +114,8 @@ static void population(struct audit *audit, int64_t now, int change)
     audit->in_system += change;
 }
 
+/* Makes the states of the next JOBS_TOGETHER jobs.  A block whose jobs have all ended is
+ * used again, so that memory follows the jobs in the system. */
 static void begin_jobs(struct audit *audit, uint32_t block)
 {
     ARENA_REACH(audit->parts.arena, audit->jobs, audit->jobs_room, block);
@@ -141,6 +146,7 @@ static bool leaves(struct audit *audit, uint32_t job)
     return true;
 }
 
+/* Jobs are numbered by submission: another number is a job that came twice, or was lost. */
 static void hear_submit(void *self, const struct fact *fact)
 {
     struct audit *audit = hears(self, fact);
@@ -156,6 +162,8 @@ static void hear_submit(void *self, const struct fact *fact)
     population(audit, fact->time_ns, +1);
 }
 
+/* A job that is done must have done its work: what it did, less what failures lost, is
+ * what it asked for. */
 static void hear_end(void *self, const struct fact *fact)
 {
     struct audit *audit = hears(self, fact);
@@ -180,6 +188,8 @@ static void hear_end(void *self, const struct fact *fact)
               id.i);
 }
 
+/* Looks at LINKS_AT_ONCE links at most, and goes on behind them the next time: a net of
+ * many links must not make each look expensive. */
 static void look_at_links(struct audit *audit)
 {
     struct flow_net *net = audit->parts.net;
@@ -206,6 +216,7 @@ static void look_at_pools(struct audit *audit)
     audit->pools_differ |= milli != audit_leases_milli(audit->leases);
 }
 
+/* A phase that ran to its end adds the FLOPs that it says it did. */
 static void hear_phase(void *self, const struct fact *fact)
 {
     struct audit *audit = hears(self, fact);
@@ -215,12 +226,14 @@ static void hear_phase(void *self, const struct fact *fact)
         audit->flops_phases += host_phase_run(audit->host, id)->flops;
 }
 
+/* From now on jobs may have done fewer FLOPs than their phases. */
 static void hear_interrupt(void *self, const struct fact *fact)
 {
     struct audit *audit = hears(self, fact);
     audit->lost = true;
 }
 
+/* Links and counters of pools are looked at in every LINKS_EVERYth decision alone. */
 static void hear_decide(void *self, const struct fact *fact)
 {
     struct audit *audit = hears(self, fact);

@@ -30,6 +30,7 @@ enum audit_check {
 /* Returns the name of a check in audit.json, static. */
 const char *audit_check_name(enum audit_check check);
 
+/* What a trial gives to its audit; all must live as long as the trial. */
 struct audit_parts {
     struct arena *arena;
     struct journal *journal;

@@ -61,12 +61,14 @@ static inline struct audit_leases *hears(void *self, const struct fact *fact)
     return leases;
 }
 
+/* Returns a bit for each GPU of a node of the group. */
 static uint64_t node_mask(const struct node_group *group)
 {
     return group->gpus == 64 ? ~UINT64_C(0)
                              : (UINT64_C(1) << group->gpus) - 1;
 }
 
+/* Returns the cores of a share in thousandths. */
 static int64_t core_milli(const struct share *share)
 {
     return (int64_t)share->cores * 1000 + share->core_milli;
@@ -195,11 +197,13 @@ static void hold_host(struct audit_leases *leases, const struct node_group *grou
                           "more cores or memory held than the node has", share->node);
 }
 
+/* Does a share hold cores or memory of its node? */
 static inline bool takes_host(const struct share *share)
 {
     return share->cores != 0 || share->core_milli != 0 || share->memory_bytes != 0;
 }
 
+/* Does a share hold parts of GPUs, not whole ones? */
 static inline bool takes_parts(const struct share *share)
 {
     return share->gpu_milli > 0 && share->gpu_milli < GPU_MILLI;
@@ -207,6 +211,9 @@ static inline bool takes_parts(const struct share *share)
 
 #define CHECKS_OF_SHARE 3u      /* its GPUs, its node, its cores and memory */
 
+/* A share of a lease is held from now on: no GPU that another one holds, nothing of a node
+ * that is away, no more cores or memory than there are.  The count of checks is of those
+ * three, whether they held or not. */
 static void hold_share(struct audit_leases *leases, const struct node_group *group,
                        const struct share *share)
 {
@@ -242,6 +249,7 @@ static void check_limits(struct audit_leases *leases, const struct cs_lease *lea
                 "leases and nodes could draw more than power_cap", lease->job.i);
 }
 
+/* A lease begins: each of its shares is held, and it must lie where its role may run. */
 static void hear_take(void *self, const struct fact *fact)
 {
     struct audit_leases *leases = hears(self, fact);
@@ -327,6 +335,8 @@ static void change_busy(struct audit_leases *leases, const struct fact *fact,
     lease->busy = busy < 0 ? 0 : busy > 1 ? 1 : busy;
 }
 
+/* A lease ends.  Parts of GPUs are given back one by one: a GPU is free when its last part
+ * is.  Money is charged here, from the prices of the whole time. */
 static void hear_drop(void *self, const struct fact *fact)
 {
     struct audit_leases *leases = hears(self, fact);
@@ -352,6 +362,7 @@ static void hear_drop(void *self, const struct fact *fact)
     leases->usd += usd_of(leases, id.i, fact->time_ns);
 }
 
+/* A node that goes away must be empty: the host interrupts its jobs before. */
 static void hear_down(void *self, const struct fact *fact)
 {
     struct audit_leases *leases = hears(self, fact);
@@ -372,6 +383,7 @@ static void hear_order(void *self, const struct fact *fact)
                 "a node is ordered that could draw more than power_cap", fact->subject);
 }
 
+/* A rented node that is given back draws nothing any more. */
 static void hear_rent_end(void *self, const struct fact *fact)
 {
     struct audit_leases *leases = self;
@@ -380,24 +392,28 @@ static void hear_rent_end(void *self, const struct fact *fact)
         audit_power_node(&leases->power, fact->subject, false);
 }
 
+/* The busy fraction of a lease's GPUs changes, and with it what they draw. */
 static void hear_lease_busy(void *self, const struct fact *fact)
 {
     struct audit_leases *leases = hears(self, fact);
     change_busy(leases, fact, fact->amount);
 }
 
+/* A node is there again, or a rented one has come. */
 static void hear_up(void *self, const struct fact *fact)
 {
     struct audit_leases *leases = hears(self, fact);
     leases->down[fact->subject] = false;
 }
 
+/* A rented node will be taken away: nothing may start on it from now on. */
 static void hear_notice(void *self, const struct fact *fact)
 {
     struct audit_leases *leases = hears(self, fact);
     leases->down[fact->subject] = true;
 }
 
+/* The kinds here are those of AUDIT_LEASES_HEARS, which audit.c leaves out. */
 static void listen(struct audit_leases *leases, struct journal *journal)
 {
     static const struct {

@@ -25,13 +25,14 @@
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 
+/* Dollars by cause, added when a job ends. */
 struct costs {
     const struct trial_spec *spec;
     struct loop *loop;
     const struct cs_host *host;
     struct energy *energy;
     struct rent *rent;          /* or NULL */
-    int64_t from_ns;
+    int64_t from_ns;            /* what happened before does not count */
     double held_usd, compute_usd, switch_usd, wait_usd, transfer_usd;
     struct {                    /* where carbon changes over time */
         int64_t at_ns;

@@ -250,6 +250,8 @@ static inline struct metrics *hears(void *self, const struct fact *fact)
     return m;
 }
 
+/* A job came.  Costs are told as well: while there is no job, they wait for no change of the
+ * carbon intensity. */
 static void hear_submit(void *self, const struct fact *fact)
 {
     struct metrics *m = hears(self, fact);
@@ -259,6 +261,7 @@ static void hear_submit(void *self, const struct fact *fact)
     costs_job_came(m->costs, fact->time_ns);
 }
 
+/* A job ended, with the status in the fact's object. */
 static void hear_end(void *self, const struct fact *fact)
 {
     struct metrics *m = hears(self, fact);
@@ -269,6 +272,7 @@ static void hear_end(void *self, const struct fact *fact)
     costs_job_ended(m->costs, fact->time_ns);
 }
 
+/* Host memory is held from the start of a lease to its end. */
 static void hear_take(void *self, const struct fact *fact)
 {
     struct metrics *m = hears(self, fact);
@@ -283,6 +287,8 @@ static void hear_drop(void *self, const struct fact *fact)
     add(&m->memory, fact->time_ns, 0 - lease_memory(m, fact));
 }
 
+/* A phase ended, or was cut off (its amount is 0).  Its GPU time is split here, and its
+ * row is written. */
 static void hear_phase_end(void *self, const struct fact *fact)
 {
     struct metrics *m = hears(self, fact);
@@ -306,6 +312,7 @@ static void hear_decide(void *self, const struct fact *fact)
         (void)hears(self, fact);
 }
 
+/* Of these the time alone matters: the run lasted until it. */
 static void hear_other(void *self, const struct fact *fact)
 {
     (void)hears(self, fact);
@@ -375,6 +382,7 @@ void metrics_count_ended(struct metrics *m, const struct host_job *job,
     job_ended(m, job, JOB_DONE, 0, now);
 }
 
+/* What GPUs did at this instant is read from the counters that the trial keeps. */
 void metrics_count_told(struct metrics *m)
 {
     const struct metrics_count *count = m->count;
@@ -445,6 +453,9 @@ static void survivors(struct metrics *m, double *value)
     value[METRIC_REQUESTS] = value[METRIC_REQUESTS_DONE] = NAN;
 }
 
+/* Counters of the host cannot be set back, so that what they had at the end of the warm-up
+ * is taken off.  Metrics of services are set to NAN here, and filled by trial_serve.c
+ * afterwards where there are services. */
 void metrics_result(struct metrics *m, struct trial_result *result)
 {
     const struct cluster_spec *spec = m->parts.spec->cluster;

@@ -20,6 +20,7 @@
 #include "sim/base/clock.h"
 #include "sim/event/journal.h"
 
+/* The rental of one node: from its order, over the time when it is there, to its end. */
 struct rental {
     bool open;
     uint32_t leases;            /* billed while held */

@@ -16,6 +16,7 @@
 #include "sim/base/arena.h"
 #include "sim/text/paths.h"
 
+/* One comparison at work.  Everything is of the arena, which is freed at the end. */
 struct sides {
     struct arena *arena;
     FILE *file;

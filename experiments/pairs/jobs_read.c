@@ -13,6 +13,7 @@
 #include "sim/text/csv.h"
 #include "sim/text/paths.h"
 
+/* The columns of jobs.csv that are read, in the order of `name` below. */
 enum { POINT, POLICY, SEED, JOB, KIND, SUBMIT, JCT, FIELDS };
 
 /* Rows of a trial stand together, so the trial of a row is the last one, or a new
@@ -88,6 +89,7 @@ static bool read_row(struct arena *arena, struct jobs_table *table,
     return read_job(arena, trial_for(arena, table, in, c), in, c, err);
 }
 
+/* Replicas of services are known by the names in services.csv, so that is read first. */
 bool jobs_read(struct arena *arena, const char *dir, struct jobs_table *table,
                struct err *err)
 {

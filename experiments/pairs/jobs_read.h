@@ -24,6 +24,7 @@ struct trial_jobs {
     size_t count, room;
 };
 
+/* The trials of a folder, in the order of jobs.csv. */
 struct jobs_table {
     struct trial_jobs *trial;
     size_t count, room;

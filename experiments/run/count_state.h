@@ -20,6 +20,7 @@
 
 __extension__ typedef __int128 wide;    /* GPUs or jobs x nanoseconds */
 
+/* A job that waits or runs.  Times in ns; CLOCK_NEVER_NS: no deadline, not started. */
 struct count_job {
     int64_t submit_ns, duration_ns, estimate_ns, deadline_ns, start_ns;
     const struct job_form *form;
@@ -37,6 +38,8 @@ struct count_lease {
     int64_t end_ns;
 };
 
+/* The books that are kept twice, in whole numbers, so that sums must be equal to the last
+ * unit. */
 struct count_audit {
     uint64_t count[AUDIT_CHECK_COUNT];
     uint64_t submitted, ended;
@@ -48,24 +51,25 @@ struct count_audit {
     uint32_t subject;
 };
 
+/* The trial itself; it lives on the stack of trial_count_run(). */
 struct count_trial {
-    const struct trial_spec *spec;
-    const struct node_group *group;
+    const struct trial_spec *spec; /* of the caller */
+    const struct node_group *group; /* the only one of the cluster */
     double gpu_w;               /* of one that works */
     struct arena *arena;
-    struct loop *loop;
+    struct loop *loop;          /* of the trial: freed at its end */
     struct source *source;
     struct metrics *metrics;
     struct recount *recount;
-    struct job_birth next;
-    bool source_failed, decide_due;
+    struct job_birth next;      /* the job that comes next */
+    bool source_failed, decide_due; /* err says why; a decision is scheduled */
     struct err *err;
     struct count_audit audit;
     struct host_counts counts;
     struct metrics_count now;           /* what waits and runs */
     int64_t depth_max;          /* of EASY; 0: first come, first served */
-    bool unreserved;
-    uint32_t free_gpus;
+    bool unreserved;            /* EASY without a reservation for the first */
+    uint32_t free_gpus;         /* of the whole cluster */
     struct host_job told;       /* made anew for each fact */
 
     struct count_job *job;      /* slots */
