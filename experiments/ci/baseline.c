@@ -78,6 +78,8 @@ static void put_value(struct arena *arena, struct table *table, double value)
     table_text(table, text);
 }
 
+/* Returns an empty table: point, policy and seed, the chosen metrics, and whether all
+ * seeds give the same. */
 static struct table *make_table(struct arena *arena, const struct grid *grid,
                                 const struct chosen *c)
 {
@@ -175,6 +177,8 @@ static bool may_write(struct arena *arena, const char *dir, struct err *err)
     return err_hint(err, "Keep the baseline in a folder of its own.");
 }
 
+/* Writes a table of summary.csv.  Its header is written here, since the metrics differ
+ * from baseline to baseline. */
 static bool write_table(struct arena *arena, const struct folder *dir, struct table *table,
                         const struct grid *grid, const struct chosen *c, struct err *err)
 {

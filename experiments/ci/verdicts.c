@@ -69,6 +69,7 @@ static void count_case(void *self, const struct check_item *item, enum weight we
     j->of[weight]++;
 }
 
+/* The text is escaped as in HTML, which XML understands as well. */
 static void put_attribute(struct out *out, const char *name, const char *text)
 {
     out_printf(out, " %s=\"", name);
@@ -76,6 +77,8 @@ static void put_attribute(struct out *out, const char *name, const char *text)
     out_text(out, "\"");
 }
 
+/* Writes a check as a case of JUnit: one that holds is an empty element, any other has an
+ * element that says why. */
 static void put_case(void *self, const struct check_item *item, enum weight weight,
                      const struct verdict_place *place)
 {
@@ -101,6 +104,8 @@ static void put_case(void *self, const struct check_item *item, enum weight weig
     out_text(j->out, "/>\n  </testcase>\n");
 }
 
+/* What was measured and is not in the baseline holds or breaks no check, so it is told as
+ * properties. */
 static void put_properties(struct junit *j, const struct verdicts *v)
 {
     if (v->added_count == 0)
@@ -184,6 +189,8 @@ static void put_escaped(FILE *file, const char *text, bool property)
             fputc(*text, file);
 }
 
+/* Writes where an annotation belongs, as GitHub reads it: file, line and column, each only
+ * if it is known. */
 static void put_place(FILE *file, const struct err_pos *pos)
 {
     if (pos->file == NULL)
@@ -197,6 +204,8 @@ static void put_place(FILE *file, const struct err_pos *pos)
     fputc(',', file);
 }
 
+/* Writes a command of GitHub Actions for each check that does not hold: a warning for one
+ * that was skipped, else an error. */
 static void put_annotation(void *self, const struct check_item *item, enum weight weight,
                            const struct verdict_place *place)
 {
@@ -339,6 +348,7 @@ static void put_number(struct out *out, const char *key, double value)
         out_printf(out, ", \"%s\": null", key);
 }
 
+/* Writes what an expectation says and what was measured: its limits, value and interval. */
 static void put_expected(struct out *out, const struct check_item *item)
 {
     const struct experiment_expect *e = item->expect;
@@ -355,6 +365,7 @@ static void put_expected(struct out *out, const struct check_item *item)
     put_number(out, "ci_high", item->high);
 }
 
+/* Writes a check as an object of JSON; what is not known is left out. */
 static void put_item(struct out *out, const char *kind, const struct check_item *item,
                      const struct verdict_place *place)
 {

@@ -299,6 +299,7 @@ static bool open_csv(struct calibrating *c, struct err *err)
     return true;
 }
 
+/* The CSV is closed before the end, so that a full disk is told and not lost. */
 static int run_calibrate(struct cli *cli, const struct args *args)
 {
     struct calibrating c = { .cli = cli, .args = args, .dir = SHIPPED };

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "experiments/cli/command.h"
+#include "experiments/pairs/compare_jobs.h"
 #include "experiments/preflight/fingerprints.h"
-#include "experiments/report/compare_jobs.h"
 #include "experiments/results/compare.h"
 #include "experiments/results/diff.h"
 #include "experiments/results/grid.h"

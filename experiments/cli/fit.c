@@ -274,6 +274,8 @@ static bool print_rows(FILE *file, const struct fitting *fitting,
     return import_layout(file, fitting->request->file, false, err);
 }
 
+/* The files are written before anything is printed, so that a report never speaks of a
+ * workload that could not be stored. */
 static int run_fit(struct cli *cli, const struct args *args)
 {
     struct import_request request = {

@@ -79,6 +79,8 @@ static void print_branches(struct cli *cli, const struct grid *grid,
     sheet_free(sheet);
 }
 
+/* Runs the experiment as branches that are equal up to --at, and prints how each differs
+ * from the first one. */
 static int run_fork(struct cli *cli, const struct args *args)
 {
     const struct experiment_branches branches = {

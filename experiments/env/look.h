@@ -22,7 +22,8 @@ struct trial_spec;
 /* What decides whether a task fits somewhere.  Tasks of a shape have one answer. */
 struct look_shape {
     const struct job_form *form;
-    uint32_t role, gpus, milli, mib;
+    uint32_t role, gpus, milli, mib; /* of its form; asked for: GPUs, thousandths of each, GPU
+                                        memory in MiB */
     uint32_t job;               /* ID_NONE: the shape is of any job */
     uint32_t rows;              /* that have it */
     uint64_t turn, fits;        /* the answer of that turn, a bit a choice */

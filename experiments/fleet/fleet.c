@@ -78,6 +78,8 @@ bool fleet_has_module(struct arena *arena)
     return path_is_file(module_path(arena));
 }
 
+/* Loads the module of ranks and joins the other ranks.  Both sides must have one version,
+ * since they share structs. */
 static bool load(struct arena *arena, struct fleet *fleet, struct err *err)
 {
     const char *path = module_path(arena);
@@ -114,6 +116,8 @@ uint32_t fleet_count(const struct fleet *fleet)
 
 /* ---- rank 0 ---- */
 
+/* Returns the next trials for a rank that asks; none if first > last.  Parts shrink with what is
+ * left, a quarter of an even share each, so that all ranks end at about one time. */
 static struct fleet_part take_part(struct fleet *fleet)
 {
     struct fleet_part part = { 1, 0 };
@@ -134,6 +138,7 @@ static struct fleet_part take_part(struct fleet *fleet)
     return part;
 }
 
+/* Answers the other ranks until each of them has left. */
 static void *serve(void *self)
 {
     const struct timespec wait = { 0, LOOK_NS };

@@ -14,6 +14,8 @@
 enum { TAG_ASK = 1, TAG_LEAVE, TAG_ANSWER };
 #define LOOK_NS 50000L
 
+/* MPI must allow calls from several threads, one at a time: rank 0 answers in a thread of
+ * its own. */
 static bool mpi_open(uint32_t *rank, uint32_t *count)
 {
     int have, r, n;
@@ -27,6 +29,7 @@ static bool mpi_open(uint32_t *rank, uint32_t *count)
     return true;
 }
 
+/* Looks once whether a rank asks, without waiting; *left: it leaves, and wants no answer. */
 static uint32_t mpi_asked(bool *left)
 {
     MPI_Status status;
@@ -46,6 +49,7 @@ static void mpi_answer(uint32_t rank, struct fleet_part part)
     (void)MPI_Send(&part, sizeof part, MPI_BYTE, (int)rank, TAG_ANSWER, MPI_COMM_WORLD);
 }
 
+/* Asks rank 0 for trials, and waits for the answer. */
 static struct fleet_part mpi_ask(void)
 {
     const struct timespec wait = { 0, LOOK_NS };

@@ -89,6 +89,8 @@ struct span {
     size_t digits, bytes;       /* of the first number; of all */
 };
 
+/* Reads one number or a range of them in the brackets of a name, as `01-04`.  `digits` is
+ * how many digits the first one has, zeros in front included. */
 static bool read_span(const struct reading *r, const char *part, struct span *span,
                       uint32_t col, struct err *err)
 {

@@ -91,6 +91,8 @@ static void print_formats(FILE *out, const struct catalogue *catalogue)
             "generated");
 }
 
+/* All formats of files by others, and what each is read for: jobs, series, requests or
+ * nodes. */
 static struct sheet *format_rows(const struct catalogue *catalogue)
 {
     struct sheet *sheet = sheet_new("name:0\tuse:0\tsummary:0");

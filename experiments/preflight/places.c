@@ -9,9 +9,8 @@
  * others.
  *
  * Roles that start together are placed together (the cluster is taken and given
- * back); a policy per phase starts them one by one.  A policy may also know
- * jobs that it never starts (never()); one from a file is asked in a process of
- * its own first, since its code may crash or loop.
+ * back); a policy per phase starts them one by one.  Jobs that a policy itself
+ * refuses are found by never.c.
  */
 #include "experiments/preflight/places.h"
 
@@ -19,9 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "experiments/preflight/abilities.h"
 #include "experiments/preflight/kinds.h"
-#include "experiments/process/isolate.h"
+#include "experiments/preflight/never.h"
 #include "experiments/spec/experiment.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
@@ -29,8 +27,6 @@
 #include "models/cluster/place.h"
 #include "models/jobs/job.h"
 #include "models/jobs/speedup.h"
-#include "models/types/truth.h"
-#include "policies/host/host.h"
 #include "policies/params.h"
 #include "policies/state/terms.h"
 #include "sim/base/arena.h"
@@ -99,10 +95,7 @@ struct trying {
     struct cluster *cluster;    /* nothing on it but roles of the same job */
     struct placer *placer;
     struct share *share;        /* of one role */
-    bool silent;                /* its never() is not asked */
 };
-/* Seconds of a processor that never() of a policy may take for all jobs. */
-#define NEVER_CPU_S 60u
 
 /* Returns the fewest GPUs with which the policy would start the role. */
 static uint32_t least_gpus(const struct trying *t,
@@ -393,63 +386,6 @@ static void tell_once(struct arena *arena, struct told *told,
     told->tell(told->self, err);
 }
 
-/* What the policy itself knows against a job: by its never(), or by its flags. */
-static bool is_barred(const struct trying *t, const char *name,
-                      const struct job_request *request, struct err *err)
-{
-    const struct cs_policy *policy = t->policy->policy;
-    const char *why = t->silent || policy->never == NULL || t->policy->params == NULL
-        ? NULL : policy->never(t->policy->params, request,
-                        t->point->cluster->gpu_count);
-
-    if (why == NULL)
-        return abilities_bar(t->policy, name, request, err);
-    err_set(err, ERR_RANGE, request->form->role[0].pos,
-            "%s can never start under policy %s: %s", request->form->name,
-            name, why);
-    return true;
-}
-
-struct asking {
-    const struct trying *t;
-    const struct job_request *request;
-    uint32_t count;
-};
-
-/* The child's part: asks for every job and forgets the answers; that it comes to
- * its end is what is tested. */
-static void ask_never(void *self)
-{
-    const struct asking *asking = self;
-    struct err err = { 0 };
-
-    isolate_limit_cpu(NEVER_CPU_S);
-    for (uint32_t i = 0; i < asking->count; i++)
-        (void)is_barred(asking->t, "", &asking->request[i], &err);
-}
-
-/* Asks a policy from a file in a process of its own first.  False: that did not
- * end well, and err says how; it is then not asked here. */
-static bool try_never(const struct trying *t, const char *name,
-                      const struct job_request *request, uint32_t count,
-                      struct err *err)
-{
-    struct asking asking = { t, request, count };
-    struct err_pos nowhere = { 0 };
-    struct isolate *isolate;
-    struct isolate_end end;
-
-    if (!t->policy->guest || t->policy->policy->never == NULL)
-        return true;
-    isolate = isolate_new(1, 0);
-    end = isolate_run(isolate, ask_never, &asking);
-    isolate_free(isolate);
-    if (end.done)
-        return true;
-    return err_set(err, ERR_POLICY, nowhere, "policy %.40s: its never() %s; which jobs "
-                   "it cannot run is not known", name, isolate_why(t->arena, &end));
-}
-
 /* Jobs of known goodput choose their GPUs themselves, so they are not placed. */
 static void check_policy(struct arena *arena, const struct experiment *experiment,
                          const struct experiment_point *point, uint32_t p,
@@ -467,9 +403,11 @@ static void check_policy(struct arena *arena, const struct experiment *experimen
                                   .rule = t.policy->rules.placement,
                                   .seed = experiment->seed };
     t.placer = placer_new(&parts);
+    struct never_asked asked = { .policy = t.policy, .name = experiment->policy_name[p],
+                                 .gpu_count = point->cluster->gpu_count };
     struct err broken = { 0 };
-    t.silent = !try_never(&t, experiment->policy_name[p], request, count, &broken);
-    if (t.silent)
+    asked.silent = !never_answers(&asked, request, count, &broken);
+    if (asked.silent)
         tell_once(arena, told, &broken);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t r = request[i].goodput != NULL ? FORM_ROLES_MAX
@@ -477,7 +415,7 @@ static void check_policy(struct arena *arena, const struct experiment *experimen
         struct err err = { 0 };
         if (r == FORM_ROLES_MAX &&
             !is_over_cap(&t, experiment->policy_name[p], &request[i], &err) &&
-            !is_barred(&t, experiment->policy_name[p], &request[i], &err))
+            !never_starts(&asked, &request[i], &err))
             continue;
         if (r != FORM_ROLES_MAX)
             describe_place(&t, experiment->policy_name[p], &request[i], r, &err);

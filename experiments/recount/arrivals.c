@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <math.h>
 
-#include "experiments/columns/metric.h"
 #include "experiments/recount/judge.h"
 #include "experiments/spec/trial_spec.h"
 #include "models/cluster/cluster.h"

@@ -35,14 +35,14 @@ enum recount_idle { IDLE_UNSUITED, IDLE_GANG, IDLE_FRAGMENT, IDLE_BEHIND, IDLE_K
 
 struct recount_books {
     const struct cs_host *host; /* NULL: the trial has none (trial_count.h) */
-    struct rows *rows;
-    struct held *held;
+    struct rows *rows;          /* of jobs */
+    struct held *held;          /* of leases */
     struct lost *lost;          /* or NULL */
-    struct nodes *nodes;
-    struct recount_told told;
-    struct recount_link *carried;
+    struct nodes *nodes;        /* of nodes that fail or are rented */
+    struct recount_told told;   /* sums that no other book keeps */
+    struct recount_link *carried; /* by link */
     uint32_t links;
-    bool full;
+    bool full;                  /* the full form: `--audit full` */
     bool alone, begun, pays_held;       /* a trace alone; its first job has come */
     int64_t first_ns;           /* when the first job came */
     int64_t last_ns;            /* of the last fact that is of the run */

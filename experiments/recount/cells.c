@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/recount/judge.h"
 #include "sim/text/table.h"
 
 /* As a reader of the CSV takes it: without the apostrophe of sim/text/table.h. */
@@ -59,4 +60,12 @@ double cells_number(const struct cells *cells, unsigned column)
     assert(column < cells->count);
     number = strtod(text, &end);
     return end == text || *end != '\0' ? NAN : number;
+}
+
+void cells_judge(const struct cells *cells, unsigned column, const char *name,
+                 double again, struct judge *judge)
+{
+    double have = cells_number(cells, column);
+
+    judge_figure(judge, name, have, again, DIGITS * fmax(fabs(have), fabs(again)));
 }

@@ -10,6 +10,10 @@
 
 #define CELLS_MAX 48u
 #define CELL_BYTES 128u         /* of a text; longer ones are cut */
+#define DIGITS 1e3              /* x JUDGE_NEAR: what nine digits leave of a number */
+#define KEYS 3u                 /* cells that begin each row: point, policy, seed */
+
+struct judge;
 
 struct cells {
     char text[CELLS_MAX][CELL_BYTES];
@@ -21,5 +25,9 @@ struct cells {
 bool cells_read(const char **at, const char *end, struct cells *cells);
 /* Returns a number; NAN: the cell is empty, or no number. */
 double cells_number(const struct cells *cells, unsigned column);
+/* Compares the number in a cell with what it is when counted again; `name` is said if they
+ * differ.  NAN: the cell should be empty. */
+void cells_judge(const struct cells *cells, unsigned column, const char *name,
+                 double again, struct judge *judge);
 
 #endif

@@ -23,13 +23,15 @@ struct trial_spec;
 enum held_does { HELD_LOADS, HELD_WAITS, HELD_WORKS, HELD_COUNT };
 
 struct held_lease {
-    bool live;
-    uint32_t job;
+    bool live;                  /* it is held now */
+    uint32_t job;               /* by number */
     enum held_does does;
-    int64_t milli, since_ns, take_ns, busy_ns, load_ns;
+    int64_t milli;              /* of its GPUs */
+    int64_t since_ns, take_ns;  /* since when it does this, and is held */
+    int64_t busy_ns, load_ns;   /* since when it has `busy`; began to load last */
     double busy, watts;         /* watts: above idle, of all its GPUs, now */
     double usd_per_h;           /* where no price changes */
-    int64_t memory;
+    int64_t memory;             /* bytes of its nodes */
     double cores, idle_w;
 };
 

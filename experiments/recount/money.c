@@ -18,10 +18,8 @@
 #include "models/cluster/cluster.h"
 #include "models/cluster/fabric.h"
 #include "models/cluster/power.h"
-#include "models/cluster/time_series.h"
 #include "sim/base/clock.h"
 #include "sim/flow/flow.h"
-#include "workloads/source.h"
 
 /* Core-seconds of work of a group, from flows. */
 static double group_core_s(const struct asked *a, uint32_t g)

@@ -12,6 +12,7 @@
 #include "experiments/recount/events.h"
 #include "experiments/recount/held.h"
 #include "experiments/recount/judge.h"
+#include "experiments/recount/levels.h"
 #include "experiments/recount/lost.h"
 #include "experiments/recount/nodes.h"
 #include "experiments/recount/published.h"
@@ -48,9 +49,7 @@ struct recount {
     uint32_t rows_read;         /* of jobs.csv, */
     size_t bytes_read;          /* ... and their bytes */
     uint64_t decides;
-    int64_t free_was;           /* of GPUs that were free while tasks waited, ... */
-    int64_t idle_was[IDLE_KINDS];       /* of those, by what for; full */
-    int64_t waits_was, runs_was, over_ns;   /* ... since that instant */
+    struct levels levels;
     struct judge judge;
 };
 
@@ -82,6 +81,7 @@ static void note_first(struct recount_books *b, int64_t now)
         b->held->from_ns = now;
 }
 
+/* A job came; the first one of a trace begins what counts. */
 static void hear_submit(void *self, const struct fact *fact)
 {
     struct recount *r = self;
@@ -193,6 +193,8 @@ static void hear_phase(void *self, const struct fact *fact)
     held_does(((struct recount *)self)->books.held, fact, HELD_WORKS);
 }
 
+/* A phase ended.  Its time is added before the lease is told that it waits again, for that
+ * sets its clock anew. */
 static void hear_phase_end(void *self, const struct fact *fact)
 {
     struct recount_books *b = moves(self, fact);
@@ -302,73 +304,23 @@ static void begin_heard(void *self, const struct flow_use *use, uint32_t count, 
             r->books.carried[use[k].link].before += work * use[k].per_unit;
 }
 
-/* What the free GPUs of each pool are free for: see experiments/run/README.md. */
-static void classify(struct recount *r)
-{
-    uint32_t pools = r->parts.spec->cluster->pool_count;
-    int64_t milli[32] = { 0 };
-
-    memset(r->idle_was, 0, sizeof r->idle_was);
-    for (uint32_t p = 0; p < pools; p++)
-        milli[p] = host_pool_free_milli(r->host, p);
-    for (uint32_t p = 0; p < pools && r->free_was > 0; p++) {
-        int64_t least = (int64_t)host_pool_waits(r->host, p) * 1000, behind = 0;
-        enum recount_idle kind = IDLE_UNSUITED;
-
-        if (least > milli[p])
-            kind = IDLE_GANG;
-        else if (least > 0) {
-            behind = (int64_t)host_pool_behind(r->host, p, milli) * 1000;
-            kind = behind > 0 && behind <= milli[p] ? IDLE_BEHIND : IDLE_FRAGMENT;
-        }
-        r->idle_was[kind] += milli[p];
-    }
-}
-
-/* From the instant that was over last to this one. */
-static void level_until(struct recount *r, int64_t now)
-{
-    struct recount_books *b = &r->books;
-    int64_t from = r->over_ns > b->held->from_ns ? r->over_ns : b->held->from_ns;
-
-    if (now > from)
-        b->queued += (__int128_t)r->free_was * (now - from);
-    for (int k = 0; r->full && now > from && k < IDLE_KINDS; k++)
-        b->idle[k] += (__int128_t)r->idle_was[k] * (now - from);
-    if (r->parts.timeline != NULL) {
-        b->pending += (__int128_t)r->waits_was * (now - r->over_ns);
-        b->running += (__int128_t)r->runs_was * (now - r->over_ns);
-    }
-    r->over_ns = now;
-}
-
 /* All that happens at this instant has happened. */
 static void instant_over(void *self)
 {
     struct recount *r = self;
-    struct recount_books *b = &r->books;
-    int64_t now = loop_now_ns(r->parts.loop), gone;
+    int64_t now = loop_now_ns(r->parts.loop);
     uint32_t flow;
 
     if (r->waits != NULL) {
-        level_until(r, now);
-        r->waits_was = *r->waits;
-        r->runs_was = *r->runs;
+        levels_until(&r->levels, now);
+        r->levels.waits = *r->waits;
+        r->levels.runs = *r->runs;
     }
     if (r->host == NULL)
         return;
-    level_until(r, now);
-    arrivals_over(r->arrivals, b->held->now_milli);
-    r->waits_was = host_pending(r->host);
-    r->runs_was = host_running(r->host);
-    if (b->held->events != NULL)
-        events_add(b->held->events, (struct event){ now, UINT32_MAX, (double)r->waits_was,
-                                                    (double)r->runs_was });
-    gone = b->held->now_milli + nodes_gone_milli(b->nodes);
-    r->free_was = r->waits_was > 0 && rows_inside(b->rows) > 0
-                      ? (int64_t)r->parts.spec->cluster->gpu_count * 1000 - gone : 0;
-    if (r->full)
-        classify(r);
+    levels_until(&r->levels, now);
+    arrivals_over(r->arrivals, r->books.held->now_milli);
+    levels_see(&r->levels, r->host, now);
     if (!r->fair_due)
         return;
     r->fair_due = false;
@@ -424,6 +376,7 @@ struct recount *recount_new(const struct recount_parts *parts)
         b->pays_held |= cluster->group[g].billed_held;
     b->links = flow_link_count(parts->net);
     b->carried = arena_alloc(parts->arena, b->links, sizeof *b->carried);
+    r->levels = (struct levels){ .parts = &r->parts, .books = b };
     listen(r, parts->journal);
     return r;
 }
@@ -489,7 +442,7 @@ bool recount_close(struct recount *r, const double *value, int64_t end_ns,
     struct err_pos nowhere = { 0 };
 
     r->judge.value = value;
-    level_until(r, end_ns);
+    levels_until(&r->levels, end_ns);
     if (r->host != NULL)
         arrivals_judge(r->arrivals, &r->judge);
     published_judge(&r->books, &r->parts, end_ns, &r->judge);

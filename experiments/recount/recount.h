@@ -2,7 +2,7 @@
 /*
  * recount.h - every published figure of a trial, computed once more.
  *
- * A listener that shares no code with what it checks (experiments/run): it hears
+ * A listener that shares no code with what it checks (experiments/measure): it hears
  * the facts of the journal and the rows of jobs, adds them up by the plainest
  * formula, and compares what the trial is about to publish.  A figure that
  * differs beyond the rounding that judge.h states breaks the trial's audit.
@@ -32,6 +32,7 @@ struct trial_spec;
 
 #define RECOUNT_ROWS 4096u
 
+/* What a trial gives to its second opinion.  All must live as long as the trial. */
 struct recount_parts {
     struct arena *arena;
     struct journal *journal;

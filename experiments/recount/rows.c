@@ -71,11 +71,14 @@ int64_t rows_inside(const struct rows *rows)
     return rows->inside;
 }
 
+/* A replica of a service is a job of the host, and no job of a user. */
 static bool is_replica(const struct job_request *request)
 {
     return request->form->phase[0].law->kind == LAW_SERVE;
 }
 
+/* Returns the number of a tenant, a new one at its first job.  There are few, so that all
+ * names are compared. */
 static uint32_t tenant_of(struct rows *rows, const char *name)
 {
     uint32_t t = 0;
@@ -90,6 +93,9 @@ static uint32_t tenant_of(struct rows *rows, const char *name)
     return t;
 }
 
+/* Adds the jobs in the system times the time since they last changed.  The difference of
+ * two such sums is what was in the system during a job's life, which finish-time fairness
+ * needs. */
 static void inside_moves(struct rows *rows, int64_t now, int change)
 {
     rows->area += (__int128_t)rows->users * (now - rows->since_ns);
@@ -97,6 +103,7 @@ static void inside_moves(struct rows *rows, int64_t now, int change)
     rows->users += change;
 }
 
+/* Keeps the row of a job, if there is room; of more jobs than `most` no row is used. */
 static void row_add(struct rows *rows, const struct job_request *request,
                     int64_t now, bool replica)
 {
@@ -133,6 +140,8 @@ void rows_submit(struct rows *rows, const struct job_request *request, int64_t n
         rows->first_ns = now;
 }
 
+/* Fills the row of a job that has ended.  `inside` becomes what was in the system during
+ * its life, in jobs x ns. */
 static void row_end(struct rows *rows, const struct host_job *job,
                     enum job_status status, int64_t now)
 {
@@ -149,6 +158,9 @@ static void row_end(struct rows *rows, const struct host_job *job,
     rows->rigid = rows->rigid && job->request.goodput == NULL;
 }
 
+/* Adds the slowdown of a job that was done, and powers of its time alone for the shape of
+ * run times.  Powers are of the distance to the first job, so that large times lose no
+ * digits. */
 static inline void add_length(struct rows *rows, double jct_s, double ideal_s)
 {
     double times, off, bounded = jct_s / (ideal_s > BOUND_S ? ideal_s : BOUND_S);
@@ -167,6 +179,7 @@ static inline void add_length(struct rows *rows, double jct_s, double ideal_s)
     rows->ideal[2] += off * off * off;
 }
 
+/* Adds the times of a job that was done and counts. */
 static inline void add_done(struct rows *rows, const struct host_job *job, int64_t now)
 {
     int64_t jct = now - job->request.submit_ns;
@@ -183,6 +196,7 @@ static inline void add_done(struct rows *rows, const struct host_job *job, int64
     add_length(rows, jct_s, job->ideal_s);
 }
 
+/* Counts a job with a deadline, and whether it was done in time. */
 static void add_due(struct rows *rows, const struct host_job *job, enum job_status status,
                     int64_t now)
 {
@@ -322,6 +336,7 @@ struct rank {
     bool waits;
 };
 
+/* Counts, for each quantile that is to be published, the jobs below it and those up to it. */
 static void rank_row(const struct rows *rows, const struct job_row *row, struct rank *rank,
                      uint32_t ranks)
 {
@@ -357,6 +372,8 @@ static void judge_rank(const struct rows *rows, const struct rank *rank, struct 
                     "another share of the jobs is below it");
 }
 
+/* Checks quantiles by counting, without sorting: as many jobs must lie on each side of the
+ * published value as its rank says. */
 static void judge_ranks(const struct rows *rows, struct judge *judge)
 {
     struct rank rank[] = {
@@ -376,6 +393,8 @@ static void judge_ranks(const struct rows *rows, struct judge *judge)
         judge_rank(rows, &rank[i], judge);
 }
 
+/* Variation and skewness of run times, from moments around the first one.  Equal run times
+ * have no shape, and rounding alone would give one. */
 static void judge_shape(const struct rows *rows, struct judge *judge)
 {
     double n = (double)rows->slowdown.count, first = rows->ideal[0] / n;
@@ -394,6 +413,7 @@ static void judge_shape(const struct rows *rows, struct judge *judge)
                  1 + pow(second / var, 1.5));
 }
 
+/* Means of times and slowdowns, their quantiles, and Jain's index of slowdowns. */
 static void judge_times(const struct rows *rows, struct judge *judge)
 {
     double n = (double)rows->done, sum = rows->slowdown.sum;
@@ -409,6 +429,9 @@ static void judge_times(const struct rows *rows, struct judge *judge)
     judge_shape(rows, judge);
 }
 
+/* How many jobs there were and how they ended.  A run that was drained with jobs left has no
+ * restricted mean.  Where the workload has services, the share in time is judged with
+ * services.csv. */
 static void judge_counts(const struct rows *rows, struct judge *judge)
 {
     bool drained = rows->spec->until_ns == CLOCK_NEVER_NS;
@@ -432,6 +455,8 @@ static void judge_counts(const struct rows *rows, struct judge *judge)
     }
 }
 
+/* Finish-time fairness.  A rho that lies at the limit to within rounding may fall on
+ * either side; `near` counts those, and that much is forgiven. */
 static void judge_rho(const struct rows *rows, struct judge *judge)
 {
     double sum = 0, most = -1, count = 0, above = 0, near = 0;
@@ -463,6 +488,7 @@ static double held_s(const struct rows *rows, uint32_t tenant)
     return (double)sum / 1e12;
 }
 
+/* Jain's index of what tenants held; of one tenant there is none. */
 static void judge_tenants(const struct rows *rows, struct judge *judge)
 {
     double sum = 0, squares = 0;

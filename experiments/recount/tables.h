@@ -28,4 +28,19 @@ void tables_job(const struct table *table, size_t *since, const struct host_job 
 void tables_judge(const struct recount_books *books, const struct recount_parts *parts,
                   int64_t end_ns, struct judge *judge);
 
+/* The parts of tables_judge(), each in the file of its table. */
+
+/* Compares the rows of one pool in timeline.csv with the books, up to the end of the run in
+ * seconds. */
+void tables_judge_pool(const struct recount_books *books, const struct recount_parts *parts,
+                       uint32_t pool, double end_s, struct judge *judge);
+/* Compares tenants.csv with the rows of jobs, where all of them were kept. */
+void tables_judge_tenants(const struct recount_books *books,
+                          const struct recount_parts *parts, int64_t end_ns,
+                          struct judge *judge);
+/* Compares services.csv, and the metrics of services, with what their replicas were
+ * charged. */
+void tables_judge_services(const struct recount_books *books,
+                           const struct recount_parts *parts, struct judge *judge);
+
 #endif

@@ -2,17 +2,18 @@
 /* results_write.c - puts finished trials together. */
 #include <inttypes.h>
 
+#include "experiments/audit/audit.h"
 #include "experiments/columns/columns.h"
 #include "experiments/preflight/fingerprints.h"
 #include "experiments/results/compare.h"
 #include "experiments/results/csv_out.h"
-#include "experiments/results/grid.h"
 #include "experiments/results/gather.h"
+#include "experiments/results/grid.h"
 #include "experiments/results/results.h"
 #include "experiments/results/stop_file.h"
 #include "experiments/results/summary_write.h"
-#include "experiments/runner/runner.h"
 #include "experiments/run/trial.h"
+#include "experiments/runner/runner.h"
 #include "experiments/spec/experiment.h"
 #include "models/jobs/job.h"
 #include "sim/base/arena.h"

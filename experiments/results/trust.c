@@ -79,6 +79,9 @@ struct bound {
     double share;               /* of seeds or cases that may be otherwise */
 };
 
+/* How far a value may move by seeds that were not run, if all n had it.  With that
+ * confidence, what was never seen in n seeds comes in less than a share of 1 - (1 -
+ * confidence)^(1/n) of them. */
 static struct bound bound_of(const struct metric_info *info, double value, bool difference,
                              double n, double confidence)
 {

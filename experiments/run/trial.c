@@ -17,14 +17,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "experiments/audit/audit.h"
 #include "experiments/columns/metric.h"
+#include "experiments/measure/costs.h"
+#include "experiments/measure/metrics.h"
+#include "experiments/measure/timeline.h"
 #include "experiments/recount/recount.h"
-#include "experiments/run/audit.h"
-#include "experiments/run/costs.h"
 #include "experiments/run/decision_rows.h"
-#include "experiments/run/metrics.h"
-#include "experiments/run/timeline.h"
-#include "experiments/run/trial_count.h"
 #include "experiments/run/trial_serve.h"
 #include "experiments/run/watchdog.h"
 #include "models/cluster/cluster.h"
@@ -489,32 +488,4 @@ struct journal *trial_journal(const struct trial *trial)
 bool trial_job_to_come(const struct trial *trial)
 {
     return trial->to_come;
-}
-
-/* An audit that never looked has found nothing. */
-static bool was_audited(bool ran, const struct trial_result *result, struct err *err)
-{
-    struct err_pos nowhere = { 0 };
-
-    if (!ran || result->audit_count[AUDIT_FIGURES] > 0)
-        return ran;
-    return err_set(err, ERR_BUG, nowhere, "the audit failed: no figure was counted again");
-}
-
-bool trial_run(const struct trial_spec *spec,
-               const struct trial_tables *tables, struct trial_result *result,
-               struct err *err)
-{
-    struct trial *trial;
-
-    assert(spec->cluster && spec->workload && spec->policy && err);
-    if (!spec->by_host && trial_count_applies(spec, tables))
-        return was_audited(trial_count_run(spec, tables, result, err), result, err);
-    memset(result, 0, sizeof *result);
-    trial = trial_open(spec, tables, err);
-    if (trial == NULL)
-        return false;
-    while (trial_go(trial) == TRIAL_ASKS)
-        continue;
-    return was_audited(trial_close(trial, result, err), result, err);
 }

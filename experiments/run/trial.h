@@ -7,50 +7,13 @@
 #define EXPERIMENTS_RUN_TRIAL_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "experiments/columns/metric.h"
+#include "experiments/measure/result.h"
 #include "experiments/spec/trial_spec.h"
 
 struct cs_host;
 struct err;
 struct journal;
-struct table;
-
-/* Tables that were asked for; NULL: not wanted.  Rows are appended, in the
- * columns of experiments/columns/columns.h. */
-struct trial_tables {
-    struct table *jobs, *phases, *timeline, *decisions, *services,
-        *arrived, *tenants;
-    int64_t timeline_step_ns;   /* 0: 200 to 400 intervals, of 10 s at least */
-};
-
-/* What the audit checked, how often. */
-enum audit_check {
-    AUDIT_CAPACITY, AUDIT_STATES, AUDIT_WORK, AUDIT_COST, AUDIT_TIME,
-    AUDIT_LITTLE, AUDIT_LINKS, AUDIT_GPUS, AUDIT_FIGURES, AUDIT_CHECK_COUNT
-};
-/* Returns the name of a check in audit.json, static. */
-const char *audit_check_name(enum audit_check check);
-
-/* What a trial came to.  A failed one has what was measured until then. */
-struct trial_result {
-    double value[METRIC_ROOM];      /* times in seconds; behind the built-in ones
-                                       those of the experiment's own */
-    uint8_t own_gap[METRIC_OWN_MAX];    /* enum expr_gap: why those have no value */
-    uint64_t event_count;
-    uint64_t digest;            /* of all events, in order: two runs that agree in it
-                                   did the same */
-    uint64_t nodes_seen, tasks_seen;     /* by searches: what a run costs */
-    uint64_t arena_bytes;
-    uint64_t audit_count[AUDIT_CHECK_COUNT];
-    uint64_t status_count[8];       /* by enum job_status */
-    uint32_t tenant_count;          /* 0: no rows of tenants.csv */
-    int64_t end_ns;                 /* simulated */
-    bool interrupted;           /* it was called off, and is not whole */
-    bool clairvoyant;           /* its policy knew true lengths */
-};
 
 /* For a trial whose policy holds its decisions (policies/host/host.h): trial_open(),
  * then trial_go() until it is over, answering what the policy asks in between, then

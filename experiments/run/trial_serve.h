@@ -15,6 +15,7 @@ struct loop;
 struct table;
 struct trial_serve;
 
+/* What a trial gives to its services; all must live as long as the trial. */
 struct trial_serve_parts {
     struct arena *arena;
     struct loop *loop;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "experiments/columns/metric.h"
-#include "experiments/run/metrics.h"
+#include "experiments/measure/metrics.h"
 #include "experiments/schema/key_shapes.h"
 #include "experiments/schema/schemas.h"
 #include "experiments/spec/experiment.h"
@@ -136,6 +136,7 @@ static const char *link_names(struct making *m, bool disks)
     return list;
 }
 
+/* Names of the catalogue that an editor offers; other names stay allowed. */
 static void define_hardware(struct making *m)
 {
     const char *gpus = section_names(m, CATALOGUE_GPUS);
@@ -148,6 +149,7 @@ static void define_hardware(struct making *m)
     define_names(m, "net", section_names(m, CATALOGUE_NETS), true);
 }
 
+/* Names of metrics and charts.  A metric may also be one of the experiment's own. */
 static void define_metrics(struct making *m)
 {
     const char *metrics = "", *plots = "";

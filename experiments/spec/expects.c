@@ -203,6 +203,8 @@ bool experiment_metric(const struct experiment *experiment,
     return err_hint(err, "`clustersim list metrics` shows them all.");
 }
 
+/* Reads one entry of `expect:`.  What is not written of vs, point and vs_point has the
+ * position of the entry, for messages. */
 static bool read_expect(const struct experiment *experiment,
                         const struct conf_node *map, struct experiment_expect *e,
                         struct err *err)

@@ -141,6 +141,8 @@ static bool hold_points(struct arena *arena, const struct experiment *experiment
                    "no point is left to train on");
 }
 
+/* Reads `validation:`.  Its seeds must be others than those of training and of the last
+ * test: a seed that chose the weights says nothing about how they do on new ones. */
 static bool read_validation(struct arena *arena, const struct experiment *experiment,
                             struct train_keys *keys, struct err *err)
 {

@@ -35,7 +35,7 @@ struct rollout_shape {
     double responses_per_prompt;    /* they share one prefill; at least 1 */
     double prompt_tokens;
     double response_mean_tokens;    /* before the cut at the maximum */
-    double response_cv;
+    double response_cv;         /* coefficient of variation of the length */
     double response_max_tokens;
     double concurrency_max;     /* per replica; 0: as many as memory holds */
     double part_tokens;         /* most tokens of a response in one rollout, the
@@ -46,7 +46,7 @@ struct rollout_shape {
 
 struct rollout_time {
     double total_s;
-    double prefill_s, decode_s;
+    double prefill_s, decode_s; /* parts of total_s */
     double tail_s;              /* from 90% of the responses done to the end */
     double tail_idle_fraction;  /* idle share of all slots' time */
     double tokens;              /* generated */

@@ -152,6 +152,9 @@ static double find_capacity(const struct replica *r)
 
 /* ---- a tick ------------------------------------------------------------- */
 
+/* Counts a request of the sample: its latency in seconds, the time of its first token if
+ * it has tokens, and the time of each further one if it has several.  It is kept if all
+ * three meet their limits. */
 static void note_sample(struct service *s, const struct mass_sample *sample)
 {
     assert(sample->tokens >= 0.0);

@@ -56,6 +56,7 @@ static void deliver_backlog(struct service *s)
     }
 }
 
+/* Requests that wait are handed out, less those that have given up meanwhile. */
 static void hand_out_backlog(struct loop *loop, void *self, uint64_t arg)
 {
     struct service *s = self;

@@ -49,6 +49,7 @@ static bool random_before(const void *self, const struct cs_host *host,
     return number_of(self, cs_task(host, a)) < number_of(self, cs_task(host, b));
 }
 
+/* A task that holds a lease goes on with it; any other one starts where it fits. */
 static void random_decide(void *self, struct cs_host *host)
 {
     struct cs_want want = { .take_idle = true };

@@ -560,6 +560,8 @@ static void co_place_all(struct co *co, struct cs_host *host)
     }
 }
 
+/* Notes of each pool its first node, its end and how many nodes are free, which are all at
+ * the beginning. */
 static bool co_init(void *self, struct cs_host *host)
 {
     struct co *co = self;

@@ -40,7 +40,7 @@ struct deal_curve {
 
 struct cs_deal {
     struct cs_host *host;
-    cs_next_size *next_size;
+    cs_next_size *next_size;    /* called with `self`: the next larger size of a job */
     void *self;
     struct step_classes classes;
     struct deal_curve *curve;

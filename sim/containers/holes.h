@@ -49,8 +49,8 @@ struct holes {
     uint64_t changes;           /* of the holes so far, + 1 */
     struct hole_search last;
     struct hole_blocks *list;
-    uint32_t count, room;
-    struct hole_block **spare;
+    uint32_t count, room;       /* blocks */
+    struct hole_block **spare;  /* emptied, to be used again */
     uint32_t spares, spare_room;
 };
 

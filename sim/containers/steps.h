@@ -38,7 +38,7 @@ struct steps {
     struct step_blocks *list;
     int64_t *time_ns;           /* the first of each block */
     uint32_t count, room, time_room;
-    struct step_block **spare;
+    struct step_block **spare;  /* emptied, to be used again */
     uint32_t spares, spare_room;
 };
 

@@ -56,7 +56,7 @@ struct queue_entry {
 /* What an event calls. Its slot is the handle's slot, while its entry moves
  * through near, FIFOs and buckets. A free record is linked by next_free. */
 struct queue_record {
-    loop_fn *fn;
+    loop_fn *fn;                /* called with self and arg when the event is due */
     void *self;
     uint64_t arg;
     uint32_t generation;        /* of the event it holds or will hold next */
@@ -81,24 +81,24 @@ struct queue_chain {
 };
 
 struct queue {
-    uint64_t near_limit;
-    uint64_t base;
+    uint64_t near_limit;        /* near holds what comes before it, in ns */
+    uint64_t base;              /* at or before all times but those of near, in ns */
     uint64_t now;               /* time of the last event popped */
-    uint32_t near_head, near_tail;
+    uint32_t near_head, near_tail; /* near holds those from head to before tail */
     uint32_t near_max;          /* NEAR_MAX, or NEAR_ALONE_MAX */
     uint32_t rank_mask;         /* bit r: rank_fifo[r] is not empty */
     uint32_t level_mask;        /* bit l: some bucket of level l is not empty */
-    struct queue_record *record;
-    uint32_t free_slot, record_count, record_room;
-    uint64_t live_count, dead_count;
+    struct queue_record *record; /* by slot */
+    uint32_t free_slot, record_count, record_room; /* free_slot: the first free record */
+    uint64_t live_count, dead_count; /* entries; dead: cancelled, not met yet */
     /* Two arrays, because the compiler would move pairs by one load; a load of
      * two halves that were just written waits until both are in memory. */
     uint64_t near_time_ns[QUEUE_NEAR_ROOM];
     uint64_t near_order[QUEUE_NEAR_ROOM + QUEUE_AHEAD];
     struct queue_chain rank_fifo[LOOP_RANK_COUNT];
-    uint32_t digit_mask[QUEUE_LEVEL_COUNT];
-    struct queue_chain bucket[QUEUE_BUCKET_COUNT];
-    struct queue_block *free_block;
+    uint32_t digit_mask[QUEUE_LEVEL_COUNT]; /* bit d: bucket d of the level is not empty */
+    struct queue_chain bucket[QUEUE_BUCKET_COUNT]; /* by level and digit */
+    struct queue_block *free_block; /* emptied, to be used again */
     struct queue_chunk *chunk;  /* what malloc gave, to give back */
     size_t chunk_count;
 };

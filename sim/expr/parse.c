@@ -281,6 +281,8 @@ static bool too_deep(struct parser *p)
                     "the expression is nested more than %u deep", EXPR_DEPTH);
 }
 
+/* A minus binds one operand, which may begin with a minus again.  Returns NO_NODE after an
+ * error. */
 static uint32_t parse_sign(struct parser *p)
 {
     size_t at;
@@ -389,6 +391,7 @@ static uint32_t parse_comparison(struct parser *p)
     return parser_add_operation(p, o->op, EXPR_CONDITION, left, right);
 }
 
+/* `not` binds looser than a comparison and tighter than `and`. */
 static uint32_t parse_denial(struct parser *p)
 {
     size_t at;

@@ -51,7 +51,7 @@ static inline double share_sum_value(struct share_sum sum)
 struct share_use {
     uint32_t link;
     uint32_t place;         /* of this flow among the link's members */
-    double per_unit;
+    double per_unit;            /* of the link, for each unit of the flow */
 };
 
 /* That a link is used by a flow: the other end of a share_use. */
@@ -71,10 +71,10 @@ struct share_flow {
     double rate;            /* present rate, part of the links' load; 0 in */
                             /* a crowd: use share_rate()                   */
     double next;            /* solved rate; present after share_commit() */
-    double level, level_max, weight, rate_max;
+    double level, level_max, weight, rate_max; /* level_max: rate_max / weight */
     uint32_t use, use_count;
     uint32_t bottleneck;    /* a link, or SHARE_NONE: its cap */
-    bool live, dirty, open;
+    bool live, dirty, open;     /* open: its level is not set yet, while filling */
     bool chosen;            /* in share->set */
     struct share_proof proof;
     uint32_t crowd;         /* its crowd, or SHARE_NONE */
@@ -87,7 +87,7 @@ struct share_link {
     struct share_sum demand;    /* weight x per_unit of open flows */
     double top, own;            /* after filling: the highest level here, and */
                                 /* the level of the flows that it limits      */
-    uint32_t open_count;
+    uint32_t open_count;        /* flows whose level is not set yet */
     uint32_t member, member_count;
     uint8_t member_room_log2;
     bool over;                  /* flows outside the part exceed the capacity */
@@ -106,8 +106,8 @@ struct share_link {
 /* The flows of a crowd that use a link: all, and without those of the part that
  * is being filled. */
 struct share_across {
-    struct share_sum demand, rest;
-    uint32_t count, rest_count;
+    struct share_sum demand, rest; /* weight x per_unit of them */
+    uint32_t count, rest_count; /* flows */
     uint32_t stamp;             /* see lazy_heap.h */
     uint32_t wait_count;        /* ripples until the link may keep a crowd */
 };
@@ -139,20 +139,20 @@ struct share_list {
 __extension__ typedef unsigned __int128 share_key;
 
 struct share {
-    struct share_flow *flow;
+    struct share_flow *flow;    /* by number; removed ones are used again */
     uint32_t flow_count, flow_room, live_count;
-    struct share_list free_flow;
-    struct share_link *link;
+    struct share_list free_flow; /* numbers of removed flows */
+    struct share_link *link;    /* by number; links are never removed */
     struct share_across *across;        /* beside link */
     uint32_t link_count, link_room;
-    struct share_pool uses, members;
-    struct share_list dirty_flow, dirty_link;
+    struct share_pool uses, members; /* of flows, and of links */
+    struct share_list dirty_flow, dirty_link; /* that the next solution looks at */
     struct share_list set;      /* after share_solve: the flows solved */
     struct share_list set_link;
     uint32_t part, part_link;   /* where in the sets the part begins that */
                                 /* is being solved                        */
     uint64_t proof_count;       /* made so far */
-    struct share_crowd *crowd;
+    struct share_crowd *crowd;  /* by number; those of free_crowd are not in use */
     uint32_t crowd_count, crowd_room;   /* slots */
     struct share_list free_crowd;
     bool new_crowd;             /* made by the ripple under way */

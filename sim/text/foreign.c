@@ -15,6 +15,8 @@ static bool is_plain(const char *path)
     return strpbrk(path, "'\"\\$`!") == NULL && strlen(path) < 400;
 }
 
+/* Says how to turn the file into a CSV, with its name in the command where a shell takes
+ * it as it is. */
 static void hint_parquet(const char *path, struct err *err)
 {
     static const char end[] = ".parquet";

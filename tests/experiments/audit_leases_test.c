@@ -15,6 +15,7 @@
 
 #include "models/cluster/rented.h"
 #include "models/jobs/job.h"
+#include "models/jobs/speedup.h"
 #include "policies/policy.h"
 
 static struct cs_lease fake_lease;
@@ -22,7 +23,7 @@ static struct job_request fake_request;
 
 #define cs_lease(HOST, ID) ((void)(HOST), (void)(ID), &fake_lease)
 #define cs_request(HOST, ID) ((void)(HOST), &fake_request)
-#include "experiments/run/audit_leases.c"
+#include "experiments/audit/leases.c"
 #undef cs_lease
 #undef cs_request
 

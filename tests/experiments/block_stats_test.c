@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#include "experiments/report/block_stats.h"
+#include "experiments/pairs/block_stats.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
 

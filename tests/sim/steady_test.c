@@ -80,7 +80,7 @@ static void queue(struct rng *rng, const struct world *w, double load,
     }
 }
 
-/* One by one, unlike experiments/run/steady_book.c. */
+/* One by one, unlike experiments/measure/steady_book.c. */
 static void quarters(const struct times *times, double quarter[4])
 {
     double from = times->come[0], to = times->come[times->count - 1];

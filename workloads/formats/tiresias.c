@@ -13,6 +13,8 @@ static const char *const columns[] = {
     "duration", "interval", NULL};
 enum { JOB, GPUS, SUBMIT, ITERATIONS, MODEL, RUN, INTERVAL };
 
+/* Reads a job: a row has its number, submission, run time and GPUs, and nothing else that
+ * is used. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

@@ -196,6 +196,8 @@ static bool read_lognormal(struct reader *r, const struct conf_node *node,
     return true;
 }
 
+/* Shape 1 / cv^2 and scale mean cv^2, which give that mean and that coefficient of
+ * variation. */
 static bool read_gamma(struct reader *r, const struct keys *keys,
                        struct distribution *out)
 {

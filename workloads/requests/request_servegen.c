@@ -130,6 +130,7 @@ static bool read_window(struct servegen *client, struct scan *scan,
     return true;
 }
 
+/* Reads the windows of a client, one a line; empty lines are skipped. */
 static bool read_trace(struct servegen *client, struct err *err)
 {
     struct scan *scan = scan_open(client->path, err);

@@ -361,6 +361,7 @@ static const char *ask_host(int skip)
 
 /* ---- what the host says ---- */
 
+/* Keys that are not known are skipped. */
 static struct about read_about(const char *at)
 {
     struct about about = { .sites = 0 };
