@@ -430,7 +430,7 @@ const struct cs_policy advised_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "advised",
-    .cites = "zaheer2017deep mao2019decima",
+    .cites = "zaheer2017deep mao2019decima salimans2017evolution",
     .summary = "dynamic, advised by a network that was trained in the simulator",
     .flags = CS_ASKS_PRIORITY | CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_GROWS | CS_SHRINKS |
              CS_ASKS_WEIGHTS | CS_TAKES_OVER,

@@ -6,10 +6,10 @@
  *
  * The features are known to a system that profiles its jobs.  The weights come
  * from `clustersim train`: it runs the simulator on training seeds
- * (cross-entropy method, Rubinstein 1999), and never on the seeds of the
- * evaluation.  Without weights all scores are 0: first come, first served, at
- * the first place that fits.  The policy is good only for mixes like those of
- * its training.
+ * (evolution strategies, Salimans et al. 2017, or the cross-entropy method,
+ * Rubinstein 1999), and never on the seeds of the evaluation.  Without weights all
+ * scores are 0: first come, first served, at the first place that fits.  The policy is
+ * good only for mixes like those of its training.
  */
 #include <math.h>
 
@@ -189,7 +189,7 @@ const struct cs_policy learned_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "learned",
-    .cites = "rubinstein1999cross",
+    .cites = "salimans2017evolution rubinstein1999cross",
     .summary = "linear scores of phases and places, trained in the simulator",
     .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_GROWS |
              CS_ASKS_WEIGHTS | CS_TAKES_OVER,

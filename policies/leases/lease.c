@@ -293,10 +293,6 @@ static void owe_rest(const struct cs_host *host, const struct host_lease_slot *l
     job->restart_until_ns = 0;
 }
 
-/* Ends a lease at once.  Everything that knows it is told: flows and events are
- * cancelled, its work in progress is lost, the job is charged, GPUs and power are
- * free again, and counters and indexes forget it.  A job without leases no longer
- * runs.  A job that shared the GPUs has them alone from now on. */
 /* Pays ahead for the bytes of a copy of `all` bytes that cross the shared storage. */
 static void pay_copy(struct cs_host *host, struct host_lease_slot *lease, double bytes, double all)
 {
@@ -317,6 +313,10 @@ static void stop_copy(struct cs_host *host, struct host_lease_slot *lease)
     lease->copy_usd = 0;
 }
 
+/* Ends a lease at once.  Everything that knows it is told: flows and events are
+ * cancelled, its work in progress is lost, the job is charged, GPUs and power are
+ * free again, and counters and indexes forget it.  A job without leases no longer
+ * runs.  A job that shared the GPUs has them alone from now on. */
 void host_drop(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];

@@ -10,7 +10,7 @@ FACES='policies/(.*/)?(host/(.*/)?host|state/(.*/)?(state|terms))\.h'
 
 # Lines "OBJECTS HEADER", by the lists of dependences that the compiler wrote.
 measure() {
-    find "$build" -name '*.d' ! -path "$build/tests/*" \
+    find "$build" -type f -name '*.d' ! -path "$build/tests/*" \
         ! -path "$build/asan/*" ! -path "$build/tsan/*" \
         ! -path "$build/mutation/*" -exec cat {} + | awk '
         /^ / || /^[^:]*: *[^ ]/ {
