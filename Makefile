@@ -90,8 +90,7 @@ $(B)/tests/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(LIB)
 # What reads no text tells a fuzzer no comparisons, and -Wcast-align sees its pointers.
 MUTE    = $(if $(and $(BUT),$(filter models/% policies/% tests/%,$(<D)/)), \
           -fno-sanitize-coverage=trace-cmp -fno-sanitize=alignment)
-# Tests, and under sanitizers what prepares and reports trials, take less time so in all.
-QUICK   = $(if $(or $(filter %_test.o,$@),$(and $(SAN),$(filter experiments/%,$<))),-O0)
+QUICK   = $(if $(filter %_test.o,$@),-O0)
 COMPILE = echo '  CC     $@'; mkdir -p $(@D); $(CC) $(ALL) $(QUICK) $(MUTE) -MMD -MP -c -o $@ $<
 $(B)/%.o: %.c $(B)/flags.stamp; $(COMPILE)
 $(B)/%.o: $(B)/%.c $(B)/flags.stamp; $(COMPILE)
@@ -106,8 +105,8 @@ $(B)/flags.stamp: FORCE; $(call stamp,$(CC) $(subst $(CURDIR),,$(ALL)) $(LIBS))
 $(B)/sources.stamp: FORCE
 	$(call stamp,$(SRC) $(AIDS) $(foreach e,$(EMBEDS),$($(e))))
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)
-# The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.  BUT: no fault
-# is watched for twice.
+# The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.  Sanitizers watch
+# as well at -O1; -O0 compiles faster, and all tests take longer.  BUT: no fault is watched twice.
 GOAL = all tests
 WITH_asan  := CC=clang SAN=address,undefined,fuzzer-no-link CFLAGS="-O1 -gline-tables-only" \
               BUT=-fno-sanitize=null,object-size
