@@ -70,7 +70,7 @@ struct cs_part {
  * has beyond it, of equals the one with the most memory.  INT64_MAX: never. */
 int64_t cs_room_for_part_ns(struct cs_host *host, uint64_t groups, struct cs_part part,
                             uint32_t *spare, struct cs_part *beside);
-/* The same for a part that states no memory. */
+/* As cs_room_for_part_ns(), for a part that states no memory. */
 int64_t cs_part_free_ns(struct cs_host *host, uint64_t groups, uint32_t milli,
                         uint32_t *spare, uint32_t *beside);
 /* As cs_find_pending(), but gpus_any_estimate is only of jobs whose GPUs may lie on no nodes

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # text.sh - the look of files: SPDX line first, no tabs, no trailing blanks,
-# a last newline, at most 100 columns, no marks of a merge, and no path of the
-# machine that wrote them.  Stored results and traces (CSV, SWF) and the licence are data; tables
-# and links in a manual, and lines that cite an address, may be long.
+# a last newline, at most 100 columns, no marks of a merge, no link of a manual to a
+# file that is not there, and no path of the machine that wrote them.  Stored results
+# and traces (CSV, SWF) and the licence are data; tables and links in a manual, and lines
+# that cite an address, may be long.
 
 SPDX='SPDX-License-Identifier: GPL-3.0-or-later'
 DOTS='^(Makefile|\.ci/run|\.clang-format|\.gitignore)$'
@@ -31,6 +32,18 @@ check() {
             if (length(width) + wide > 100 && !/https?:/ &&
                 !(FILENAME ~ /\.md$/ && /^ *\|/)) say("over 100 columns")
         }'
+    echo "$list" | grep '\.md$' | xargs -r awk '
+        FNR == 1 { code = 0 }
+        /^```/ { code = !code }
+        { line = code ? "" : $0 }
+        {
+            while (match(line, /\]\([^)#: ]+[)#]/)) {
+                print FILENAME, FNR, substr(line, RSTART + 2, RLENGTH - 3)
+                line = substr(line, RSTART + RLENGTH)
+            }
+        }' | while read -r file line to; do
+        [ -e "$(dirname "$file")/$to" ] || echo "$file:$line: $to is linked and not there"
+    done
     [ -z "$(echo "$list" | xargs -r tail -q -c 1 | tr -d '\n')" ] || for f in $list; do
         [ -z "$(tail -c 1 "$f")" ] || echo "$f: no newline at its end"
     done
@@ -48,9 +61,11 @@ bad_6() { put sim/a.h '/* SPDX-License-Identifier: MIT */'; }
 bad_7() { printf 'x' >README.md; }
 bad_8() { put README.md '<<<<<<< HEAD'; }
 bad_9() { put README.md "$(printf '%051d' 0 | sed 's/0/\xe4\xb8\xad/g')"; }
+bad_10() { put README.md 'words and [more](plots/words.md#here)'; }
 good() {
     put sim/a.c '/* SPDX-License-Identifier: GPL-3.0-or-later */' 'int x;'
     put sim/README.md "$(printf '%050d' 0 | sed 's/0/\xe4\xb8\xad/g')"
-    put README.md "| $(printf '%0101d' 7) |" 'a network/workload, framework'
+    put README.md "| $(printf '%0101d' 7) |" 'a network/workload, framework' \
+        'see [this](README.md#here) and [that](https://example.org/a)'
 }
 . "$(dirname "$0")/gate.sh"

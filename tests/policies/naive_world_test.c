@@ -530,8 +530,7 @@ static void promised_parts_are_the_same_on_a_naive_order(void **state)
     both_write_the_same(text);
 }
 
-/* The same for jobs that state memory of GPUs: a GPU may have too little of it left, and
- * enough thousandths. */
+/* Jobs state memory of GPUs: a GPU may have enough thousandths left, and too little memory. */
 static void promised_memory_is_the_same_on_a_naive_order(void **state)
 {
     static const char text[] =

@@ -607,6 +607,51 @@ static void a_load_that_is_cut_pays_for_what_it_read(void **state)
     hand_near(transfers_with_notice_at(242, "save") - early, 0.1);
 }
 
+/* What a job pays for transfers that trains on images from the storage, on a node that goes, less
+ * what its phases read: the storage is the narrowest link of all eleven of them, of which a notice
+ * cuts one.  The job saves its state, and goes on with another node. */
+static double transfers_beside_phases(int notice_s)
+{
+    double phases_s = 0;
+    char yaml[1500];
+
+    snprintf(yaml, sizeof yaml,
+             "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+             "    - {name: a, count: 1, gpus: {type: a100-80, count: 4},\n"
+             "       cpu: {type: epyc-7742, sockets: 1}, memory: 1TB, price: 36USD/h,\n"
+             "       rent: {start: 4min, keep: 10min, notice: 15min, on_notice: save,\n"
+             "              available: {unit: nodes, after: hold,\n"
+             "                          points: [[0s, 1], [%ds, 0], [3000s, 1]]}}}\n"
+             "  storage: {bandwidth: 51.2MB/s, transfer: 0.1USD/GB}\n"
+             "workload:\n  arrival: {process: all_at_once}\n  jobs: 1\n  mix:\n"
+             "    - {recipe: multimodal, model: qwen2.5-1.5b, zero: 3, batch: 64,\n"
+             "       sequence: 2048, steps: 20, checkpoint_every: 20,\n"
+             "       loader: {kind: image, size: 4000000, per_sequence: 2},\n"
+             "       train: {gpus: 4, cores: 16}}\n"
+             "policies: [fcfs]\noutput: {plots: []}\n", notice_s);
+    hand_run(&program, yaml, NULL);
+    assert_true(of("interruptions") == 1);
+    assert_true(hand_phase(&program, "fcfs", "train", 5, "end_s") == notice_s);
+    for (int n = 0; n < 11; n++)
+        phases_s += hand_phase(&program, "fcfs", "train", n, "end_s") -
+                    hand_phase(&program, "fcfs", "train", n, "start_s");
+    return of("cost_transfer_usd") - 0.0512 * 0.1 * phases_s;
+}
+
+/* A phase of two steps is cut in its first one, of which nothing is kept, and in its second one:
+ * its first one is not read again.  The state is saved and loaded either way. */
+static void a_phase_that_goes_on_pays_for_its_rest_alone(void **state)
+{
+    double first = transfers_beside_phases(395), second = transfers_beside_phases(400);
+
+    (void)state;
+    assert_true(hand_phase(&program, "fcfs", "train", 6, "end_s") -
+                    hand_phase(&program, "fcfs", "train", 6, "start_s") <
+                0.6 * (hand_phase(&program, "fcfs", "train", 0, "end_s") -
+                       hand_phase(&program, "fcfs", "train", 0, "start_s")));
+    hand_near(second, first);
+}
+
 /* The GPU-seconds at work of steps that wait for images from the storage, on a node that fails
  * at that time.  share: of the time of a whole step. */
 static double work_of_a_node_that_fails_at(int fails_s, double *share)
@@ -667,6 +712,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(roles_that_start_together_restart_behind_their_loads),
         cmocka_unit_test(a_checkpoint_that_is_cut_pays_for_what_it_wrote),
         cmocka_unit_test(a_load_that_is_cut_pays_for_what_it_read),
+        cmocka_unit_test(a_phase_that_goes_on_pays_for_its_rest_alone),
         cmocka_unit_test(a_step_that_is_cut_works_as_others_do),
     };
 
