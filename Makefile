@@ -132,8 +132,8 @@ claims: all; experiments/claims/run.sh $(B) ## put every claim to the test: out/
 bless: all; tests/golden.sh $(B) --bless ## show how golden results changed, and store the new ones
 pictures: all; tests/pictures.sh $(B) --draw ## draw gallery and tutorials again
 weights: all                    ## train the learned policies again
-	$(B)/clustersim train experiments/train_learned.yaml -o policies/weights/dpo.yaml
-	$(B)/clustersim train experiments/train_advised.yaml -o policies/weights/advised.yaml
+	for w in learned:dpo advised:advised mixed:mixed hardware:hardware; do $(B)/clustersim train \
+	    experiments/train_$${w%:*}.yaml -o policies/weights/$${w#*:}.yaml || exit; done
 format:; clang-format -i $$(git ls-files '*.[ch]') ## lay the C code out with clang-format
 clean-root:; tests/clean_root.sh ## both commands of the README in a new Debian root
 install: all                    ## to PREFIX (/usr/local), below DESTDIR if set
