@@ -18,7 +18,7 @@
 
 #define TALK_LINE_MAX ((size_t)64 << 20)        /* bytes of an answer */
 #define TALK_LAST 4u                            /* messages that are kept, cut */
-#define TALK_CUT 200u                           /* to so many bytes */
+#define TALK_CUT 200u                           /* bytes that are kept of one */
 
 struct talk;
 

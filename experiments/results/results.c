@@ -99,7 +99,7 @@ bool results_may_write(struct arena *arena, const struct folder *dir,
     if (!folder_holds(dir, kind->file) || csv_out_is_there(dir, kind))
         return true;
     err_set(err, ERR_IO, pos, "would be overwritten, and is not a table of this "
-            "program: its columns are others");
+            "program: its columns differ");
     return err_hint(err, "Choose another folder with -o, or move the file.");
 }
 

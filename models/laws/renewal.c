@@ -36,7 +36,7 @@ void renewal_init(struct renewal *r, renewal_survival_fn *survival,
     }
 }
 
-/* Linear between grid points; the horizon where so many ends never come. */
+/* Linear between grid points; the horizon where that number of ends never comes. */
 double renewal_time(const struct renewal *r, double ends)
 {
     assert(r && ends >= 0.0);

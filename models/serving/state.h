@@ -94,7 +94,7 @@ struct service_mass {
     double served, dropped;     /* in all */
     double per_s;               /* recent rate of service */
     double at_work;             /* requests in replicas that keep up */
-    double every;               /* one of so many requests is drawn */
+    double every;               /* one of this number of requests is drawn */
     double due;                 /* fraction of a sample carried over; < 1 */
     double drop_due;            /* requests that the sample dropped, not counted yet */
     uint64_t samples, kept;
@@ -211,7 +211,7 @@ void service_mass_end(struct service *service);
 /* backlog.c.  Times are seconds since the start. */
 void service_backlog_add(struct backlog *backlog, double from_s, double until_s,
                          double requests);
-/* Returns when the request came that has so many ahead of it. */
+/* Returns when the request came that has `ahead` requests before it. */
 double service_backlog_came_s(const struct backlog *backlog, double ahead);
 /* Takes those off that came first. */
 void service_backlog_take(struct backlog *backlog, double requests);

@@ -7,7 +7,7 @@
  * job's finish-time fairness is rho = T_shared / T_independent: how long it will
  * have taken, over its time alone in the cluster times the mean number of jobs
  * while it was there.  When leases run out their GPUs are offered to the worst
- * part of the jobs, 1 - `f` of them; each bids what rho would be with so many
+ * part of the jobs, 1 - `f` of them; each bids what rho would be with a number of
  * GPUs, and the auction takes the bids of the largest product of 1 / rho (Nash
  * welfare, Cole, Gkatzelis and Goel 2013), which is exact here, by dynamic
  * programming over GPUs.  What nobody won goes to the others, at random.

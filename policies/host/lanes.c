@@ -36,8 +36,8 @@
 struct lane {                   /* all of them run */
     struct order order;
     uint32_t gpus;
-    uint32_t done, upto;        /* so many are dealt with, so many will be; */
-    uint32_t last, look;        /* the last of these, so many to look at */
+    uint32_t done, upto;        /* how many are dealt with, and will be; */
+    uint32_t last, look;        /* the last of these, how many to look at */
 };
 
 struct host_lanes {
@@ -112,7 +112,7 @@ static bool will_stand_before(void *owner, uint32_t a, uint32_t b)
     return of_a < of_b || (!(of_b < of_a) && stands_before(host, a, b));
 }
 
-/* Returns the lane of jobs for so many GPUs; NULL: there are too many lanes. */
+/* Returns the lane of jobs for that number of GPUs; NULL: there are too many lanes. */
 static struct lane *lane_of(struct cs_host *host, uint32_t gpus)
 {
     assert(gpus > 0);

@@ -135,7 +135,7 @@ static void turn_over(struct cs_host *host)
     assert(host->deals->lefts == NULL);
 }
 
-/* All keys are others.  They are sorted as numbers: a comparison that asks for
+/* All keys have changed.  They are sorted as numbers: a comparison that asks for
  * the keys of both costs three times as much. */
 static void sort_anew(struct cs_host *host)
 {

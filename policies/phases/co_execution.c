@@ -308,7 +308,7 @@ static uint32_t co_free_nodes(struct co *co, const struct cs_host *host, uint32_
     return CO_NONE;
 }
 
-/* Returns the shape of the slots of so many nodes like the first one. */
+/* Returns the shape of the slots of `nodes` nodes like the first one. */
 static uint32_t co_shape_of(struct co *co, struct cs_host *host, uint32_t first, uint32_t nodes)
 {
     struct cs_node node = cs_node(host, first);

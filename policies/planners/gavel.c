@@ -125,7 +125,7 @@ static bool gavel_init(void *self, struct cs_host *host)
     return g->objective != COST || priced;
 }
 
-/* What programs of so many combinations need. */
+/* Makes room for programs of `combos` combinations. */
 static void make_columns(struct gavel *g, struct cs_host *host,
                          uint32_t combos)
 {

@@ -83,7 +83,7 @@ static bool lucid_init(void *self, struct cs_host *host)
     return true;
 }
 
-/* May a job of one role run on so many GPUs of these pools, with all their nodes there? */
+/* May a job of one role run on `gpus` GPUs of these pools, with all their nodes there? */
 static bool lucid_may_run(struct cs_host *host, struct job_id job, uint32_t gpus,
                           uint32_t pools)
 {

@@ -224,8 +224,8 @@ static double fair_end_s(const struct cs_host *host, const struct entry *x)
 struct level {
     double longest_s;
     double gain;                /* of a second less */
-    uint32_t taken;             /* so many pieces wholly, */
-    double part;                /* and so many GPU-rounds of the next */
+    uint32_t taken;             /* pieces that are taken wholly, */
+    double part;                /* and GPU-rounds of the next one */
     bool fits, nearly;          /* what must be done is not too much */
 };
 

@@ -120,7 +120,7 @@ struct host_parts {
 /* So many decisions or stops in a row that came to nothing end a run, with the reason:
  * it would never end by itself. */
 #define HOST_VAIN_MAX 1000000u
-/* The same for stops, per job that waits or runs: if all jobs had so many turns and
+/* The same for stops, per job that waits or runs: if all jobs had this number of turns and
  * saved nothing, none of them gets anywhere. */
 #define HOST_VAIN_TURNS 1000u
 

@@ -31,7 +31,7 @@
 #define NEAR 1e-12
 #define NONE ID_NONE
 
-struct tournament {             /* of asks of a form for so many GPUs */
+struct tournament {             /* of asks of a form for one number of GPUs */
     uint32_t form, gpu_milli;
     uint32_t gpus, room;        /* leaves are best[room] and on */
     uint32_t gpus_min;          /* what they need at least: none if they may go on cores */

@@ -33,7 +33,7 @@
 
 struct turns_part {             /* tasks of one rank, in one backfill */
     uint32_t rank, gpus_min;
-    uint32_t passed;            /* so many of them need not be tried */
+    uint32_t passed;            /* how many of them need not be tried */
     uint32_t task;              /* the next to try, or NONE */
 };
 
