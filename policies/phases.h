@@ -26,10 +26,10 @@ struct cs_forecast {
 /* What a start would bring.  False: there is no room now. */
 bool cs_forecast(struct cs_host *host, struct task_id task,
                  const struct cs_want *want, struct cs_forecast *out);
-/* The same on the task's own idle lease. */
+/* What a start on the task's own idle lease would bring. */
 bool cs_forecast_held(struct cs_host *host, struct task_id task,
                       struct cs_forecast *out);
-/* The same at the site within want->pool_mask where the phase is soonest over,
+/* What a start would bring at the site within want->pool_mask where the phase is soonest over,
  * switching and evicting included: the first of equals.  The want then names
  * that site. */
 bool cs_forecast_best(struct cs_host *host, struct task_id task,

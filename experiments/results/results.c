@@ -3,7 +3,7 @@
  * results.c - the folder of results: what is ours in it, the trials that were
  * finished before, and what is left when all is done.
  *
- * What is ours in a folder is known by its name and its first line: tables begin
+ * Files of this program are known by their name and their first line: tables begin
  * with their header, .trials holds a mark.  Everything else is left alone, and a
  * link is never followed.  A run that begins (results_begin) takes the lock, then
  * looks whether all that it would replace is ours, and only then removes the tables

@@ -330,7 +330,7 @@ static inline bool is_bare(const struct cluster *cluster,
            cluster->parts == NULL && cluster->spares == NULL;
 }
 
-/* The same as move_any(), in fewer steps, of a share that is_bare(). */
+/* Does what move_any() does, in fewer steps, for a share that is_bare(). */
 static inline void move_bare(struct cluster *cluster, const struct share *share,
                              uint32_t g, int sign)
 {

@@ -37,7 +37,7 @@
 #define LAYER_S 12e-6
 /* Further kernels of a layer that scale activations to 8 or 4 bits. */
 #define SCALE_S 6e-6
-/* The same where the host launches every kernel: it overlaps with the GPU,
+/* Times where the host launches every kernel: it overlaps with the GPU,
  * and either waits for the other now and then. */
 #define EAGER_LAYER_S 0.345e-3
 #define EAGER_SEQUENCE_S 0.3e-3

@@ -27,7 +27,7 @@
 #define TRAIN_TOUCHES 14.0
 #define EAGER_TOUCHES 5.0
 #define ENGINE_TOUCHES 2.0
-/* The same of a row of a table: read, written out, read; its gradient written
+/* Touches of a row of a table: read, written out, read; its gradient written
  * and read, the row read and written. */
 #define TABLE_TRAIN_TOUCHES 7.0
 #define TABLE_TOUCHES 3.0

@@ -51,7 +51,7 @@ double renewal_time(const struct renewal *r, double ends)
     return (k - 1 + fmin(fmax(part, 0.0), 1.0)) * r->step;
 }
 
-/* What is younger than `since` began at the end of another: the sum over those
+/* A life that is younger than `since` began at the end of another: the sum over those
  * ends of value(age at `since`), and value(since) for the first. */
 typedef double value_fn(const struct renewal *r, double age, double x);
 

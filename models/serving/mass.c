@@ -428,7 +428,7 @@ void service_mass_begin(struct service *s)
             LOOP_RANK_ARRIVAL, run_tick, s, 0);
 }
 
-/* What is at work in the sample is answered before it is counted. */
+/* Requests of the sample that are at work are answered before they are counted. */
 static void end_sample(struct service *s, struct service *sampled)
 {
     assert(sampled->parts.loop != s->parts.loop);

@@ -58,7 +58,7 @@ static uint32_t afs_next_size(struct cs_host *host, void *self, uint32_t i, uint
     return size * job->milli;
 }
 
-/* What is left of a job without GPUs stays so. */
+/* The remaining work of a job without GPUs does not change. */
 static void afs_submitted(void *self, struct cs_host *host, struct job_id id)
 {
     struct afs *afs = self;

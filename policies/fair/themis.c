@@ -268,7 +268,7 @@ static void choose_offered(struct themis *t)
         t->job[t->rank[i].job].offered = i < most;
 }
 
-/* What is best with this bid as well, by how many GPUs there are. */
+/* The best value that this bid, too, allows, by how many GPUs there are. */
 static void fill_row(const struct themis_bid *bid, const double *before,
                      uint32_t columns, double *best, uint8_t *chosen)
 {

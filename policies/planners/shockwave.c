@@ -28,7 +28,7 @@
  * those that need fewest.  GPUs count, pools are alike; speeds are not measured
  * anew.
  *
- * What is left of the program needs no solver.  With the longest time left given,
+ * The rest of the program needs no solver.  With the longest time left given,
  * each job has a least and a most progress, and utility is concave: pieces of
  * progress are taken, those that are worth most per GPU-round first (a fractional
  * knapsack, Dantzig 1957), the older job's of two alike.  The best sum is concave

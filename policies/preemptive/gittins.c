@@ -83,7 +83,7 @@ static void gittins_job_ended(void *self, struct cs_host *host,
     g->ended_s[i] = service_s;
 }
 
-/* What is new goes in among what is known, from the back. */
+/* Inserts the new lengths among the known ones, from the back. */
 static void gittins_merge(struct gittins *g, struct cs_host *host)
 {
     uint32_t i = g->count, j = g->endeds, out = i + j;
