@@ -2,7 +2,7 @@
 /*
  * talk.h - another program that is asked line by line, over its stdin and stdout.
  *
- * Nothing here waits for ever: who does not read or answer in time is given up.  The
+ * Nothing here waits for ever: a program that does not read or answer in time is given up.  The
  * program ends with this process, and has stderr to itself: the last of it is kept.
  *
  * A program may stay for several children of this process (fork), one after another:

@@ -31,7 +31,7 @@ struct trial_guest {
     double memory_bytes;        /* most memory; 0: as this one; */
     int64_t event_limit_ns;     /* most wall time for one event; CLOCK_NEVER_NS: any; */
     int64_t time_limit_ns;      /* and most in all; likewise */
-    const struct isolate_fork *fork;    /* whom forks are told; or NULL */
+    const struct isolate_fork *fork;    /* what hears of forks; or NULL */
 };
 
 /* Those of an experiment's trials. */

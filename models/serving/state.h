@@ -2,12 +2,12 @@
 /*
  * state.h - the state of a service, for the files of this room only.
  *
- * The files in layers; none calls a later one: note.c (queues and counters),
- * backlog.c (a mass that waits), least.c (who has the least to do), expire.c (who gave
- * up), batch.c and generate.c (how a replica works), mass.c, route.c, deliver.c (requests
- * to replicas), scale.c, service.c (arrivals, the coming and going of replicas), sampled.c
- * (a service that stands for a mass).  The calls in the other direction are the function
- * pointers `emptied` and `run`.
+ * The files in layers; none calls a later one: note.c (queues and counters), backlog.c (a
+ * mass that waits), least.c (the replica with the least to do), expire.c (requests that
+ * gave up), batch.c and generate.c (how a replica works), mass.c, route.c, deliver.c
+ * (requests to replicas), scale.c, service.c (arrivals, the coming and going of
+ * replicas), sampled.c (a service that stands for a mass).  The calls in the other
+ * direction are the function pointers `emptied` and `run`.
  */
 #ifndef MODELS_SERVING_STATE_H
 #define MODELS_SERVING_STATE_H

@@ -67,7 +67,7 @@ struct themis {
     bool free;                  /* somebody came or ended since the last auction */
 };
 
-/* Counts who was there. */
+/* Counts the jobs that were there. */
 static void pass_time(struct themis *t, const struct cs_host *host)
 {
     double s = 1e-9 * (double)(cs_now_ns(host) - t->last_ns), more = s * t->count;

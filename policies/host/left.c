@@ -76,7 +76,7 @@ static void take_news(struct cs_host *host)
 /* ---- from one list to the other ---- */
 
 /* Where jobs that run have lines of different slope they cross each other
- * without end, though it matters only who crosses one that waits: while few
+ * without end, though only crossings with one that waits matter: while few
  * wait, and there are no lanes, a look at all costs less. */
 #define FEW_WAIT 2u             /* times those that run */
 #define MANY_WAIT 6u

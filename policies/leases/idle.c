@@ -3,9 +3,9 @@
  * idle.c - leases that are idle: since when, where, and an index over what
  * they hold together with what is free.
  *
- * They stand in a list, who became idle first, first.  Searches that may take
- * all of them use one index (models/cluster/reclaimable.h).  Those that spare who has not
- * been idle for some time use others, each of which holds the first of the list
+ * They stand in a list, the longest idle first.  Searches that may take
+ * all of them use one index (models/cluster/reclaimable.h).  Searches that spare leases which
+ * were idle for less than some time use others, each of which holds the first of the list
  * up to some lease, and moves along it as time goes on: one for each of the
  * first few times that are asked for, and then whichever is nearest.  So a
  * search looks at no lease, and at no node that has too little.

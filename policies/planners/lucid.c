@@ -16,8 +16,8 @@
  *  strategy  packing is off while little comes; then the first that does not
  *            fit ends the decision
  *  profiler  jobs run for up to `profile` on nodes of their own first, fewest
- *            GPUs first; who ends there needs no more, and who may run nowhere
- *            else stays there
+ *            GPUs first; a job that ends there needs no more, and one that may run
+ *            nowhere else stays there
  *
  * The estimate is the host's (`estimate:`), in the place of their model of
  * names and users; load is what waits now (`packs: loaded`), in the place of

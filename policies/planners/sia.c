@@ -12,7 +12,7 @@
  * A configuration other than the present one counts (age - restarts x delay) /
  * (age + delay) of its goodput.  A job begins with its least number of GPUs and
  * at most doubles it (`growth`) at each deal.  Then GPUs are placed, the largest
- * jobs first, on whole nodes or within one; who keeps a configuration keeps its
+ * jobs first, on whole nodes or within one; a job that keeps its configuration keeps its
  * GPUs, unless others then find no place.  Jobs train with the batch of the most
  * goodput.
  *

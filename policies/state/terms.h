@@ -139,7 +139,7 @@ struct host_counts {
     uint64_t limited;           /* decisions: cs_limit_reached() */
 };
 
-/* A job, as those see it who listen to the journal.  It is charged when a lease ends;
+/* A job, as listeners of the journal see it.  It is charged when a lease ends;
  * what its leases hold now is not in the sums yet. */
 struct host_job {
     struct job_request request;         /* as its owner submitted it */

@@ -35,7 +35,7 @@
 #define HUGE_FROM_BYTES     ((size_t)1 << 23)
 #define ARRAY_ROOM_FIRST    ((size_t)4)         /* of a growing array */
 
-/* The sanitizer of addresses knows what malloc gave, and who points to it. */
+/* The sanitizer of addresses knows what malloc gave, and what points to it. */
 #if defined(__SANITIZE_ADDRESS__)
 #define ASAN 1
 #elif defined(__has_feature)
