@@ -87,9 +87,10 @@ $(TESTS): $(B)/libaids.a | $(TESTED)
 $(B)/tests/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(LIB)
 	echo '  LINK   $@'
 	$(CC) $(MODE) $(LINK) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
-# What reads no text tells a fuzzer no comparisons, and -Wcast-align sees its pointers.
-MUTE    = $(if $(and $(BUT),$(filter models/% policies/% tests/%,$(<D)/)), \
-          -fno-sanitize-coverage=trace-cmp -fno-sanitize=alignment)
+# Files that read no text tell a fuzzer no comparisons.  Pointers into raw memory are made in sim
+# alone; elsewhere -Wcast-align and ASan see them.  Those checks take 40% of the compile time.
+MUTE = $(if $(BUT),$(if $(filter models/% policies/% tests/%,$<),-fno-sanitize-coverage=trace-cmp) \
+          $(if $(filter sim/%,$<),,-fno-sanitize=alignment,pointer-overflow))
 QUICK   = $(if $(filter %_test.o,$@),-O0)
 COMPILE = echo '  CC     $@'; mkdir -p $(@D); $(CC) $(ALL) $(QUICK) $(MUTE) -MMD -MP -c -o $@ $<
 $(B)/%.o: %.c $(B)/flags.stamp; $(COMPILE)

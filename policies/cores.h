@@ -45,7 +45,7 @@ static inline int64_t cs_task_core_milli(const struct cs_host *host, struct task
     return milli;
 }
 
-/* Returns from when on so many thousandths of cores are free, from_ns or later, by what the
+/* Returns from when on `milli` thousandths of cores are free, from_ns or later, by what the
  * host expects of the leases, and in *spare how many more are free then.  INT64_MAX:
  * never, and none.  From a calendar of ends, which is kept from the first question on. */
 int64_t cs_cores_free_ns(struct cs_host *host, int64_t milli, int64_t from_ns,

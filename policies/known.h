@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * known.h - for who keeps numbers of jobs and leases, or has them from elsewhere.
+ * known.h - for policies that keep numbers of jobs and leases, or get them from elsewhere.
  *
  * The host trusts a policy to ask of what there is, and asserts it.
  */

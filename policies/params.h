@@ -51,7 +51,7 @@ static inline bool cs_same_text(const char *a, const char *b)
     return *a == *b;
 }
 
-/* A share of so many, as a whole number: rounded up, or down.  A decimal share, and its
+/* A share of `count`, as a whole number: rounded up, or down.  A decimal share, and its
  * product, differ from what was written by some 1e-16 of them; 1e-12 covers that, so that
  * 29% of 100 are 29, and changes no other count below 1e9. */
 static inline uint32_t cs_share_up(double share, uint32_t count)
@@ -64,7 +64,7 @@ static inline uint32_t cs_share_down(double share, uint32_t count)
     return (uint32_t)floor(share * count * (1 + 1e-12));
 }
 
-/* What `weights:` may say under a key: a list of so many numbers, which training draws
+/* What `weights:` may say under a key: a list of `count` numbers, which training draws
  * from a normal of this spread to begin with; count 0: one number, 0 if it is absent.
  * A policy has lists alone or numbers alone. */
 struct cs_weights {

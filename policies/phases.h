@@ -26,10 +26,10 @@ struct cs_forecast {
 /* What a start would bring.  False: there is no room now. */
 bool cs_forecast(struct cs_host *host, struct task_id task,
                  const struct cs_want *want, struct cs_forecast *out);
-/* The same on the task's own idle lease. */
+/* What a start on the task's own idle lease would bring. */
 bool cs_forecast_held(struct cs_host *host, struct task_id task,
                       struct cs_forecast *out);
-/* The same at the site within want->pool_mask where the phase is soonest over,
+/* What a start would bring at the site within want->pool_mask where the phase is soonest over,
  * switching and evicting included: the first of equals.  The want then names
  * that site. */
 bool cs_forecast_best(struct cs_host *host, struct task_id task,
@@ -106,7 +106,7 @@ double cs_switch_loss(const struct cs_host *host, struct job_id job);
 /* Grants a lease to want->role of a job before a phase of it is ready: it loads,
  * then is idle, or runs what is ready by then.  CS_NOT_PENDING: the job has
  * ended, or the role holds a lease or waits for one; CS_BAD_SHAPE: no such role,
- * or not on so many GPUs; CS_NOT_ALLOWED: not CS_PER_PHASE. */
+ * or not on that number of GPUs; CS_NOT_ALLOWED: not CS_PER_PHASE. */
 enum cs_verdict cs_prepare(struct cs_host *host, struct job_id job,
                            const struct cs_want *want);
 /* Starts a task and prepares the other roles of its job that have GPUs, each in
@@ -118,7 +118,7 @@ bool cs_settled(const struct cs_host *host, struct job_id job);
 /* Starts a phase on the idle lease that its role holds. */
 enum cs_verdict cs_continue(struct cs_host *host, struct task_id task);
 enum cs_verdict cs_release(struct cs_host *host, struct lease_id idle);
-/* Takes a lease back after so long, or as soon as its phase is over.  What runs
+/* Takes a lease back after delay_ns, or as soon as its phase is over.  What runs
  * then is cut short: a rollout keeps the responses that are done, state is
  * saved as by cs_release().  Needs CS_PREEMPTS. */
 enum cs_verdict cs_take_back(struct cs_host *host, struct lease_id lease,
@@ -129,12 +129,12 @@ enum cs_verdict cs_take_back(struct cs_host *host, struct lease_id lease,
  * starts the first task that finds room as its owner asks, or at a smaller size.  True: it did,
  * and the policy should decide again. */
 bool cs_relieve_power(struct cs_host *host);
-/* Calls decide when the next lease will have been idle for so long. */
+/* Calls decide when the next lease will have been idle for idle_ns. */
 void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns);
 
 /* Candidates, one after the other, where the order stands still.
  * cs_next_candidate() is the first in order that was not tried since
- * cs_try_anew(), or ID_NONE.  After cs_tried() it is another: a task that was
+ * cs_try_anew(), or ID_NONE.  After cs_tried() it is the next one: a task that was
  * not started is passed over, and so is what is alike, until a request is
  * carried out.  Alike are tasks that hold no lease and to which cs_forecast(),
  * cs_start_want() and (whole jobs) cs_start_wants() give one answer to one want;

@@ -18,7 +18,7 @@ void cs_plan_forget(struct cs_plan *plan, int64_t now_ns);
 /* Takes GPUs out of it for a time, or puts them back (negative). */
 void cs_plan_take(struct cs_plan *plan, int64_t start_ns, int64_t end_ns,
                   int64_t gpus);
-/* The earliest time at which so many stay free for so long, or until
+/* The earliest time at which `gpus` GPUs stay free for run_ns, or until
  * `before_ns`; that if there is none before. */
 int64_t cs_plan_find(struct cs_plan *plan, uint32_t gpus, int64_t run_ns,
                      int64_t before_ns);
@@ -26,7 +26,7 @@ int64_t cs_plan_find(struct cs_plan *plan, uint32_t gpus, int64_t run_ns,
  * not empty. */
 int64_t cs_plan_least(const struct cs_plan *plan, int64_t start_ns, int64_t end_ns);
 
-/* The earliest time, not before from_ns, from which so many GPUs stay free for so long.  It
+/* The earliest time, not before from_ns, from which `gpus` GPUs stay free for run_ns.  It
  * goes through the steps of the plan one by one. */
 int64_t cs_plan_find_from(struct cs_plan *plan, int64_t from_ns, uint32_t gpus,
                           int64_t run_ns);

@@ -142,7 +142,7 @@ struct cs_policy {
     void (*line)(const void *self, const struct cs_host *host,
                  struct task_id task, struct cs_line *out);
 
-    /* Why a job could never start on so many GPUs in all, whatever else runs;
+    /* Why a job could never start on `gpus` GPUs in all, whatever else runs;
      * NULL: nothing is known against it.  Asked before any trial: self holds
      * the parameters and nothing else.  Default: NULL. */
     const char *(*never)(const void *self, const struct job_request *request,
@@ -266,10 +266,10 @@ uint32_t cs_node_count(const struct cs_host *host);
 struct cs_node cs_node(const struct cs_host *host, uint32_t node);
 uint32_t cs_total_cores(const struct cs_host *host);
 double cs_total_memory_bytes(const struct cs_host *host);
-/* Seconds until so many GPUs of these pools should be free; INFINITY: never. */
+/* Seconds until `gpus` GPUs of these pools should be free; INFINITY: never. */
 double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
                     uint32_t gpus);
-/* The earliest start of a gang of so many GPUs when leases end as expected;
+/* The earliest start of a gang of `gpus` GPUs when leases end as expected;
  * *spare_gpus: what is free then beside it. */
 int64_t cs_earliest_ns(struct cs_host *host, uint32_t gpus,
                        uint32_t *spare_gpus);
@@ -304,7 +304,7 @@ struct cs_want {
     uint32_t gpus;              /* 0: as asked */
     uint32_t pool_mask;         /* bit p: pool p; 0: as asked */
     bool take_idle;             /* idle leases count as free */
-    int64_t idle_ns;            /* ... those that have been idle so long */
+    int64_t idle_ns;            /* ... those that have been idle for this time */
     uint32_t cores;             /* per GPU; 0: as asked */
     uint32_t first_node, node_count;    /* of a role with GPUs, only
                                    on these; node_count 0: any */

@@ -13,7 +13,7 @@ typedef double cs_key_fn(const void *self, const struct cs_host *host,
 
 /* Gives all GPUs anew.  Every job that has not ended, in the order of its key
  * (ties keep their order of the last time, new jobs come last), takes what it
- * asked for if so many are left, counted over the cluster.  Jobs that run and
+ * asked for if that many are left, counted over the cluster.  Jobs that run and
  * were left out are stopped, then those that wait and were not are started.  For
  * policies that preempt and lease to whole jobs. */
 void cs_reallocate(struct cs_host *host, cs_key_fn *key);
@@ -32,7 +32,7 @@ struct cs_moving_key {
                                    failures and ticks; NULL: the same */
 };
 void cs_reallocate_moving(struct cs_host *host, const struct cs_moving_key *motion);
-/* The key of a job is another, though it neither started nor stopped. */
+/* The key of a job has changed, though it neither started nor stopped. */
 void cs_reallocate_note(struct cs_host *host, struct job_id job);
 /* What a second adds to cs_attained_gpu_s() of a job: the GPUs it holds. */
 double cs_attained_per_s(const struct cs_host *host, struct job_id job);
@@ -54,7 +54,7 @@ uint32_t cs_tenant(struct cs_host *host, struct job_id job);
 uint32_t cs_tenant_count(struct cs_host *host);
 struct task_id cs_tenant_first(struct cs_host *host, uint32_t tenant);
 struct task_id cs_tenant_next(const struct cs_host *host, struct task_id task);
-/* The first of its tenant, from that one on, that needs at most so many GPUs (none if it
+/* The first of its tenant, from that one on, that needs at most `gpus_max` GPUs (none if it
  * may go on cores) and is not known to find no room at this instant. */
 struct task_id cs_tenant_fits(struct cs_host *host, struct task_id task,
                               uint32_t gpus_max);

@@ -25,7 +25,7 @@ enum cs_verdict cs_move(struct cs_host *host, struct lease_id lease,
 
 /* ---- sizes ---- */
 
-/* Gives jobs so many GPUs each; 0: the job waits.  A job is listed once.  Some are
+/* Gives each job its number of GPUs; 0: the job waits.  A job is listed once.  Some are
  * stopped, some shrink, some start, some grow, in that order and each in the order of
  * the list.  A job that finds no room to start takes the largest smaller size that
  * does, and else stays as it is. */
@@ -72,19 +72,19 @@ bool cs_has_gpus_for(struct cs_host *host, struct task_id task, const struct cs_
 
 /* ---- speedups ---- */
 
-/* The speed of a job of one role on so many GPUs of a pool, over its speed on
+/* The speed of a job of one role on `gpus` GPUs of a pool, over its speed on
  * what its owner asked for (of a trace job: where its length was measured); 0:
  * it cannot run there.  cs_left_ns() over it is what is left there. */
 double cs_speedup(struct cs_host *host, struct job_id job, uint32_t pool,
                   uint32_t gpus);
-/* The same with so many cores per GPU, for jobs whose loader needs them. */
+/* As cs_speedup(), with `cores` cores per GPU, for jobs whose loader needs them. */
 double cs_speedup_cores(struct cs_host *host, struct job_id job, uint32_t pool,
                         uint32_t gpus, uint32_t cores);
-/* The same at its progress now, on GPUs of so many nodes: more than one only
+/* As cs_speedup(), at the job's progress now, on GPUs of `nodes` nodes: more than one only
  * matters to jobs whose goodput is known. */
 double cs_speedup_on(struct cs_host *host, struct job_id job, uint32_t pool,
                      uint32_t gpus, uint32_t nodes);
-/* The same in the pool where it is most; 1 for a job of several roles, which has
+/* The largest cs_speedup() of any pool; 1 for a job of several roles, which has
  * one size. */
 double cs_best_speedup(struct cs_host *host, struct job_id job, uint32_t gpus);
 /* Of its first nodes with GPUs; 0 where cores do not matter. */

@@ -21,7 +21,7 @@ struct cs_lp {
     bool whole;                         /* x are whole numbers, most
                                    NULL: 0 or 1; the best
                                    but for a ten-thousandth, or that was found
-                                   in so many nodes of branch and bound */
+                                   in nodes_max nodes of branch and bound */
     uint32_t nodes_max;         /* 0: 2,000 */
     bool *cut;                  /* set: the nodes did not suffice */
 };
@@ -48,7 +48,7 @@ void cs_assign_places(const struct cs_places *places, uint32_t *column);
 struct cs_host;
 struct cs_deal;                 /* what deals of one policy know of its jobs */
 
-/* Returns the size of a job, by its place in the list, above so many GPUs, and sets the
+/* Returns the size of a job, by its place in the list, above `gpus`, and sets the
  * speed on it; 0: it has none. */
 typedef uint32_t cs_next_size(struct cs_host *host, void *self, uint32_t job,
                               uint32_t gpus, double *speedup);
@@ -91,9 +91,9 @@ struct cs_breed_job {
 /* What a search asks its policy; a job is named by its place in the list. */
 struct cs_breed_asks {
     void *self;
-    /* Returns the largest size of a job up to so many GPUs; 0: none. */
+    /* Returns the largest size of a job up to `gpus`; 0: none. */
     uint32_t (*size)(struct cs_host *host, void *self, uint32_t job, uint32_t gpus);
-    /* Returns what the job gains on so many GPUs of a pool, on one node or on more, in
+    /* Returns what the job gains on `gpus` GPUs of a pool, on one node or on more, in
      * parts of a fair share; not above 0: it cannot run there.  Asked once a search. */
     double (*gain)(struct cs_host *host, void *self, uint32_t job, uint32_t pool,
                    uint32_t gpus, bool spans);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * describe.c - what a workload is, for those who plan, check or report on it: its
+ * describe.c - what a workload is, for plans, checks and reports: its
  * forms, its rate, how many jobs it has and what they need.
  *
  * Nothing here depends on a trial; means of what is rounded are averages over MEAN_DRAWS

@@ -2,7 +2,7 @@
 /*
  * fingerprint.c - tells whether two runs had the same jobs.
  *
- * What is drawn and what is asked for goes in: when a job comes, its kind, size and
+ * Draws and requests go in: when a job comes, its kind, size and
  * length.  What the laws of models/ make of it does not: a law that changes is a change
  * of the program, which a comparison is to show.
  */

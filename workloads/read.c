@@ -39,7 +39,7 @@ static const struct conf_field workload_fields[] = {
              "what the workload is called"),
     CONF_KEY("arrival", CONF_NODE, workload_keys, arrival, CONF_ABSENT,
              "when jobs arrive"),
-    CONF_KEY("jobs", CONF_INT, workload_keys, jobs, CONF_ABSENT, "so many jobs",
+    CONF_KEY("jobs", CONF_INT, workload_keys, jobs, CONF_ABSENT, "number of jobs",
              .min = 1, .max = 4e9),
     CONF_KEY("for", CONF_TIME, workload_keys, for_ns, CONF_ABSENT,
              "jobs that arrive before this time", .min = 1e-9, .max = 9e9),

@@ -123,7 +123,7 @@ bool workload_demand(struct arena *arena, const struct workload_spec *spec,
                      uint64_t seed, const struct place_demand **demand,
                      size_t *count, struct err *err);
 
-/* Returns a hash of what comes first in a trial: so many jobs, and so many requests to
+/* Returns a hash of what comes first in a trial: that many jobs, and that many requests to
  * each service.  Equal hashes of two runs: their jobs are the same up to there. */
 #define FINGERPRINT_DRAWN 1000u
 uint64_t workload_fingerprint(const struct workload_spec *spec, uint64_t seed,

@@ -74,7 +74,7 @@ static const struct conf_field expect_field[] = {
              "cheapest layout: the others; feasible (0 or 1): there is a "
              "layout", .choices = figures_name),
     CONF_KEY("gpus", CONF_INT, advice_expect, about.gpus, "0",
-             "layouts of so many GPUs alone; 0: of any number", .max = 16384),
+             "only layouts with this number of GPUs; 0: any number", .max = 16384),
     CONF_KEY("tier", CONF_CHOICE, advice_expect, about.tier, "list",
              "market of the prices, of both sides where two are compared",
              .choices = price_tier_choices),

@@ -82,8 +82,8 @@ static bool vary_input(struct turning *t, const struct input *input, struct vari
     return true;
 }
 
-/* Returns "a or b": the values at which the verdict of expectation c is another
- * one than at base, and the first of them; NULL: there is none. */
+/* Returns "a or b": the values at which the verdict of expectation c differs from that at
+ * base, and the first of them; NULL: there is none. */
 static const char *turning_values(const struct turning *t, const struct varied *v,
                                   uint32_t c, const char **first)
 {

@@ -69,7 +69,7 @@ struct advise_job {
     bool trains;
 };
 
-/* One role on so many GPUs of one place. */
+/* One role on a number of GPUs of one place. */
 struct advise_choice {
     const struct advise_place *place;   /* NULL: the job has no such role */
     uint32_t gpus;
@@ -132,7 +132,7 @@ const struct price *advise_core_price(const struct advise_world *world);
 char *advise_nodes_text(const struct advise_world *world,
                         const struct advise_place *place, const char *pool,
                         uint32_t gpus, uint32_t cores);
-/* Returns the gang, for the laws, of so many GPUs of a place. */
+/* Returns the gang, for the laws, of `gpus` GPUs of a place. */
 struct gang advise_gang(const struct advise_place *place, uint32_t gpus);
 
 /* job.c --------------------------------------------------------- */

@@ -31,7 +31,7 @@ const char *figures_unit(int figure);
 
 struct figure_about {
     int figure, tier;           /* enum figure, enum price_tier */
-    int64_t gpus;               /* layouts of so many alone; 0: any number */
+    int64_t gpus;               /* only layouts of this number; 0: any */
 };
 
 /* What is asked, and what was found for it so far. */

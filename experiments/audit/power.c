@@ -18,7 +18,7 @@
 
 #define HOST_ROUNDS_UW 501      /* half a milliwatt, and this file's own rounding */
 
-/* Returns the microwatts of so many watts of the cluster, at the meter. */
+/* Returns the microwatts of `w` watts of the cluster, at the meter. */
 static int64_t micro_of(const struct audit_power *power, double w)
 {
     return llround(1e6 * power->cluster->pue * w);

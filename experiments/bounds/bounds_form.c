@@ -127,8 +127,8 @@ static double seconds_of(const struct phase_plan *plan)
 }
 
 /* More engines are hardly ever slower, and hardly ever take fewer GPU-seconds:
- * of a rollout the fewest and the most are tried, and what lies between is at
- * most so much less (tests/experiments/bounds_form_test.c).  Where lengths hardly differ
+ * of a rollout the fewest and the most are tried, and what lies between is less by
+ * this at most (tests/experiments/bounds_form_test.c).  Where lengths hardly differ
  * slots are filled in waves, and every number is tried. */
 #define BETWEEN 0.03
 #define BETWEEN_CV 0.5

@@ -27,7 +27,7 @@ struct baseline_asks {
     const struct experiment_expect *expect;
     uint32_t expect_count;
     const struct experiment_decide *decide;     /* or NULL */
-    uint32_t seeds_most;        /* 0: all; a rule of `seeds` runs at least so many */
+    uint32_t seeds_most;        /* 0: all; a rule of `seeds` runs at least these */
 };
 
 struct baseline_told {

@@ -35,7 +35,7 @@ static bool read_two(struct cli *cli, const struct args *args,
            fingerprints_read(cli->arena, args->word[1], &two->right->jobs, err);
 }
 
-/* Returns at how many points of both the jobs are others. */
+/* Returns at how many points of both the jobs differ. */
 static unsigned count_other_jobs(const struct two *two)
 {
     unsigned count = 0;
@@ -46,7 +46,7 @@ static unsigned count_other_jobs(const struct two *two)
     return count;
 }
 
-/* Says also where the jobs are others.  False: no trial is in both, so there is nothing to
+/* Says also where the jobs differ.  False: no trial is in both, so there is nothing to
  * compare. */
 static bool print_counts(struct cli *cli, const struct two *two)
 {
@@ -59,7 +59,7 @@ static bool print_counts(struct cli *cli, const struct two *two)
                 only.left, only.right);
     fputc('\n', cli->out);
     if (others > 0)
-        fprintf(cli->out, "the jobs are others at %u point%s: `seed`, the workload or how jobs "
+        fprintf(cli->out, "the jobs differ at %u point%s: `seed`, the workload or how jobs "
                 "are drawn has changed\n", others, others == 1 ? "" : "s");
     return only.both > 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fork.c - `clustersim fork`: what if a policy were another one from 14:00 on?
+ * fork.c - `clustersim fork`: what if another policy took over at 14:00?
  *
  * Each branch is a trial from the beginning.  A trial is a function of its inputs alone,
  * so all branches have the same past, to the byte; see experiments/spec/branches.h.

@@ -98,7 +98,7 @@ struct share {
     uint32_t found, all;
 };
 
-/* Counts those of each of so many shards. */
+/* Counts those of each shard. */
 static struct share *count_shares(const struct merging *m, const struct runner_trial *trial,
                                   uint32_t shards)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * shard.c - lines of a word, a number of bytes and so many bytes: a value may hold
+ * shard.c - lines of a word, a number of bytes and these bytes: a value may hold
  * anything.
  */
 #include "experiments/cli/shard.h"

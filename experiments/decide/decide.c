@@ -37,7 +37,7 @@ const char *decide_verdict_name(enum decide_verdict verdict)
     return name[verdict];
 }
 
-/* What is worked on. */
+/* The state of a decision while it is made. */
 struct deciding {
     struct arena *arena;
     const struct grid *grid;

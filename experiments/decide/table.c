@@ -279,7 +279,7 @@ const char *decide_legend(struct arena *arena, const struct decision *decision)
         "or more.",
         spec->keep_count > 0 ? "breaks a condition or " : "", decide_title(info),
         spec->choice[0].name, 100 * spec->quantile, info->better < 0 ? "most" : "least",
-        few ? "; with so few seeds it is the worst seed" : "");
+        few ? "; of these few seeds it is the worst one" : "");
 }
 
 /* Breaks a text into lines that a terminal holds. */

@@ -6,8 +6,8 @@
  * An environment that could not be opened is still returned, so that its error
  * has a place to live; every later call on it does nothing and returns false.
  * Arrays of the caller are written trial by trial: make_view() finds the parts of
- * a trial. Trials of one environment run in the caller's thread; who wants
- * threads opens several environments.
+ * a trial. Trials of one environment run in the caller's thread: for
+ * several threads, open several environments.
  */
 #include "experiments/env/env.h"
 

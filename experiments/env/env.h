@@ -64,7 +64,7 @@ struct clustersim_env_options {
     bool phases;                /* tasks are phases of jobs; else whole jobs */
     const char *reward;         /* a name of rewards.def; NULL: jct */
     enum clustersim_env_split split;
-    uint64_t steps_max;         /* an episode is truncated after so many; 0: never */
+    uint64_t steps_max;         /* steps after which an episode is truncated; 0: never */
     bool go_on;                 /* an episode that is over is followed by the next one at
                                    the next step, whose action is not looked at.  Trial i
                                    goes on with its seed + count, and so on. */

@@ -89,7 +89,7 @@ static bool read_role_want(struct reader *r, enum json_token token)
     if (token != JSON_OBJECT)
         return reader_fault(r, "a map is expected here, with what a role wants");
     if (role == FORM_ROLES_MAX)
-        return reader_fault(r, "no job has so many roles");
+        return reader_fault(r, "no job has that many roles");
     q->want = &q->now->want[role];
     *q->want = (struct cs_want){ .role = role };
     q->now->role_wants++;

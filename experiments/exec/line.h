@@ -30,7 +30,7 @@ void line_int(struct line *line, int64_t value);
 /* Reads back as the same double; null if it is not finite. */
 void line_real(struct line *line, double value);
 void line_text(struct line *line, const char *text);    /* quoted */
-void line_words(struct line *line, const char *text, size_t bytes);     /* so many bytes */
+void line_words(struct line *line, const char *text, size_t bytes);     /* not quoted */
 /* A key and its value. */
 void line_int_of(struct line *line, const char *key, int64_t value);
 void line_real_of(struct line *line, const char *key, double value);

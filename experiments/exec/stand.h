@@ -17,7 +17,7 @@ struct cs_policy;
 struct exec_stand;
 struct exec_stands;
 
-/* For so many threads; the caller frees it, once exec_stands_leave() was called for each
+/* For `threads` threads; the caller frees it, once exec_stands_leave() was called for each
  * thread. */
 struct exec_stands *exec_stands_new(uint32_t threads);
 void exec_stands_free(struct exec_stands *stands);      /* accepts NULL */

@@ -15,7 +15,7 @@
 #define MOST 1e18               /* an int64_t holds it */
 
 /* The quantity of a resource, 0 where there is none; more than any node has is told as
- * so much. */
+ * that much. */
 static bool read_resource(const struct conf_node *node, const char *name,
                           double *out, struct err *err)
 {

@@ -4,7 +4,7 @@
  *
  * - BatSim, "Workload" (batsim.readthedocs.io): an object with nb_res, jobs (id,
  *   subtime, res, profile, walltime) and profiles; a profile of type delay lasts
- *   so many seconds, whatever the platform is.
+ *   a number of seconds, on any platform.
  * - OpenDC, "Workload" and "Topology" (opendc.org): a table of tasks and a table
  *   of fragments, in milliseconds, MHz and MB; and clusters of hosts.
  *
@@ -97,7 +97,7 @@ static void batsim_job(struct out *out, const struct import_job *job)
     out_text(out, "}");
 }
 
-/* Writes the profile of a run time: a delay of so many seconds. */
+/* Writes the profile of a run time: a delay of that many seconds. */
 static void batsim_profile(struct out *out, int64_t run_ns)
 {
     out_text(out, "    \"delay_");

@@ -106,7 +106,7 @@ struct clustersim_options {
     void *self;                 /* of the two below, which may be NULL */
     /* Facts: a trial has ended, and so have all before it. */
     void (*trial_ended)(void *self, const struct clustersim_trial *trial);
-    /* Called five times a second or more: so many trials of so many have ended.  False
+    /* Called five times a second or more: `done` trials of `count` have ended.  False
      * calls the run off. */
     bool (*go_on)(void *self, uint32_t done, uint32_t count);
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * metrics.c - where every GPU-second of a trial went, and who hears of what.
+ * metrics.c - where every GPU-second of a trial went, and which parts hear which facts.
  *
  * A GPU-second is counted once, as one of: busy (computing, by the law's busy
  * share), tail (held by a rollout whose other responses are done), switch

@@ -21,7 +21,7 @@ struct loop;
 struct metrics;
 struct placement;
 
-/* What a trial gives to those who measure it; all must live as long as the trial. */
+/* What a trial gives to its measures; all must live as long as the trial. */
 struct metrics_parts {
     struct arena *arena;
     struct journal *journal;

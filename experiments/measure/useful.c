@@ -39,7 +39,7 @@ struct useful {
     double lost_s;                  /* GPU-seconds */
     struct arena *arena;
     double *before_s;               /* GPU-seconds that jobs had held by then, of */
-    uint32_t before;                /* ... so many; the others: none */
+    uint32_t before;                /* ... this number; the others: none */
 };
 
 /* A phase that holds GPUs for a time that the file states may do anything on

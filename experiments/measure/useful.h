@@ -30,7 +30,7 @@ void useful_watch(struct useful *useful, const struct cs_host *host);
 /* From here on it counts: the end of the warm-up. */
 void useful_begin(struct useful *useful, int64_t now_ns);
 /* A job has ended that is no replica and did not fail: of one that failed
- * nothing is kept.  By hand, without a host: it held so many GPU-seconds, all
+ * nothing is kept.  By hand, without a host: it held that many GPU-seconds, all
  * of them work; with one, gpu_s is 0. */
 void useful_job(struct useful *useful, const struct host_job *job, double gpu_s);
 /* Returns the GPU-seconds since the warm-up that interrupted jobs held for nothing: from

@@ -165,7 +165,7 @@ static double p_value_of(const struct making *m, uint32_t point, uint32_t policy
     return plot_delta_of(source, point, policy, metric)->p_holm;
 }
 
-/* What is small is written as 1.2e-08, and not as a 0. */
+/* A small value is written as 1.2e-08, and not as a 0. */
 static void put_number(char *out, double value, int digits)
 {
     if (value != 0 && fabs(value) < 1e-3)

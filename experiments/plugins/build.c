@@ -70,8 +70,8 @@ static bool is_own(const char *folder)
            (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* Makes the folder for its owner alone, and refuses one that others may write: who
- * can put a file there can have this program load it. */
+/* Makes the folder for its owner alone, and refuses one that others may write: a
+ * file that they put there would be loaded by this program. */
 static bool make_cache(struct build *b)
 {
     if (!path_make_own_folder(b->cache, b->err))

@@ -17,7 +17,7 @@
 #include "sim/text/sheet.h"
 #include "workloads/source.h"
 
-/* Returns an empty set with room for so many. */
+/* Returns an empty set with room for `count`. */
 static struct fingerprints *make_set(struct arena *arena, uint32_t count, const char ***point,
                                      const char ***text)
 {

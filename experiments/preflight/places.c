@@ -424,7 +424,7 @@ static void check_policy(struct arena *arena, const struct experiment *experimen
     arena_free(scratch);
 }
 
-/* What is asked of one cluster by one workload. */
+/* The question of one cluster and one workload. */
 struct asked {
     const struct experiment_point *of;
     struct job_request *request;

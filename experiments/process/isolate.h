@@ -63,7 +63,7 @@ struct isolate_end isolate_run(struct isolate *isolate, void (*function)(void *s
 /* To be called by the function itself: ends its process once it has taken that
  * many seconds of processor time. */
 void isolate_limit_cpu(unsigned seconds);
-/* For a child: it leaves no core file, and has so many bytes of memory; 0: as now. */
+/* For a child: it leaves no core file, and has at most `bytes` of memory; 0: as now. */
 void isolate_limit_memory(uint64_t bytes);
 /* Ends what isolate_run() waits for, if it runs; by another thread. */
 void isolate_kill(struct isolate *isolate);

@@ -25,7 +25,7 @@ struct program {
     const sigset_t *held;       /* mask before stop_hold(), which the program gets; NULL: the
                                    signals are held back here, for as long as it runs */
     char *const *env;           /* its environment, ended by NULL; NULL: that of this one */
-    unsigned limit_s;           /* after so many seconds it is ended; 0: never */
+    unsigned limit_s;           /* seconds after which it is ended; 0: never */
 };
 
 /* Runs the program and waits for its end.  Its name is looked up in PATH; stdin is

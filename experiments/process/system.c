@@ -256,7 +256,7 @@ static void read_ticks(struct ticks *ticks)
 }
 
 /* Starts a window of observation.  The coin is a linear congruential step
- * (Numerical Recipes' ranqd1); it is no part of results, only of who moves. */
+ * (Numerical Recipes' ranqd1); it decides only which one moves, and no result. */
 static void begin_window(struct system_pair *pair, int64_t now_ns)
 {
     pair->since_ns = now_ns;

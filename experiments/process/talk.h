@@ -2,7 +2,7 @@
 /*
  * talk.h - another program that is asked line by line, over its stdin and stdout.
  *
- * Nothing here waits for ever: who does not read or answer in time is given up.  The
+ * Nothing here waits for ever: a program that does not read or answer in time is given up.  The
  * program ends with this process, and has stderr to itself: the last of it is kept.
  *
  * A program may stay for several children of this process (fork), one after another:
@@ -18,7 +18,7 @@
 
 #define TALK_LINE_MAX ((size_t)64 << 20)        /* bytes of an answer */
 #define TALK_LAST 4u                            /* messages that are kept, cut */
-#define TALK_CUT 200u                           /* to so many bytes */
+#define TALK_CUT 200u                           /* bytes that are kept of one */
 
 struct talk;
 

@@ -77,7 +77,7 @@ void held_does(struct held *held, const struct fact *fact, enum held_does does);
 void held_phase(struct held *held, const struct fact *fact);
 /* A row of a job that has ended. */
 void held_row(struct held *held, const struct host_job *job, enum job_status status);
-/* Without a host: what a role had beside its GPUs for so long, and at the end what follows
+/* Without a host: what a role had beside its GPUs for `ns`, and at the end what follows
  * from rows_gpu_ns(). */
 void held_count(struct held *held, const struct role_spec *role, uint32_t gpus, int64_t ns);
 void held_counted(struct held *held);

@@ -94,13 +94,13 @@ static void judge_words(const struct cells *cells, const struct host_job *job,
                 due ? status == JOB_DONE && job->end_ns <= request->deadline_ns : NAN, judge);
     judge_holds(judge, "status of jobs.csv",
                 name[status] != NULL && strcmp(cells->text[JOB_STATUS], name[status]) == 0,
-                "it is another");
+                "it differs from the job");
     judge_holds(judge, "tenant of jobs.csv",
                 strncmp(cells->text[JOB_TENANT], request->tenant ? request->tenant : "",
-                        CELL_BYTES - 1) == 0, "it is another");
+                        CELL_BYTES - 1) == 0, "it differs from the job");
     judge_holds(judge, "gpu_type of jobs.csv",
                 strncmp(cells->text[JOB_TYPE], job->gpu_type ? job->gpu_type : "",
-                        CELL_BYTES - 1) == 0, "it is another");
+                        CELL_BYTES - 1) == 0, "it differs from the job");
 }
 
 void tables_job(const struct table *table, size_t *since, const struct host_job *job,

@@ -205,7 +205,7 @@ static void judge_counts(const struct asked *a)
     judge_holds(a->judge, "preemptions of jobs.csv",
                 told->preemptions >= told->stops &&
                     told->preemptions <= told->stops + told->take_backs,
-                "stops and leases taken back are others");
+                "the numbers of stops or of leases taken back differ");
     judge_figure(a->judge, "interruptions of jobs.csv", (double)told->interruptions,
                  (double)told->all_interrupts, 0);
     judge_metric(a->judge, METRIC_DROPPED, (double)told->dropped, 0);

@@ -44,7 +44,7 @@ struct recount_parts {
 };
 
 /* Returns the second opinion, in the arena of the parts.  It listens to the journal from
- * now on, behind those who listen already; it must be made after what writes the rows of
+ * now on, behind those that listen already; it must be made after what writes the rows of
  * jobs. */
 struct recount *recount_new(const struct recount_parts *parts);
 /* Names the host, and listens to the net and the loop from now on; before the first

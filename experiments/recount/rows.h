@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rows.h - figures of jobs, from their rows: counts, times, slowdown, who got what.
+ * rows.h - figures of jobs, from their rows: counts, times, slowdown, what each job got.
  */
 #ifndef EXPERIMENTS_RECOUNT_ROWS_H
 #define EXPERIMENTS_RECOUNT_ROWS_H

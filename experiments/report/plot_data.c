@@ -159,7 +159,7 @@ struct csv *plot_open(const struct plot_source *source, const char *table,
     return in;
 }
 
-/* Are these the cells that were kept last?  If they are others, they are kept. */
+/* Are these the cells that were kept last?  If not, they are kept. */
 static bool keep_cells(struct plot_trial *trial, const struct csv *in,
                        const size_t column[3])
 {

@@ -4,7 +4,7 @@
  *
  * One seed of the middle point; the baseline beside the other policy that is
  * cheapest per job there, or, if nothing costs anything, fastest.  Both panels
- * show the same window, as long as so many mean runs, in which the less busy of
+ * show the same window, as long as a number of mean runs, in which the less busy of
  * the two is busiest.
  */
 #include <math.h>

@@ -14,7 +14,7 @@ struct err;
 struct grid;
 
 /* Writes dir/report.html, one file with its pictures in it; an earlier one is replaced as a
- * whole.  `grid` is what summary.csv holds, for a caller who has it; or NULL.  False: err
+ * whole.  `grid` is what summary.csv holds, for a caller that has it; or NULL.  False: err
  * says why. */
 bool report_write(const char *dir, const struct grid *grid, struct err *err);
 

@@ -29,7 +29,7 @@ void html_fill(struct out *out, const char *page,
                const struct html_filler *filler);
 /* <TAG>text</TAG>; tag may have attributes: "td class=\"n\"". */
 void html_element(struct out *out, const char *tag, const char *text);
-/* Digits after the point that show so many significant ones. */
+/* Digits after the point that show `digits` significant ones. */
 int html_decimals(double value, int digits);
 /* "-" for NAN. */
 void html_number(char text[HTML_NUMBER_BYTES], double value, int decimals);

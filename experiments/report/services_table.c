@@ -19,7 +19,7 @@
 #define KEYS 3
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
-/* A figure is shown times `factor`, with so many significant digits; 0: whole
+/* A figure is shown times `factor`, with `digits` significant digits; 0: whole
  * numbers. */
 static const struct {
     const char *column, *title;

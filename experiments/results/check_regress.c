@@ -160,12 +160,12 @@ static const char *find_other_jobs(struct arena *arena, const struct regression 
         if (isnan(before) || isnan(now) || before == now)
             continue;
         return text_format(
-            arena, "the workload is another one: %.0f job%s in seed %u, and "
+            arena, "the workload differs: %.0f job%s in seed %u, and "
             "%.0f in the baseline", now, now == 1 ? "" : "s",
             r->before->seed[s], before);
     }
     if (fingerprints_differ(r->before->jobs, r->run->jobs, r->before->point[point], point))
-        return "the workload is another one: its jobs are not those of the baseline "
+        return "the workload differs: its jobs are not those of the baseline "
                "(`seed`, the workload or how jobs are drawn has changed); "
                "--update-baseline stores a new one";
     return NULL;

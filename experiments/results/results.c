@@ -3,7 +3,7 @@
  * results.c - the folder of results: what is ours in it, the trials that were
  * finished before, and what is left when all is done.
  *
- * What is ours in a folder is known by its name and its first line: tables begin
+ * Files of this program are known by their name and their first line: tables begin
  * with their header, .trials holds a mark.  Everything else is left alone, and a
  * link is never followed.  A run that begins (results_begin) takes the lock, then
  * looks whether all that it would replace is ours, and only then removes the tables
@@ -99,7 +99,7 @@ bool results_may_write(struct arena *arena, const struct folder *dir,
     if (!folder_holds(dir, kind->file) || csv_out_is_there(dir, kind))
         return true;
     err_set(err, ERR_IO, pos, "would be overwritten, and is not a table of this "
-            "program: its columns are others");
+            "program: its columns differ");
     return err_hint(err, "Choose another folder with -o, or move the file.");
 }
 

@@ -58,7 +58,7 @@ bool results_join(struct arena *arena, const char *dir, struct results *results,
 void results_recall(const struct results *results,
                     const struct experiment *experiment, struct runner_trial *trial);
 /* Writes all tables but checks.csv, from .trials and the results in memory, in the
- * order of trials, on so many threads. *grid becomes what summary.csv then says, so
+ * order of trials, on `threads` threads. *grid becomes what summary.csv then says, so
  * that whatever is made of the values is the same now and when the folder is read
  * again.  False: err says why. */
 bool results_write(struct arena *arena, const struct results *results,

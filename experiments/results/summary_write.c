@@ -23,7 +23,7 @@
 #include "sim/text/table.h"
 
 #define BLOCK_TRIALS 1024u              /* half a MB of rows */
-#define BLOCKS_MOST 16u                 /* at once: so many threads at most */
+#define BLOCKS_MOST 16u                 /* at once, so at most this number of threads */
 #define NAMES 3u                        /* columns before those of metrics */
 #define EXACT_NS (INT64_C(1) << 53)     /* below it each whole number is a double */
 
@@ -175,7 +175,7 @@ static void write_blocks(struct block *block, uint32_t count, struct out *out)
     }
 }
 
-/* Makes and writes rows, so many blocks at a time; so memory does not grow with the
+/* Makes and writes rows, BLOCKS_MOST blocks at a time; so memory does not grow with the
  * trials, and the bytes do not depend on the number of threads. */
 static void write_rows(const struct writing *w, uint32_t threads, struct out *out)
 {

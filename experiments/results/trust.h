@@ -63,7 +63,7 @@ struct trust_open {
     bool half;                  /* of a difference: they are equal on one side alone */
     bool cases;                 /* it is by cases, as if they were independent, and */
     double share;               /* ... of other seeds this share may differ; then the mean ... */
-    double below, above;        /* ... may be so much lower or higher, and of a difference */
+    double below, above;        /* ... may be lower or higher by, and of a difference */
     double percent_below, percent_above;    /* ... the percentage */
 };
 

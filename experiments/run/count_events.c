@@ -141,7 +141,7 @@ static void ends_begin(struct count_trial *t)
                          t->job[t->lease[i].job].gpus);
 }
 
-/* When so many GPUs are free if all end as expected, and how many more. */
+/* When that many GPUs are free if all end as expected, and how many more. */
 static int64_t promise(struct count_trial *t, uint32_t gpus, uint32_t *spare)
 {
     int64_t now = loop_now_ns(t->loop), at = now;

@@ -16,7 +16,7 @@ struct node_group;
 
 /* Returns all GPUs of the group, free. */
 struct count_places *count_places_new(struct arena *arena, const struct node_group *group);
-/* The lease, which has no GPUs, takes `gpus` of the free ones; at least so many are free. */
+/* The lease, which has no GPUs, takes `gpus` of the free ones; at least these are free. */
 void count_places_take(struct count_places *places, uint32_t lease, uint32_t gpus);
 /* Returns what the lease has, good until the next call. */
 const struct placement *count_places_of(struct count_places *places, uint32_t lease);

@@ -138,7 +138,7 @@ static void end_of_run(struct loop *loop, void *self, uint64_t arg)
  * the workload could not be read for PLACE_FGD, which knows the mix of jobs
  * beforehand.
  *
- * The order matters: whoever listens to the journal is made before the host, so
+ * The order matters: listeners of the journal are made before the host, so
  * that no fact is missed; the audit first, so that it hears a broken fact before
  * others work with it. */
 static bool build(struct trial *trial)

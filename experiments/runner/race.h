@@ -23,7 +23,7 @@ struct err;
 struct race {
     uint32_t candidates;
     uint32_t seeds;             /* the most that a candidate gets */
-    uint32_t keep;              /* the half that stays is at least so many; 0 is 1 */
+    uint32_t keep;              /* least number of candidates that stay; 0 is 1 */
     /* Runs seeds below `seeds` of the listed candidates, most of which ran before, and
      * stores a score of each, smaller being better; INFINITY: it is out.  False: err. */
     bool (*score)(void *self, const uint32_t *candidate, uint32_t count, uint32_t seeds,

@@ -91,7 +91,7 @@ static bool vary_range(struct findings *f, struct finding *finding, struct err *
     return true;
 }
 
-/* Sets the words at which the verdict is another one.  If a word cannot be judged,
+/* Sets the words at which the verdict differs.  If a word cannot be judged,
  * nothing is said of the input at all. */
 static void set_words(struct findings *f, struct finding *finding,
                       const struct judge_answer *answer)

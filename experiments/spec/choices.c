@@ -62,7 +62,7 @@ const struct conf_schema experiment_decide_schema =
 
 /* ---- options as policies ------------------------------------------------ */
 
-/* What is made of the options, one after the other. */
+/* The experiment that is made of the options, one after the other. */
 struct opening {
     struct arena *arena;
     const struct conf_node *policies;   /* the file's list */

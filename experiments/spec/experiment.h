@@ -182,7 +182,7 @@ struct experiment_options {
     const struct registry_guest *guest; /* policies that the caller brings; `written` is
                                            their name */
     size_t guest_count;
-    const struct isolate_fork *fork;    /* whom forks for trials are told; or NULL */
+    const struct isolate_fork *fork;    /* what hears of forks for trials; or NULL */
     /* One point alone, by its label, with these settings there: as if their keys
      * were swept too, and each had this one value.  `expect:` is not read.
      * NULL: all points, and no settings. */

@@ -139,7 +139,7 @@ const char *input_at(struct arena *arena, const struct input *input, double u)
     return quantity_at(arena, &input->range, &u, SAMPLE_STEP);
 }
 
-/* Of so many values the one in whose part of [0, 1] u lies; 1 is in the last part. */
+/* Of `values` values the one in whose part of [0, 1] u lies; 1 is in the last part. */
 static double find_part(double u, double values)
 {
     assert(u >= 0.0 && values >= 2.0);

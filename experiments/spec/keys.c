@@ -82,7 +82,7 @@ static const struct conf_field top_field[] = {
              "file or list of files that add to or override the catalogue, a "
              "later one an earlier one"),
     CONF_KEY("stalled_after", CONF_TIME, experiment_top, stalled_ns, "365d",
-             "a trial that is run until drained fails when for so long no job "
+             "time after which a trial that is run until drained fails, if no job "
              "came, ended or got further than before", .min = 3600, .max = 4e9),
     CONF_KEY("event_count_max", CONF_INT, experiment_top, event_count_max,
              "100000000000", "a trial with more events than this fails",
@@ -146,7 +146,7 @@ static const struct conf_field output_field[] = {
              "interval of timeline.csv; 0s: at most 400 of them",
              .max = 1e9),
     CONF_KEY("detail_seeds", CONF_TEXT, output_keys, detail_seeds, "1",
-             "phases, timeline and decisions of the first so many seeds, or of "
+             "number of seeds, from the first on, that phases, timeline and decisions are of, or "
              "all; jobs and summary are of all seeds anyway"),
 };
 

@@ -28,7 +28,7 @@ static const struct conf_field seeds_field[] = {
              "seeds after which the run ends all the same",
              .min = 2, .max = SEEDS_MOST),
     CONF_KEY("of", CONF_NODE, seeds_keys, of, CONF_ABSENT,
-             "list of the metrics that must be known so well; those of "
+             "list of the metrics that must be known to that width; those of "
              "expect if not given, or jct_mean_s and cost_usd"),
 };
 
@@ -68,7 +68,7 @@ static void add_metric(struct experiment_stop *stop, enum metric *list,
     list[stop->metric_count++] = metric;
 }
 
-/* Fills the metrics that must be known so well: those of `of`, or of the
+/* Fills the metrics that must be known to that width: those of `of`, or of the
  * expectations, or the two that every run has. */
 static bool read_metrics(struct arena *arena, const struct conf_node *of,
                          struct experiment *experiment, struct err *err)

@@ -28,10 +28,10 @@ struct trial_watch {
 /* The process of a trial that has one of its own. */
 struct trial_guest {
     bool apart;                 /* in a process of its own, which may have */
-    double memory_bytes;        /* so much memory; 0: as this one; */
-    int64_t event_limit_ns;     /* so much wall time for one event; CLOCK_NEVER_NS: any; */
-    int64_t time_limit_ns;      /* and so much in all; likewise */
-    const struct isolate_fork *fork;    /* whom forks are told; or NULL */
+    double memory_bytes;        /* most memory; 0: as this one; */
+    int64_t event_limit_ns;     /* most wall time for one event; CLOCK_NEVER_NS: any; */
+    int64_t time_limit_ns;      /* and most in all; likewise */
+    const struct isolate_fork *fork;    /* what hears of forks; or NULL */
 };
 
 /* Those of an experiment's trials. */

@@ -172,7 +172,7 @@ static const char *format_experiment(const struct start *start, const char *clus
         "# Run it: clustersim %s.yaml    Look a word up: clustersim explain WORD\n"
         "experiment: %s\n"
         "seed: 1\n"
-        "seeds: %-26d# the same jobs for every policy, drawn so many times\n"
+        "seeds: %-26d# how often jobs are drawn anew; each policy has the same ones\n"
         "cluster:%s\n"
         "workload:%s\n"
         "policies: [%s]\n"

@@ -90,7 +90,7 @@ static const struct conf_field validation_field[] = {
     CONF_KEY("every", CONF_INT, train_validation, every, "5",
              "generations between two validations", .min = 1, .max = 1e6),
     CONF_KEY("patience", CONF_INT, train_validation, patience, "4",
-             "so many validations without a better one end the training",
+             "validations in a row without a better one that end the training",
              .min = 1, .max = 1e6),
 };
 const struct conf_schema train_validation_schema =

@@ -126,7 +126,7 @@ static bool take_list(const struct training *t, const struct conf_node *list,
 }
 
 /* Takes over a state that was read.  It is refused where the inputs or the program
- * are others: the training would go on as one that nobody can repeat. */
+ * have changed: the training would go on as one that nobody can repeat. */
 static bool take_state(struct training *t, const struct conf_node *root,
                        struct err *err)
 {

@@ -29,7 +29,7 @@ struct candidate {
     uint32_t number;                /* of the experiment's policies */
     double score;                   /* less is better; 1: as the initial */
     uint32_t index;
-    uint32_t cells;                 /* the score is over so many */
+    uint32_t cells;                 /* cells that the score is over */
 };
 
 /* The objective of each trial of a batch, candidate by candidate and cell by cell,

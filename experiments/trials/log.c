@@ -56,7 +56,7 @@ static uint64_t padded(uint64_t bytes)
     return (bytes + STEP - 1) / STEP * STEP;
 }
 
-/* Returns storage of at least so many bytes.  What it held may move, and pointers
+/* Returns storage of at least that many bytes.  What it held may move, and pointers
  * into it are lost.  It grows by half more than is asked, so that many small calls
  * cost little. */
 static char *reserve(struct log_buffer *buffer, size_t bytes)

@@ -18,7 +18,7 @@
 
 /* Bytes on their way to a file or from it; the storage is used again. */
 struct log_buffer {
-    char *bytes;                /* the owner's, who returns it with free() */
+    char *bytes;                /* the owner returns it with free() */
     size_t room;
 };
 

@@ -3,7 +3,7 @@
  * alias.c - other names of entries, and what a wrong name meant.
  *
  * Two names are one if they differ only in case, in blanks, - and _, in a
- * vendor's words in front (as nvidia-smi prints them), in who published a
+ * vendor's words in front (as nvidia-smi prints them), in the publisher of a
  * model (meta-llama/...), or in an ending such as -Instruct, which says how
  * it was tuned and not what it is.
  *

@@ -6,7 +6,7 @@
  * first named them; names are few, and are searched one by one.
  *
  * Every `_at` takes an index below its `_count`. An index is good for the life
- * of the catalogue and is the entry's own `index`. What is returned is the
+ * of the catalogue and is the entry's own `index`. The returned value is the
  * catalogue's.  A search by name costs O(entries); results of it are kept by
  * those who need it often.
  */

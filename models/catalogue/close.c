@@ -193,7 +193,7 @@ static bool close_link(struct link_form *form, struct err *err)
     }
 
     link->latency_s = link->latency_us * 1e-6;
-    /* A line through both figures of a datasheet: 4 KiB at so many a second,
+    /* A line through both figures of a datasheet: 4 KiB at `read_iops`,
      * and long files at the sustained rate. */
     if (link->read_iops > 0.0)
         link->access_s = fmax(0.0, 1.0 / link->read_iops -

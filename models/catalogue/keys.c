@@ -38,7 +38,7 @@ const char *const price_kind_choices[] = {
     KEY("aliases", CONF_NODE, form_, head.aliases, \
         "other names of it, in any case: [NAME, ...]"), \
     KEY("families", CONF_NODE, form_, head.families, \
-        "names that say too little, for others have them too: [NAME, ...]")
+        "names that other entries have, too, so that they name none of them: [NAME, ...]")
 #define PEAK(key_, p_) \
     KEY(key_, CONF_FLOPS, gpu_form, gpu.flops_peak[p_], \
         "dense peak rate in " key_)

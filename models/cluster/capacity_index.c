@@ -5,7 +5,7 @@
  * An index holds, for one unit, the nodes of each group that have room for at
  * least one, in the order (capacity, number) of a rank tree.  Changes of the
  * cluster are written into one list for all indexes; each index remembers how
- * far it has read.  Computing a capacity is the caller's, who knows the rule.
+ * far it has read.  The caller, which knows the rule, computes capacities.
  */
 #include "models/cluster/capacity_index.h"
 

@@ -230,7 +230,7 @@ static inline bool gpus_free(const struct cluster *cluster,
                : (share->gpu_mask & ~cluster->free_mask[share->node]) == 0;
 }
 
-/* Counts a GPU more (1) or less (-1) of those with so many free thousandths. */
+/* Counts a GPU more (1) or less (-1) of those with `left` free thousandths. */
 static void count_left(struct cluster_parts *parts, uint32_t left, int sign)
 {
     uint32_t i = left % GPU_MILLI;
@@ -330,7 +330,7 @@ static inline bool is_bare(const struct cluster *cluster,
            cluster->parts == NULL && cluster->spares == NULL;
 }
 
-/* The same as move_any(), in fewer steps, of a share that is_bare(). */
+/* Does what move_any() does, in fewer steps, for a share that is_bare(). */
 static inline void move_bare(struct cluster *cluster, const struct share *share,
                              uint32_t g, int sign)
 {

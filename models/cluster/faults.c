@@ -31,7 +31,7 @@ static const struct conf_field faults_fields[] = {
              "watched in all, those without a fault too; 0: those of the file",
              .max = 1e6),
     CONF_KEY("from", CONF_TIME, faults_keys, from_ns, "0s",
-             "so long after the file's time 0 the run begins", .max = 1e10),
+             "time of the file at which the run begins, counted from its time 0", .max = 1e10),
 };
 const struct conf_schema faults_schema =
     CONF_SCHEMA("cluster.failures.trace",

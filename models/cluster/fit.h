@@ -85,7 +85,7 @@ static inline bool fit_allows(const struct fit_want *want, uint32_t group, uint3
 bool fit_find(const struct cluster *cluster, enum fit_rule rule,
               const struct fit_want *want, struct share *share,
               uint32_t share_max, struct placement *out);
-/* Returns how many of the cores of a want without GPUs lie on a node with so many
+/* Returns how many of the cores of a want without GPUs lie on a node with that number of
  * free cores and bytes: each brings its part of the memory. */
 uint32_t fit_cores_max(const struct fit_want *want, uint32_t cores, int64_t memory_bytes);
 

@@ -24,7 +24,7 @@ struct survey {
     uint32_t cap_max, free_max, cap_min_holding, seats_above;
 };
 
-/* Adds so many seats that are alike. */
+/* Adds `count` equal seats. */
 static void add_seats(struct survey *sum, const struct fit_seat *seat,
                       uint64_t count, uint32_t threshold, uint32_t cap_min)
 {

@@ -65,7 +65,7 @@ static inline bool fit_group_matches(const struct fit_hunt *hunt,
     return !hunt->bare_nodes || group->gpus == 0;
 }
 
-/* Returns the bytes of so many units, rounded up once for all of them. */
+/* Returns the bytes of `units` units, rounded up once for all of them. */
 static inline int64_t fit_memory_of(const struct fit_hunt *hunt, uint32_t units)
 {
     uint64_t parts = hunt->memory_parts;

@@ -49,7 +49,7 @@ static inline uint32_t free_index_cores_class(uint32_t cores)
     return cores == 0 ? 0 : 32 - (uint32_t)__builtin_clz(cores);
 }
 
-/* Could cores or memory limit a request on a node with so many free GPUs? */
+/* Could cores or memory limit a request on a node with `gpus` free GPUs? */
 static inline bool free_index_is_short(const struct group_index *room,
                                        uint32_t gpus,
                                        const struct node_free *node)

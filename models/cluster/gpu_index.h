@@ -42,7 +42,7 @@ void gpu_index_init(struct gpu_index *room, struct arena *arena, uint32_t node_c
  * GPU_INDEX_NONE: there is none. */
 uint32_t gpu_index_next(const struct gpu_index *room, uint32_t node, uint64_t counts);
 
-/* The same for any number of free GPUs; mostly the next node has some. */
+/* Returns the first node from `node` on with any free GPU; mostly it is the next one. */
 static inline uint32_t gpu_index_next_any(const struct gpu_index *room, uint32_t node)
 {
     if (node < room->node_count) {

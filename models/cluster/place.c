@@ -140,7 +140,7 @@ static void shuffle_nodes(struct placer *placer)
         placer->place_of[placer->order[i]] = i;
 }
 
-/* Returns how many items with a number for each node fit into so many cells. */
+/* Returns how many items with a number for each node fit into `cells` cells. */
 static uint32_t items_max(uint32_t cells, uint32_t nodes, uint32_t most)
 {
     assert(nodes > 0);

@@ -73,7 +73,7 @@ struct place_search {
     struct place_task task;       /* of one node */
     int64_t memory_bytes;
     uint64_t types;             /* mask of the types that may be used */
-    uint32_t gpus_exact;        /* nodes of so many GPUs only; 0: any */
+    uint32_t gpus_exact;        /* only nodes with this number of GPUs; 0: any */
     struct kept_task *kept;     /* NULL: not kept */
     uint32_t chosen;            /* of placer->chosen, spoken for */
 };

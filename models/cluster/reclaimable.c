@@ -37,7 +37,7 @@ static struct node_free free_now(const struct cluster *cluster, uint32_t node)
     };
 }
 
-/* What is free of a node has changed: the index follows. */
+/* The free GPUs of a node have changed: the index follows. */
 static void move_node(struct reclaimable *spare, uint32_t node,
                       const struct node_free *before, const struct node_free *now)
 {

@@ -64,17 +64,17 @@ static const struct conf_field rented_fields[] = {
              "of scale: forecast: probability that the nodes ahead suffice for "
              "the jobs that come while a node starts (assumption)", .max = 0.9999),
     CONF_KEY("wait", CONF_TIME, rented_keys, wait_ns, "0s",
-             "an ask waits so long until nodes are ordered for it",
+             "how long an ask waits before nodes are ordered for it",
              .max = 100 * DAY_S),
     CONF_KEY("keep", CONF_TIME, rented_keys, keep_ns, "10min",
-             "a node without a lease is given back after so long, 1s at least (assumption: "
+             "time without a lease after which a node is given back, 1s at least (assumption: "
              "the default of Kubernetes' cluster autoscaler)",
              .max = 100 * DAY_S),
     CONF_KEY("billing", CONF_CHOICE, rented_keys, billing, "second",
              "each rental is billed in whole seconds, minutes or hours",
              .choices = billing_choices),
     CONF_KEY("least", CONF_TIME, rented_keys, least_ns, "60s",
-             "and for so long at least (AWS and GCP: a minute)", .max = DAY_S),
+             "least time that each rental is billed for (AWS and GCP: a minute)", .max = DAY_S),
     CONF_KEY("reclaim", CONF_TIME, rented_keys, mtbf_ns, CONF_ABSENT,
              "spot: mean time until a rented node is taken away",
              .min = 1, .max = 1e10),

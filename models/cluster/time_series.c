@@ -44,9 +44,9 @@ static const struct conf_field time_series_fields[] = {
              "time 0: the first point of all series, or the file's own zero",
              .choices = origin_choices),
     CONF_KEY("from", CONF_TIME, time_series_keys, from_ns, "0s",
-             "so long after time 0 the run begins", .max = 1e10),
+             "time of the series at which the run begins, counted from time 0", .max = 1e10),
     CONF_KEY("repeat", CONF_TIME, time_series_keys, repeat_ns, CONF_ABSENT,
-             "it begins anew so often, as 24h", .min = 1, .max = 1e10),
+             "period after which it begins anew, as 24h", .min = 1, .max = 1e10),
     CONF_KEY("after", CONF_CHOICE, time_series_keys, after, "error",
              "behind the last point: a run fails (arrivals end), or the last value is held "
              "(counted in series_held_s)", .choices = after_choices),

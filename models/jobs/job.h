@@ -105,8 +105,8 @@ struct job_form {
     uint32_t role_count, phase_count;
     struct role_spec role[FORM_ROLES_MAX];
     struct phase_spec phase[FORM_PHASES_MAX];
-    uint32_t round_steps;       /* a round of the phases stands for so many steps of
-                                   training; 0: for one */
+    uint32_t round_steps;       /* steps of training that a round of the phases stands
+                                   for; 0: one */
 };
 
 struct job_request {
@@ -157,7 +157,7 @@ const struct phase_law *phase_law_usual(const struct phase_spec *phase);
 struct role_load {
     double bytes, part;
 };
-/* Returns it for so many nodes, on GPUs or on cores.  first: the job has kept nothing that
+/* Returns it for `nodes` nodes, on GPUs or on cores.  first: the job has kept nothing that
  * it did, so that what training makes is not there yet. */
 struct role_load job_role_load(const struct role_spec *role, bool first, bool gpus,
                                uint32_t nodes);

@@ -209,7 +209,7 @@ static double time_two_levels(enum comm_op op, const struct gang *gang,
     return across + time_inside(op, gang, local, bytes);
 }
 
-/* Members of a group are `stride` GPUs apart: so many of them share a node. */
+/* Members of a group are `stride` GPUs apart, which decides how many share a node. */
 double comm_strided_s(enum comm_op op, const struct gang *gang, uint32_t n,
                       uint32_t stride, double bytes)
 {

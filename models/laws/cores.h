@@ -19,8 +19,8 @@ struct gang;
 /* True: the gang has no GPUs, and cores whose rate for that precision and whose
  * bandwidth are known. */
 bool cores_can(const struct gang *gang, enum precision precision);
-/* Returns the seconds of so many operations on weights of that precision, beside
- * which so many bytes cross memory. */
+/* Returns the seconds of `flops` operations on weights of that precision, beside
+ * which `bytes` bytes cross memory. */
 double cores_s(const struct gang *gang, enum precision precision, double flops,
                double bytes);
 /* Return what train_step() and forward_step() do.  `mfu` and `hfu` are 0: the
@@ -34,7 +34,7 @@ struct step_time cores_forward_step(const struct llm *llm,
                                     double tokens);
 /* Returns what training needs of host memory: all of it in one place. */
 struct memory_need cores_train_memory(const struct train_shape *shape);
-/* Returns how many responses of that context an engine with so many bytes of
+/* Returns how many responses of that context an engine with `host_bytes` of
  * host memory holds beside the weights; 0: none. */
 double cores_batch_max(const struct llm *llm, enum precision precision,
                        double context_tokens, double host_bytes);

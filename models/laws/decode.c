@@ -37,12 +37,12 @@
 #define LAYER_S 12e-6
 /* Further kernels of a layer that scale activations to 8 or 4 bits. */
 #define SCALE_S 6e-6
-/* The same where the host launches every kernel: it overlaps with the GPU,
+/* Times where the host launches every kernel: it overlaps with the GPU,
  * and either waits for the other now and then. */
 #define EAGER_LAYER_S 0.345e-3
 #define EAGER_SEQUENCE_S 0.3e-3
 /* A prefill of an eager engine takes longer by each pair of tokens (a mask of
- * the whole batch, not divided by tensor parallelism), among so many at once. */
+ * the whole batch, not divided by tensor parallelism), of this many tokens at once. */
 #define EAGER_PAIR_S 1.2e-8
 #define EAGER_TOKENS 4608.0
 #define EAGER_PREFILL_LAYER_S 0.6e-3

@@ -27,7 +27,7 @@
 #define TRAIN_TOUCHES 14.0
 #define EAGER_TOUCHES 5.0
 #define ENGINE_TOUCHES 2.0
-/* The same of a row of a table: read, written out, read; its gradient written
+/* Touches of a row of a table: read, written out, read; its gradient written
  * and read, the row read and written. */
 #define TABLE_TRAIN_TOUCHES 7.0
 #define TABLE_TOUCHES 3.0
@@ -87,7 +87,7 @@ static const struct touches by_layers = { 1.0, EAGER_TOUCHES, TABLE_TOUCHES };
 static const struct touches by_engine = { 1.0, ENGINE_TOUCHES,
                                           TABLE_TOUCHES };
 
-/* Arithmetic and memory traffic of so many samples, one after the other:
+/* Arithmetic and memory traffic of `samples` samples, one after the other:
  * kernels of small layers do not overlap. */
 static double time_work(const struct net *net, enum precision precision,
                         const struct gpu_type *gpu, double samples,

@@ -26,7 +26,7 @@ double offload_update_s(const struct gang *gang, double params);
 double offload_add_s(const struct gang *gang, double params);
 /* Returns what of `host_s` a backward pass of that length does not hide. */
 double offload_exposed_s(double host_s, double backward_s);
-/* Returns the bytes of host memory for so many parameters. */
+/* Returns the bytes of host memory for `params` parameters. */
 double offload_host_bytes(double params);
 
 #endif

@@ -42,7 +42,7 @@ extern const struct conf_schema outage_schema;
 bool outage_read(const struct conf_node *conf, struct outage_spec *spec,
                  struct err *err);
 
-/* Returns failures per second of so many GPUs, nodes and switches. */
+/* Returns failures per second of that number of GPUs, nodes and switches. */
 double outage_hardware_per_s(const struct outage_spec *spec, double gpus,
                              double nodes, double switches);
 /* Returns the mean seconds until a job on that hardware is interrupted;

@@ -36,7 +36,7 @@ void renewal_init(struct renewal *r, renewal_survival_fn *survival,
     }
 }
 
-/* Linear between grid points; the horizon where so many ends never come. */
+/* Linear between grid points; the horizon where that number of ends never comes. */
 double renewal_time(const struct renewal *r, double ends)
 {
     assert(r && ends >= 0.0);
@@ -51,7 +51,7 @@ double renewal_time(const struct renewal *r, double ends)
     return (k - 1 + fmin(fmax(part, 0.0), 1.0)) * r->step;
 }
 
-/* What is younger than `since` began at the end of another: the sum over those
+/* A life that is younger than `since` began at the end of another: the sum over those
  * ends of value(age at `since`), and value(since) for the first. */
 typedef double value_fn(const struct renewal *r, double age, double x);
 

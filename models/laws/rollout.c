@@ -151,7 +151,7 @@ static void fill_drain(struct rollout_plan *plan, const struct drain *d)
     }
 }
 
-/* A replica of so many tokens more than the mean takes so much longer: standard
+/* A replica with more tokens than the mean takes longer in proportion: standard
  * deviation of its time, with the lengths it was given. */
 static double spread_s(const struct rollout_plan *plan, const struct drain *d)
 {

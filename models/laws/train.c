@@ -183,7 +183,7 @@ static double exchange_s(const struct train_shape *shape,
 }
 
 /* Activations and their gradients that leave a node for other stages, in the busier
- * direction.  Each GPU at an edge sends its part of what it works on; so many are there as
+ * direction.  Each GPU at an edge sends its part of what it works on; there are as many as
  * the node has, or as a stage has.  A node with stages on both sides sends activations to
  * one and gradients to the other.  Where there are two nodes or two stages, each sends to
  * one side alone, but for chunks of a stage (vp), of which the first follows on the last. */

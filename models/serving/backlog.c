@@ -2,7 +2,7 @@
 /*
  * backlog.c - a mass of requests that wait, in the order in which they came.
  *
- * A ring of parts, as note.c has one of requests: so many that came evenly in a
+ * A ring of parts, as note.c has one of requests: a number that came evenly in a
  * span of time.  It owns its parts; service_backlog_free() returns them.
  */
 #include <assert.h>

@@ -30,7 +30,7 @@
 
 static void finish_work(struct loop *loop, void *self, uint64_t arg);
 
-/* Blocks of the KV cache that so many tokens take, the last one perhaps
+/* Blocks of the KV cache that `tokens` tokens take, the last one perhaps
  * partly. */
 static uint32_t count_blocks(uint32_t tokens)
 {
@@ -110,7 +110,7 @@ static uint32_t admit_waiting(struct replica *r)
     return tokens;
 }
 
-/* Blocks that the batch would hold after so many more steps. */
+/* Blocks that the batch would hold after `steps` more steps. */
 static uint64_t blocks_after(const struct replica *r, uint32_t steps)
 {
     uint64_t blocks = 0;
@@ -276,7 +276,7 @@ static void start_work(struct replica *r)
     service_note_work(r);
 }
 
-/* Those of [from, to) have so many tokens more; those that are done leave, the
+/* Those of [from, to) have `tokens` more tokens; those that are done leave, the
  * others keep their order. */
 static void advance_batch(struct replica *r, uint32_t from, uint32_t to,
                           uint32_t tokens)

@@ -22,7 +22,7 @@
 #include "sim/stats/tally.h"
 
 #define SAMPLES 1e6             /* all requests of a service that has fewer, ... */
-#define SAMPLE_REQUESTS 100.0   /* ... one in so many at least */
+#define SAMPLE_REQUESTS 100.0   /* ... at least one request of this number */
 #define ROUNDS 60               /* of a fixed point: it converges by halves */
 #define DRAWS 256               /* for mean lengths */
 #define KINDS_MAX 32            /* of replicas that are told apart: one of each pool */
@@ -86,7 +86,7 @@ struct generating {
     double ttft_s, tpot_s;
 };
 
-/* Seconds between two tokens of a response, with so many at once. */
+/* Seconds between two tokens of a response, `at_once` being generated. */
 static double time_token(const struct replica *r, double at_once)
 {
     assert(at_once >= 0.0);
@@ -428,7 +428,7 @@ void service_mass_begin(struct service *s)
             LOOP_RANK_ARRIVAL, run_tick, s, 0);
 }
 
-/* What is at work in the sample is answered before it is counted. */
+/* Requests of the sample that are at work are answered before they are counted. */
 static void end_sample(struct service *s, struct service *sampled)
 {
     assert(sampled->parts.loop != s->parts.loop);

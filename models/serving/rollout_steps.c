@@ -19,7 +19,7 @@
 #include "sim/event/loop.h"
 
 #define ARENA_BLOCK_BYTES ((size_t)1 << 16)
-/* Prompts are computed beside decoding, so many tokens a step in all: what vLLM
+/* Prompts are computed beside decoding, up to this number of tokens a step in all: what vLLM
  * takes by default where throughput counts (max_num_batched_tokens). */
 #define CHUNK_TOKENS 8192u
 #define SLOTS_MAX 1e6
@@ -55,7 +55,7 @@ static uint32_t count_known(const struct rollout_shape *s)
                                                    s->responses_per_prompt)));
 }
 
-/* Of responses that began so many rounds ago, those that are not done, with
+/* Of responses that began some rounds ago, those that are not done, with
  * the part that is due now. */
 static bool next_response(void *self, struct request *out)
 {

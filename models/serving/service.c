@@ -294,7 +294,7 @@ static struct replica *least_needed(struct service *s, enum serve_side side)
     return best;
 }
 
-/* Starts or drains replicas until a side has so many. */
+/* Starts or drains replicas until a side has `want`. */
 static void scale_to(struct service *s, enum serve_side side, uint32_t want)
 {
     assert(side < SERVE_SIDES);

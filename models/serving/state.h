@@ -2,12 +2,12 @@
 /*
  * state.h - the state of a service, for the files of this room only.
  *
- * The files in layers; none calls a later one: note.c (queues and counters),
- * backlog.c (a mass that waits), least.c (who has the least to do), expire.c (who gave
- * up), batch.c and generate.c (how a replica works), mass.c, route.c, deliver.c (requests
- * to replicas), scale.c, service.c (arrivals, the coming and going of replicas), sampled.c
- * (a service that stands for a mass).  The calls in the other direction are the function
- * pointers `emptied` and `run`.
+ * The files in layers; none calls a later one: note.c (queues and counters), backlog.c (a
+ * mass that waits), least.c (the replica with the least to do), expire.c (requests that
+ * gave up), batch.c and generate.c (how a replica works), mass.c, route.c, deliver.c
+ * (requests to replicas), scale.c, service.c (arrivals, the coming and going of
+ * replicas), sampled.c (a service that stands for a mass).  The calls in the other
+ * direction are the function pointers `emptied` and `run`.
  */
 #ifndef MODELS_SERVING_STATE_H
 #define MODELS_SERVING_STATE_H
@@ -94,7 +94,7 @@ struct service_mass {
     double served, dropped;     /* in all */
     double per_s;               /* recent rate of service */
     double at_work;             /* requests in replicas that keep up */
-    double every;               /* one of so many requests is drawn */
+    double every;               /* one of this number of requests is drawn */
     double due;                 /* fraction of a sample carried over; < 1 */
     double drop_due;            /* requests that the sample dropped, not counted yet */
     uint64_t samples, kept;
@@ -211,7 +211,7 @@ void service_mass_end(struct service *service);
 /* backlog.c.  Times are seconds since the start. */
 void service_backlog_add(struct backlog *backlog, double from_s, double until_s,
                          double requests);
-/* Returns when the request came that has so many ahead of it. */
+/* Returns when the request came that has `ahead` requests before it. */
 double service_backlog_came_s(const struct backlog *backlog, double ahead);
 /* Takes those off that came first. */
 void service_backlog_take(struct backlog *backlog, double requests);

@@ -46,7 +46,7 @@ struct need {
     uint64_t groups;
     uint32_t gpus, spare;
     struct cs_part part;        /* below 1000 thousandths: of one GPU; then */
-    struct cs_part beside;      /* .. so much is left beside it, at best */
+    struct cs_part beside;      /* .. what is left beside it, at best */
 };
 
 /* What the head was promised: its start, from now on, and what it leaves over then. */
@@ -112,7 +112,7 @@ static bool easy_leaves(const struct cs_host *host, const struct cs_task *task,
     return true;
 }
 
-/* May a task take so many thousandths of cores, and run on when the head starts? */
+/* May a task take `milli` thousandths of cores, and run on when the head starts? */
 static bool easy_leaves_cores(const struct cs_host *host, const struct cs_task *task,
                               int64_t milli, const struct promise *promise)
 {

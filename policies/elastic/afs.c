@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * afs.c - apathetic future share: GPUs one by one, to the shorter job unless
- * the longer gains so much more that both are better off.
+ * the longer gains enough that both are better off.
  *
  * Hwang, Kim, Kim, Shin and Park, "Elastic Resource Sharing for Distributed
  * Deep Learning", NSDI 2021 (AFS-L).  Of two jobs a, b of which a would end
@@ -58,7 +58,7 @@ static uint32_t afs_next_size(struct cs_host *host, void *self, uint32_t i, uint
     return size * job->milli;
 }
 
-/* What is left of a job without GPUs stays so. */
+/* The remaining work of a job without GPUs does not change. */
 static void afs_submitted(void *self, struct cs_host *host, struct job_id id)
 {
     struct afs *afs = self;

@@ -62,7 +62,7 @@ struct ef_item {
 
 /* How far a fill has come. */
 struct ef_fill {
-    uint32_t none;              /* so many slots from the first have no free GPU */
+    uint32_t none;              /* slots from the first one on that have no free GPU */
     bool rises;                 /* no slot has fewer free GPUs than one before it */
 };
 
@@ -212,7 +212,7 @@ static void ef_ended(void *self, struct cs_host *host, struct job_id id)
 
 /* ---- sizes ---- */
 
-/* The largest size up to so many GPUs, and the speed on it; 0: there is none. */
+/* The largest size up to `gpus`, and the speed on it; 0: there is none. */
 static uint32_t ef_size_below(const struct ef *ef, struct cs_host *host,
                               const struct ef_job *job, uint32_t gpus, double *speedup)
 {
@@ -227,7 +227,7 @@ static uint32_t ef_size_below(const struct ef *ef, struct cs_host *host,
     return i ? curve->size[i - 1] : 0;
 }
 
-/* The next size above so many GPUs, and the speed on it; 0: there is none. */
+/* The next size above `gpus`, and the speed on it; 0: there is none. */
 static uint32_t ef_size_above(const struct ef *ef, struct cs_host *host,
                               const struct ef_job *job, uint32_t gpus, double *speedup)
 {
@@ -267,7 +267,7 @@ static void ef_take(struct ef *ef, uint32_t from, uint32_t to, uint64_t milli)
         ef->at.rises = false;
 }
 
-/* Has a job with that speed in all of so many slots ended, and in which?  False: that
+/* Has a job with that speed in all of `slots` slots ended, and in which?  False: that
  * is too close to the end of a slot to be known without adding slot by slot. */
 static bool ef_is_clear(double left_s, double slot_s, double slots, double *ends)
 {
@@ -638,7 +638,7 @@ static const struct cs_param params[] = {
     { "slot", CS_PARAM_TIME, offsetof(struct ef, slot_ns), 1, 1e6, "60s",
       "shares are planned in slots of this length" },
     { "slots_max", CS_PARAM_INT, offsetof(struct ef, slots_max), 1, 1000000,
-      "2000", "so many slots ahead: later deadlines count as the last" },
+      "2000", "slots that are planned ahead: later deadlines count as the last" },
     { "slack", CS_PARAM_FRACTION, offsetof(struct ef, slack), 0, 0.9, "5%",
       "of the time to a deadline that is kept for restarts" },
 };

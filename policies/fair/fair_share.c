@@ -11,7 +11,7 @@
  * What a tenant has used grows by the GPUs that it holds; how much it is, but
  * for rounding, is known without a look at its jobs.  They are summed up, one
  * by one in the order in which they began, only where two tenants may have used
- * as much.  A decision looks at every tenant of whom something waits.
+ * as much.  A decision looks at every tenant with a waiting job.
  */
 #include <math.h>
 
@@ -215,7 +215,7 @@ static double fair_share_used(const struct fair_share *fair,
 
 /* ---- heaps ----------------------------------------------------------------- */
 
-/* Of those as low, who is not known to the end comes first. */
+/* Of those as low, the tenant that is not known to the end comes first. */
 static bool fair_share_sooner(const struct fair_next *a,
                               const struct fair_next *b)
 {

@@ -7,7 +7,7 @@
  * job's finish-time fairness is rho = T_shared / T_independent: how long it will
  * have taken, over its time alone in the cluster times the mean number of jobs
  * while it was there.  When leases run out their GPUs are offered to the worst
- * part of the jobs, 1 - `f` of them; each bids what rho would be with so many
+ * part of the jobs, 1 - `f` of them; each bids what rho would be with a number of
  * GPUs, and the auction takes the bids of the largest product of 1 / rho (Nash
  * welfare, Cole, Gkatzelis and Goel 2013), which is exact here, by dynamic
  * programming over GPUs.  What nobody won goes to the others, at random.
@@ -67,7 +67,7 @@ struct themis {
     bool free;                  /* somebody came or ended since the last auction */
 };
 
-/* Counts who was there. */
+/* Counts the jobs that were there. */
 static void pass_time(struct themis *t, const struct cs_host *host)
 {
     double s = 1e-9 * (double)(cs_now_ns(host) - t->last_ns), more = s * t->count;
@@ -268,7 +268,7 @@ static void choose_offered(struct themis *t)
         t->job[t->rank[i].job].offered = i < most;
 }
 
-/* What is best with this bid as well, by how many GPUs there are. */
+/* The best value that this bid, too, allows, by how many GPUs there are. */
 static void fill_row(const struct themis_bid *bid, const double *before,
                      uint32_t columns, double *best, uint8_t *chosen)
 {

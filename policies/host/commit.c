@@ -238,7 +238,7 @@ static uint32_t room_now(const struct cs_host *host)
     return free > host->turn->withheld_gpus ? free - host->turn->withheld_gpus : 0;
 }
 
-/* Does a task want more whole GPUs than `room`?  If so many are free in all, its form is
+/* Does a task want more whole GPUs than `room`?  If that many are free in all, its form is
  * known to be full. */
 static bool wants_more(struct cs_host *host, uint32_t i, uint32_t room)
 {
@@ -317,7 +317,7 @@ static void begin_choices(struct cs_host *host)
                         gpus_of(host, host->turn->instant[i]));
 }
 
-/* Returns when so many GPUs would be free, if all that runs ends as expected; for none:
+/* Returns when that number of GPUs would be free, if all that runs ends as expected; for none:
  * now, though what keeps its turn may wait for cores. */
 static int64_t expected_room(struct cs_host *host, uint32_t gpus)
 {

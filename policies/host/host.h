@@ -84,7 +84,7 @@ bool host_verdict(const struct cs_host *host, struct err *err);
 /* Returns what was counted since the host was made; it changes as the run goes on. */
 const struct host_counts *host_counts(const struct cs_host *host);
 
-/* Returns what is known of a job, for those who listen.  One that has ended is
+/* Returns what is known of a job, for listeners.  One that has ended is
  * known while its end is told and until the policy has decided on it; then it is
  * forgotten, and must not be asked for. */
 const struct host_job *host_job(const struct cs_host *host, struct job_id id);

@@ -5,15 +5,15 @@
  * Where jobs that run have lines of different slope they cross each other all
  * the time, which means nothing while none of them must stop.  So those of as
  * many GPUs, whose lines have one slope, are a list of their own, a lane, and
- * those that wait another; in each of them nothing moves.  Who goes before
- * whom in another is asked for only where GPUs run out: what a deal costs
+ * those that wait another; in each of them nothing moves.  The order of two jobs
+ * of different lanes is asked for only where GPUs run out: what a deal costs
  * grows with the number of sizes and with the jobs that it starts and stops, at
  * most as many besides as the largest has GPUs, not with those that run.
  *
  * All lists merged by stands_before() are the one list that deal.c would
- * have.  Of equal keys its sort leaves in front who was in front in the last
- * deal.  Lines of different slope that meet now were apart then: whose rises
- * more was below.
+ * have.  Of equal keys its sort leaves in front the job that was in front in the last
+ * deal.  Lines of different slope that meet now were apart then: the steeper
+ * one was below.
  */
 #include <assert.h>
 #include <math.h>
@@ -36,8 +36,8 @@
 struct lane {                   /* all of them run */
     struct order order;
     uint32_t gpus;
-    uint32_t done, upto;        /* so many are dealt with, so many will be; */
-    uint32_t last, look;        /* the last of these, so many to look at */
+    uint32_t done, upto;        /* how many are dealt with, and will be; */
+    uint32_t last, look;        /* the last of these, how many to look at */
 };
 
 struct host_lanes {
@@ -112,7 +112,7 @@ static bool will_stand_before(void *owner, uint32_t a, uint32_t b)
     return of_a < of_b || (!(of_b < of_a) && stands_before(host, a, b));
 }
 
-/* Returns the lane of jobs for so many GPUs; NULL: there are too many lanes. */
+/* Returns the lane of jobs for that number of GPUs; NULL: there are too many lanes. */
 static struct lane *lane_of(struct cs_host *host, uint32_t gpus)
 {
     assert(gpus > 0);
@@ -224,7 +224,7 @@ bool host_lanes_begin(struct cs_host *host)
         host->deals->left[i].came_ns = host->deals->left[i].changed_ns = -1;  /* before */
         put(host, i, host->deals->left[i].runs, NULL);
     }
-    overtake(host, &lanes->waiting);    /* who owes goes back */
+    overtake(host, &lanes->waiting);    /* a job that owes goes back */
     host->deals->deals = 0;
     lanes->dealt_ns = host_now(host) - 1;
     lanes->on = true;
@@ -343,7 +343,7 @@ static void deal_in_lanes(struct cs_host *host)
 
 /* ---- lanes up to date ---- */
 
-/* Those that started or stopped, in the order of the deal: of equal keys who
+/* Those that started or stopped, in the order of the deal: of equal keys the job that
  * comes later goes behind. */
 static void change_lanes(struct cs_host *host)
 {

@@ -76,7 +76,7 @@ static void take_news(struct cs_host *host)
 /* ---- from one list to the other ---- */
 
 /* Where jobs that run have lines of different slope they cross each other
- * without end, though it matters only who crosses one that waits: while few
+ * without end, though only crossings with one that waits matter: while few
  * wait, and there are no lanes, a look at all costs less. */
 #define FEW_WAIT 2u             /* times those that run */
 #define MANY_WAIT 6u
@@ -135,7 +135,7 @@ static void turn_over(struct cs_host *host)
     assert(host->deals->lefts == NULL);
 }
 
-/* All keys are others.  They are sorted as numbers: a comparison that asks for
+/* All keys have changed.  They are sorted as numbers: a comparison that asks for
  * the keys of both costs three times as much. */
 static void sort_anew(struct cs_host *host)
 {

@@ -5,7 +5,7 @@
  *
  * The plan is a list of steps by time (steps.h).  A level belongs to a number
  * of GPUs that a policy searched for.  It lists the holes: the longest
- * stretches of time in which so many GPUs are free (holes.h).  So a search
+ * stretches of time in which a number of GPUs is free (holes.h).  So a search
  * looks at blocks of holes, and a reservation at blocks of steps and at the
  * holes that it opens or closes.
  *

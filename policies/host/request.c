@@ -4,7 +4,7 @@
  * release and stop.
  *
  * Every request is checked and answered by a verdict, and every request, done
- * or refused, is told to whoever records decisions.
+ * or refused, is told to the recorder of decisions.
  *
  * The path of a start: is the task live, has the want a shape that the role can
  * have, is there room (a search of the cluster), and then the grant.  Nothing is

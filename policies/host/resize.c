@@ -79,7 +79,7 @@ static bool find_other_place(struct cs_host *host,
     return found && !is_same_placement(out, &lease->pub.placement);
 }
 
-/* Returns CS_DONE if a lease may change to so many GPUs, else why not: it is
+/* Returns CS_DONE if a lease may change to that number of GPUs, else why not: it is
  * leaving; it serves, shares its GPUs, or is idle between phases; or its role
  * cannot have that size. */
 static enum cs_verdict may_change(const struct cs_host *host,

@@ -17,7 +17,7 @@ uint32_t host_want_role(const struct cs_task *task, const struct cs_want *want);
 /* Returns the seconds of a task's phase on a gang; of a whole job, its estimate. */
 double host_run_s(struct cs_host *host, const struct cs_task *task,
                   const struct gang *gang);
-/* Returns false if counters alone say that so many GPUs are not free (or idle, if the
+/* Returns false if counters alone say that `gpus` GPUs are not free (or idle, if the
  * want takes these) in the pools of a want: a search would fail. */
 bool host_room_at_all(const struct cs_host *host, const struct cs_want *want,
                       uint32_t gpus);

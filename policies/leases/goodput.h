@@ -22,13 +22,13 @@ void host_goodput_init(struct cs_host *host);
 double host_goodput_speedup(const struct cs_host *host,
                             const struct goodput_job *job, int64_t done_ns,
                             uint32_t pool, struct goodput_shape shape);
-/* Can the job run on so many GPUs in any pool? */
+/* Can the job run on `gpus` GPUs in any pool? */
 bool host_goodput_ok(const struct cs_host *host,
                      const struct goodput_job *job, uint32_t gpus);
 /* Returns the most GPUs that it can use. */
 uint32_t host_goodput_gpus_max(const struct cs_host *host,
                                const struct goodput_job *job);
-/* Returns the pools where it can run on so many GPUs, as a mask. */
+/* Returns the pools where it can run on `gpus` GPUs, as a mask. */
 uint32_t host_goodput_pools(const struct cs_host *host,
                             const struct goodput_job *job, uint32_t gpus);
 /* Returns its speedup on a placement where it can run: that of the slowest pool. */

@@ -3,9 +3,9 @@
  * idle.c - leases that are idle: since when, where, and an index over what
  * they hold together with what is free.
  *
- * They stand in a list, who became idle first, first.  Searches that may take
- * all of them use one index (models/cluster/reclaimable.h).  Those that spare who has not
- * been idle for so long use others, each of which holds the first of the list
+ * They stand in a list, the longest idle first.  Searches that may take
+ * all of them use one index (models/cluster/reclaimable.h).  Searches that spare leases which
+ * were idle for less than some time use others, each of which holds the first of the list
  * up to some lease, and moves along it as time goes on: one for each of the
  * first few times that are asked for, and then whichever is nearest.  So a
  * search looks at no lease, and at no node that has too little.
@@ -37,7 +37,7 @@ struct idle_node {
     uint32_t count, room;
 };
 
-/* Leases that have been idle for so long. */
+/* Leases that have been idle for some time. */
 #define AGES 8u
 struct idle_age {
     struct reclaimable *spare;
@@ -290,7 +290,7 @@ static void turn(struct cs_host *host, const struct idle_age *age,
     sum_lease(host, age->spare, age->bit, lease);
 }
 
-/* Moves to the leases that have been idle for so long. */
+/* Moves to the leases that have been idle for idle_ns. */
 static struct idle_age *move(struct cs_host *host, int64_t idle_ns)
 {
     struct idle_age *age = nearest(host, idle_ns);

@@ -261,7 +261,7 @@ uint32_t host_job_drop(struct cs_host *host, uint32_t j)
     for (uint32_t r = host_form_of(job)->role_count; r-- > 0;)
         if (job->lease[r] != ID_NONE)
             gpus += drop_one(host, job->lease[r]);
-    /* What is being saved belongs to no role any more. */
+    /* State that is being saved belongs to no role any more. */
     if (job->leases == 0)
         return gpus;
     for (uint32_t k = host_held(host)->count; k-- > 0 && job->leases > 0;) {

@@ -25,7 +25,7 @@ void host_phase_cut_keep(struct cs_host *host, uint32_t lease);
  * on it, of which nothing is kept, or since its grant if it loads.  A phase of known length
  * and a service lose nothing. */
 double host_vain_gpu_s(const struct cs_host *host, uint32_t lease);
-/* The phase of a lease was cut: it has held so many GPU-seconds for nothing. */
+/* The phase of a lease was cut: it has held gpu_s GPU-seconds for nothing. */
 void host_note_vain(struct cs_host *host, uint32_t lease, double gpu_s);
 /* Takes the phase off its lease, which becomes idle; whole: it ran to its end. */
 void host_phase_off(struct cs_host *host, uint32_t lease, bool whole);

@@ -48,7 +48,7 @@ struct power_draw {
 /* Finds the place that the rule likes best among those that the cap allows.  The
  * groups of a place that it does not allow, and those that would draw no less, are left out,
  * and the search goes on in the others.
- * `look`: without a random number.  share: room for so many.  Adds its own to
+ * `look`: without a random number.  share: room for share_max.  Adds its own to
  * draw->more_mw; false: there is none, and more_mw is as it was. */
 bool host_power_find(const struct host_nodes *nodes, const struct cluster *cluster,
                      struct placer *placer, struct fit_want *want, bool look,

@@ -67,14 +67,14 @@ int64_t host_ran_ns(const struct cs_host *host,
  * (gpus 0) on cores? */
 bool host_may_use(const struct cs_host *host, const struct host_job_slot *job,
                   uint32_t pool, uint32_t gpus);
-/* Returns the speedup of a job of one role on so many GPUs of a pool, with so
- * many cores per GPU (0: as asked). */
+/* Returns the speedup of a job of one role on `gpus` GPUs of a pool, with
+ * `cores` cores per GPU (0: as asked). */
 double host_speedup(struct cs_host *host, const struct host_job_slot *job,
                     uint32_t pool, uint32_t gpus, uint32_t cores);
 /* Returns the speedup on the GPUs of a placement: that of its slowest pool. */
 double host_speedup_on(struct cs_host *host, const struct host_job_slot *job,
                        const struct placement *placement);
-/* May a role have so many GPUs? */
+/* May a role have that number of GPUs? */
 bool host_shape_ok(const struct cs_host *host,
                    const struct host_job_slot *job, uint32_t role,
                    uint32_t gpus);

@@ -11,7 +11,7 @@
  * that has fewer than `jobs_max`.  Else it has a slot of its own; if no nodes
  * are left, it joins the slot that is overfull least, or waits where memory is
  * short.  A group is what slots of both sides tie together.  Within a slot
- * turns go round: who waits longest since its last turn is next.
+ * turns go round: the job that waits longest since its last turn is next.
  *
  * Roles without GPUs, and jobs whose roles have no two homes, go where there is
  * room, if need be on the GPUs of a lease that is idle.  A slot keeps its nodes until its
@@ -308,7 +308,7 @@ static uint32_t co_free_nodes(struct co *co, const struct cs_host *host, uint32_
     return CO_NONE;
 }
 
-/* Returns the shape of the slots of so many nodes like the first one. */
+/* Returns the shape of the slots of `nodes` nodes like the first one. */
 static uint32_t co_shape_of(struct co *co, struct cs_host *host, uint32_t first, uint32_t nodes)
 {
     struct cs_node node = cs_node(host, first);
@@ -484,7 +484,7 @@ static bool co_place(struct co *co, struct cs_host *host, uint32_t j)
     return true;
 }
 
-/* ---- who looks for slots ---------------------------------------------------- */
+/* ---- jobs that look for slots ----------------------------------------------- */
 
 /* Returns the number of the kind of a job. */
 static uint32_t co_kind_of(struct co *co, struct cs_host *host, const struct co_job *job)

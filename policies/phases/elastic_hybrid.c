@@ -25,7 +25,7 @@ static const struct cs_param elastic_param[] = {
     { .key = "gain_min", .type = CS_PARAM_REAL,
       .offset = offsetof(struct elastic, gain_min), .min = 1, .max = 100,
       .fallback = "1.05",
-      .help = "a phase changes its size if it is over so many times sooner" },
+      .help = "a phase changes its size where it is over this many times sooner" },
 };
 
 /* Returns the GPUs that the other roles of the job hold and use now.  Idle leases

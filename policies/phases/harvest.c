@@ -37,7 +37,7 @@ static const struct cs_param harvest_param[] = {
     { .key = "delay", .type = CS_PARAM_TIME,
       .offset = offsetof(struct harvest, delay_ns), .max = 86400,
       .fallback = "0s",
-      .help = "a replica that waits has its GPUs after so long at most, before "
+      .help = "longest time that a replica waits for its GPUs, before "
               "the weights of the service are loaded" },
     { .key = "reserve", .type = CS_PARAM_FRACTION,
       .offset = offsetof(struct harvest, reserve), .min = 0, .max = 1,

@@ -180,9 +180,8 @@ static enum cs_alike hybrid_take(struct hybrid *hybrid, struct cs_host *host,
     return CS_ALIKE_AS_LONG;
 }
 
-/* Is a phase forecast to end so much sooner on the free GPUs of another pool that
- * the error of forecasts cannot turn the comparison?  True: *want and *f are those
- * of that pool.
+/* Is a phase forecast to end sooner on the free GPUs of another pool, and by more than the
+ * error of forecasts?  True: *want and *f are those of that pool.
  *
  * The switch counts twice, since the next phase of the role comes home again.
  * False as long as no phase has ended, because the error is not known then. */

@@ -125,7 +125,7 @@ static bool gavel_init(void *self, struct cs_host *host)
     return g->objective != COST || priced;
 }
 
-/* What programs of so many combinations need. */
+/* Makes room for programs of `combos` combinations. */
 static void make_columns(struct gavel *g, struct cs_host *host,
                          uint32_t combos)
 {
@@ -886,7 +886,7 @@ static const struct cs_param params[] = {
       "false", "may two jobs share GPUs, where it is known how fast they are "
       "then" },
     { "round", CS_PARAM_TIME, offsetof(struct gavel, round_ns), 1, 1e6, "360s",
-      "who runs where is decided at its multiples" },
+      "where each job runs is decided at its multiples" },
 };
 
 static const struct cs_need needs[] = {

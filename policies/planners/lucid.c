@@ -16,8 +16,8 @@
  *  strategy  packing is off while little comes; then the first that does not
  *            fit ends the decision
  *  profiler  jobs run for up to `profile` on nodes of their own first, fewest
- *            GPUs first; who ends there needs no more, and who may run nowhere
- *            else stays there
+ *            GPUs first; a job that ends there needs no more, and one that may run
+ *            nowhere else stays there
  *
  * The estimate is the host's (`estimate:`), in the place of their model of
  * names and users; load is what waits now (`packs: loaded`), in the place of
@@ -83,7 +83,7 @@ static bool lucid_init(void *self, struct cs_host *host)
     return true;
 }
 
-/* May a job of one role run on so many GPUs of these pools, with all their nodes there? */
+/* May a job of one role run on `gpus` GPUs of these pools, with all their nodes there? */
 static bool lucid_may_run(struct cs_host *host, struct job_id job, uint32_t gpus,
                           uint32_t pools)
 {

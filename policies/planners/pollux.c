@@ -376,7 +376,7 @@ static const struct cs_param params[] = {
     { "restart", CS_PARAM_TIME, offsetof(struct pollux, delay_ns), 0, 1e5,
       "30s", "what the policy takes a restart for" },
     { "growth", CS_PARAM_INT, offsetof(struct pollux, growth), 1, 1e6, "2",
-      "a job may have so many times the most GPUs that it has had" },
+      "ratio of the GPUs that a job may have to the most that it has had" },
     { "population", CS_PARAM_INT, offsetof(struct pollux, population), 2, 1e4,
       "100", "matrices of the genetic algorithm" },
     { "generations", CS_PARAM_INT, offsetof(struct pollux, generations), 1,

@@ -28,7 +28,7 @@
  * those that need fewest.  GPUs count, pools are alike; speeds are not measured
  * anew.
  *
- * What is left of the program needs no solver.  With the longest time left given,
+ * The rest of the program needs no solver.  With the longest time left given,
  * each job has a least and a most progress, and utility is concave: pieces of
  * progress are taken, those that are worth most per GPU-round first (a fractional
  * knapsack, Dantzig 1957), the older job's of two alike.  The best sum is concave
@@ -224,8 +224,8 @@ static double fair_end_s(const struct cs_host *host, const struct entry *x)
 struct level {
     double longest_s;
     double gain;                /* of a second less */
-    uint32_t taken;             /* so many pieces wholly, */
-    double part;                /* and so many GPU-rounds of the next */
+    uint32_t taken;             /* pieces that are taken wholly, */
+    double part;                /* and GPU-rounds of the next one */
     bool fits, nearly;          /* what must be done is not too much */
 };
 
@@ -321,7 +321,7 @@ static double count_gpu_rounds(const struct shockwave *s, const struct piece *pi
 }
 
 /* What a second less of the longest time left brings: its own weight, less what
- * those who must then do more take from what is worth more. */
+ * the jobs that must then do more take from others that are worth more. */
 static double gain_of(const struct shockwave *s, double longest_s, double worth)
 {
     double gain = s->k;
@@ -396,7 +396,7 @@ static struct level find_longest(struct shockwave *s)
             low = l.longest_s;
         }
     }
-    fill_window(s, high);              /* for who must do what */
+    fill_window(s, high);              /* what each job must do */
     return best;
 }
 
@@ -647,7 +647,7 @@ static void shockwave_decide(void *self, struct cs_host *host)
 
 static const struct cs_param params[] = {
     { "round", CS_PARAM_TIME, offsetof(struct shockwave, round_ns), 1, 1e6,
-      "120s", "who runs is decided at its multiples" },
+      "120s", "which jobs run is decided at its multiples" },
     { "window", CS_PARAM_INT, offsetof(struct shockwave, window), 1, 1000,
       "20", "rounds planned ahead" },
     { "k", CS_PARAM_REAL, offsetof(struct shockwave, k), 0, 1e6, "0.001",

@@ -12,7 +12,7 @@
  * A configuration other than the present one counts (age - restarts x delay) /
  * (age + delay) of its goodput.  A job begins with its least number of GPUs and
  * at most doubles it (`growth`) at each deal.  Then GPUs are placed, the largest
- * jobs first, on whole nodes or within one; who keeps a configuration keeps its
+ * jobs first, on whole nodes or within one; a job that keeps its configuration keeps its
  * GPUs, unless others then find no place.  Jobs train with the batch of the most
  * goodput.
  *
@@ -79,7 +79,7 @@ struct sia {
     uint32_t spot_room;
     struct sia_seat *seat;              /* job by job, as they are placed */
     uint32_t seats, seat_room;
-    uint64_t *with_left;        /* [GPUs][word]: a bit for each node that has so many left */
+    uint64_t *with_left;        /* [GPUs][word]: a bit for each node that has this number left */
     uint32_t words;
 };
 
@@ -673,7 +673,7 @@ static const struct cs_param params[] = {
     { "restart", CS_PARAM_TIME, offsetof(struct sia, delay_ns), 0, 1e5, "30s",
       "what the policy takes a restart for" },
     { "growth", CS_PARAM_INT, offsetof(struct sia, growth), 1, 1e6, "2",
-      "a deal gives a job at most so many times the GPUs that it has" },
+      "ratio of the GPUs that a deal may give a job to those that it has" },
     { "depth", CS_PARAM_INT, offsetof(struct sia, depth), 1, 1e5, "256",
       "jobs that a deal looks at, beside those that run" },
     { "nodes_max", CS_PARAM_INT, offsetof(struct sia, nodes_max), 1, 1e9, "2000",

@@ -88,7 +88,7 @@ static const struct cs_param dlas_param[] = {
     { .key = "promotion", .type = CS_PARAM_INT,
       .offset = offsetof(struct dlas, promotion),
       .max = 1e6, .fallback = "0",
-      .help = "a job that has waited so many times as long as it has run "
+      .help = "ratio of its wait to its run time from which a job "
               "goes back to the first queue; 0: never" },
 };
 

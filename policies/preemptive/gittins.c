@@ -29,7 +29,7 @@
 
 extern const struct cs_policy gittins_policy;
 
-/* The curve is made anew when more than one in so many is new: at every end
+/* The curve is made anew when more than one in this number is new: at every end
  * while few are known, and not at each of a million. */
 #define GITTINS_NEW_PART 200u
 
@@ -41,7 +41,7 @@ struct gittins_point {
 
 struct gittins {
     int64_t quantum_ns;
-    bool anew;                  /* the curve is another than in the last deal */
+    bool anew;                  /* the curve differs from that of the last deal */
     struct gittins_point *point;        /* ascending service_s */
     uint32_t count, room;       /* of the curve */
     double *ended_s;            /* ascending; not yet in the curve */
@@ -83,7 +83,7 @@ static void gittins_job_ended(void *self, struct cs_host *host,
     g->ended_s[i] = service_s;
 }
 
-/* What is new goes in among what is known, from the back. */
+/* Inserts the new lengths among the known ones, from the back. */
 static void gittins_merge(struct gittins *g, struct cs_host *host)
 {
     uint32_t i = g->count, j = g->endeds, out = i + j;

@@ -11,7 +11,7 @@
 
 extern const struct cs_policy srsf_policy;
 
-/* What is left falls while the job runs, and stands while it waits. */
+/* The remaining service falls while the job runs, and stands while it waits. */
 static double srsf_key(const void *self, const struct cs_host *host,
                        struct job_id job)
 {

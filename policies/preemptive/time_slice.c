@@ -61,7 +61,7 @@ struct time_slice {
     int64_t end_ns;             /* of the present quantum */
     struct turn *turn;          /* by seat */
     uint32_t room;
-    uint64_t decisions;         /* so many were made, */
+    uint64_t decisions;         /* how many were made, */
     int64_t decided_ns;         /* the last one then */
     struct job_id *heard;       /* may go to another list */
     uint32_t heards, heard_room;

@@ -95,7 +95,7 @@ static inline uint64_t breed_draw(struct cs_breed *b)
     return z ^ z >> 31;
 }
 
-/* Moves the generator on as if so many numbers had been drawn: its state is a counter. */
+/* Moves the generator on as if that many numbers had been drawn: its state is a counter. */
 static inline void breed_skip(struct cs_breed *b, uint64_t numbers)
 {
     b->random += numbers * BREED_STEP;

@@ -111,7 +111,7 @@ static void list_columns(struct cs_breed *b)
         }
 }
 
-/* Gives some of a node's GPUs to a job that has so many there. */
+/* Draws how many more GPUs of a node a job gets that has `gpus` of them: 0 to all others. */
 static uint32_t draw_gift(struct cs_breed *b, uint32_t node, uint32_t gpus)
 {
     return breed_draw_below(b, b->node[node].gpus - gpus + 1);

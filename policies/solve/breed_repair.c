@@ -132,7 +132,7 @@ static uint32_t drop_empty(struct cs_breed *b, uint32_t count)
     return kept;
 }
 
-/* Returns what is known of a job on the row, which has so many GPUs of one pool. */
+/* Returns what is known of a job on the row, which has that many GPUs of one pool. */
 static const struct breed_known *know_row(struct cs_breed *b, uint32_t j, uint32_t count,
                                           uint32_t gpus)
 {
@@ -150,7 +150,7 @@ static const struct breed_known *know_row(struct cs_breed *b, uint32_t j, uint32
     return known;
 }
 
-/* Returns the largest size of a job up to so many GPUs. */
+/* Returns the largest size of a job up to that number of GPUs. */
 static uint32_t size_of(struct cs_breed *b, uint32_t j, uint32_t gpus)
 {
     uint32_t *size = &b->job[j].size[gpus];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * deal.c - GPUs step by step, to the shorter job unless the longer gains so much more
+ * deal.c - GPUs step by step, to the shorter job unless the longer gains enough more
  * that both are better off: the rule of AFS-L (policies/elastic/afs.c).
  *
  * Who wins against all others is found by a contest in the order of submission, as the

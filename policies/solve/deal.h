@@ -49,7 +49,7 @@ struct cs_deal {
     uint32_t count, room;
     uint32_t *next, *child;     /* of a job, in lists and heaps */
     struct deal_key *key;
-    uint32_t *won;              /* who won against all before it, in turn */
+    uint32_t *won;              /* the job that won against all before it, in turn */
 };
 
 static inline uint32_t step_of(const struct deal_job *job)

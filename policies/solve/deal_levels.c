@@ -138,7 +138,7 @@ static bool list_keys(struct cs_deal *deal, const struct class_set *top,
     return ordered;
 }
 
-/* Takes the steps that were chosen, if all who took them then stand below the top
+/* Takes the steps that were chosen, if all their jobs then stand below the top
  * classes; false: one does not, and none is taken. */
 static bool take_chosen(struct cs_deal *deal, const struct class_set *top, uint32_t count)
 {

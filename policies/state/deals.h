@@ -49,7 +49,7 @@ struct host_deals {
     struct host_deal *deal_spare;   /* to sort with */
     uint32_t deal_spare_room;
     struct order_store *store;      /* of those below */
-    struct order *left_order;       /* the same for cs_reallocate_moving(); */
+    struct order *left_order;       /* that order for cs_reallocate_moving(); */
     struct order *lefts;            /* NULL: the list above is in use */
     struct host_lanes *lanes;       /* or these */
     const struct cs_moving_key *motion;

@@ -41,7 +41,7 @@ struct host_decisions {
     bool submits_over;
     bool lasts;                     /* the run goes on while no job is left */
     int64_t wake_ns;                /* earliest wake-up asked for */
-    uint32_t handed_over;           /* so often: a policy's wake-ups go with it */
+    uint32_t handed_over;           /* how often: a policy's wake-ups go with it */
     uint32_t idle_decides;      /* in a row: no news, nothing held or done */
     uint32_t vain_stops;        /* in a row: nothing was saved, no phase ended */
     uint64_t random_state;          /* numbers that cs_random() has drawn */

@@ -9,7 +9,7 @@
  *
  * A set of groups of nodes, of which a promise to a job that may use some nodes alone is made,
  * has a calendar of GPUs and one of cores, from the first question about the set on.  There are
- * as many sets as forms of jobs reach different groups, so few.
+ * as many sets as forms of jobs reach different groups, which are few.
  *
  * A GPU that jobs hold in parts is free when the last of them ends: of these leases,
  * calendars count the last one as a GPU, and the others as none.

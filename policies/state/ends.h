@@ -20,12 +20,12 @@ void host_end_expect(struct cs_host *host, int64_t end_ns, uint32_t number,
                      uint32_t gpus);
 void host_end_unexpect(struct cs_host *host, int64_t end_ns,
                        uint32_t number);
-/* Returns the time from which so many GPUs should be free, free_now being free
+/* Returns the time from which `gpus` GPUs should be free, free_now being free
  * now, and sets *left_gpus to the GPUs that are free beyond them then;
  * CLOCK_NEVER_NS: never. */
 int64_t host_ends_when(struct cs_host *host, int64_t now_ns,
                        uint32_t free_now, uint32_t gpus, uint32_t *left_gpus);
-/* Returns the time, from_ns or later, from which so many thousandths of cores should be free
+/* Returns the time, from_ns or later, from which `milli` thousandths of cores should be free
  * over all nodes, and sets *spare to those beyond them then; CLOCK_NEVER_NS and 0: never.
  * Nodes whose cores are not stated do not count. */
 int64_t host_cores_when(struct cs_host *host, int64_t milli, int64_t from_ns, int64_t *spare);

@@ -14,7 +14,7 @@
 /* Sets the most GPUs, by group of forms (sim/containers/order.h), for which a whole job
  * is not known to fit nowhere.  False: nothing is known of any form. */
 bool host_full_by_form(const struct cs_host *host, uint32_t *gpus_max);
-/* Is it known that a job of that form and so many GPUs (each: `milli` thousandths), as
+/* Is it known that a job of that form and `gpus` GPUs (each: `milli` thousandths), as
  * asked for and with all its roles at once, fits nowhere since the last release? */
 bool host_known_full(const struct cs_host *host, uint32_t form, uint32_t gpus,
                      uint32_t milli);

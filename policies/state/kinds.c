@@ -54,7 +54,7 @@ struct host_kinds {
     struct order order;         /* tasks by kind */
     uint32_t *heap, heap_count, heap_room;
     uint32_t from;              /* the first that is not tried yet */
-    uint32_t at;                /* so many tasks were tried, or passed over */
+    uint32_t at;                /* how many tasks were tried, or passed over */
     uint32_t told;              /* the task that is being tried, or ID_NONE */
     uint64_t seq;               /* of that task */
     uint64_t decisions;         /* when the heap was made; */

@@ -25,7 +25,7 @@ struct host_nodes {
     struct host_idle *idle;         /* NULL: nobody asked */
 };
 
-/* Returns how many GPUs a cap of so many watts allows at most to be leased beside those that
+/* Returns how many GPUs a cap of cap_w watts allows at most to be leased beside those that
  * are; UINT32_MAX: there is no bound. */
 static inline uint32_t host_gpus_capped(const struct host_nodes *nodes, double cap_w)
 {

@@ -26,7 +26,7 @@ void host_order_keep(struct cs_host *host);
 void host_order_insert(struct cs_host *host, uint32_t task);
 /* Puts a waiting task at the place that before() gives it now. */
 void host_order_again(struct cs_host *host, uint32_t task);
-/* The same for all tasks of one job, after its place has changed. */
+/* Puts all tasks of one job, whose place has changed, at the place of now. */
 void host_order_anew(struct cs_host *host, const uint32_t *task, uint32_t count);
 /* Sorts all that waits by what before() says now. */
 void host_order_sort(struct cs_host *host);

@@ -69,7 +69,7 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
 /* Gives a lease that is in those counters a state and a busy fraction. */
 void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
                      enum cs_lease_state state, double busy);
-/* A job of the form asks for so many thousandths of a GPU, fewer than a whole one. */
+/* A job of the form asks for `milli` thousandths of a GPU, fewer than a whole one. */
 void host_note_part(struct cs_host *host, uint32_t form, uint32_t milli);
 
 #endif

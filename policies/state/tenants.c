@@ -182,7 +182,7 @@ static void keep_tree(struct cs_host *host)
     assert(rank_tree_count(all->tree) == host_order_count(host));
 }
 
-/* Could a task start on so many GPUs, as far as is known? */
+/* Could a task start on gpus_max GPUs, as far as is known? */
 static bool passes(const struct cs_host *host, uint32_t item,
                    uint32_t gpus_max)
 {

@@ -120,7 +120,7 @@ struct host_parts {
 /* So many decisions or stops in a row that came to nothing end a run, with the reason:
  * it would never end by itself. */
 #define HOST_VAIN_MAX 1000000u
-/* The same for stops, per job that waits or runs: if all jobs had so many turns and
+/* The bound of stops, per job that waits or runs: if all jobs had this number of turns and
  * saved nothing, none of them gets anywhere. */
 #define HOST_VAIN_TURNS 1000u
 
@@ -139,7 +139,7 @@ struct host_counts {
     uint64_t limited;           /* decisions: cs_limit_reached() */
 };
 
-/* A job, as those see it who listen to the journal.  It is charged when a lease ends;
+/* A job, as listeners of the journal see it.  It is charged when a lease ends;
  * what its leases hold now is not in the sums yet. */
 struct host_job {
     struct job_request request;         /* as its owner submitted it */
@@ -172,7 +172,7 @@ struct host_phase_run {
     struct lease_id lease;
     int64_t start_ns;
     double rate;                /* runs per second, measured at the end; 0: cut short */
-    double rate_max;            /* the same with free links */
+    double rate_max;            /* `rate` if the links were free */
     double part;                /* of a whole run, what this lease did; set at the end */
     double busy_fraction;       /* of the time at rate_max: GPUs compute */
     double tail_fraction;       /* ... wait for the longest responses */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * tops.c - who is first, where the order of what waits moves with time.
+ * tops.c - the first task, where the order of what waits moves with time.
  *
  * Such an order need not be known: only its first that fits is served.  For
  * every form and number of GPUs the tasks play a tournament.  A policy tells the line on
@@ -31,11 +31,11 @@
 #define NEAR 1e-12
 #define NONE ID_NONE
 
-struct tournament {             /* of asks of a form for so many GPUs */
+struct tournament {             /* of asks of a form for one number of GPUs */
     uint32_t form, gpu_milli;
     uint32_t gpus, room;        /* leaves are best[room] and on */
     uint32_t gpus_min;          /* what they need at least: none if they may go on cores */
-    uint32_t *best;             /* who won here; NONE: nobody played */
+    uint32_t *best;             /* the winner here; NONE: there was no match */
     int64_t *until_ns;          /* ... and all games below stand until then */
     uint32_t *spare, spares, used;
 };

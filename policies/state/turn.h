@@ -26,7 +26,7 @@ struct host_turn {
     bool late_sorted;               /* they are so by number */
     uint32_t *instant, instant_room;    /* jobs that came, then that ended, */
     uint32_t instant_came, instant_count;   /* at this instant, */
-    uint32_t instant_next;          /* so many of them seen; */
+    uint32_t instant_next;          /* how many of them were seen; */
     uint32_t withheld_gpus;         /* of those that are not */
     bool instant_chosen;            /* there was a choice at this instant */
     struct host_ended *ended;       /* scratch */

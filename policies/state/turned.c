@@ -16,7 +16,7 @@
 
 struct host_turned {
     uint32_t *job, count, room;
-    uint32_t told;              /* so many of them */
+    uint32_t told;              /* how many of them */
 };
 
 void host_turned_add(struct cs_host *host, uint32_t job)

@@ -33,7 +33,7 @@
 
 struct turns_part {             /* tasks of one rank, in one backfill */
     uint32_t rank, gpus_min;
-    uint32_t passed;            /* so many of them need not be tried */
+    uint32_t passed;            /* how many of them need not be tried */
     uint32_t task;              /* the next to try, or NONE */
 };
 
@@ -58,7 +58,7 @@ static int64_t submitted_ns(const struct cs_host *host, uint32_t task)
     return host->tasks->slot[task].pub.submit_ns;
 }
 
-/* ---- who stands before whom ---- */
+/* ---- the order of two tasks ---- */
 
 /* In the order of submission. owner: the host. */
 static bool came_before(void *owner, uint32_t a, uint32_t b)

@@ -9,7 +9,7 @@
  * Blocks double up to 1 MiB: few calls for a large arena, little waste in a
  * small one.
  *
- * What is met in a large arena in no order pays for finding its page more than
+ * Memory of a large arena that is met in no order pays for finding its page more than
  * for fetching it.  So blocks of 2 MiB or more come from mmap, on a boundary of
  * that size, and the system is told that huge pages will do (madvise), where
  * it knows of them; the rest behind the last whole one stays in small pages,
@@ -35,7 +35,7 @@
 #define HUGE_FROM_BYTES     ((size_t)1 << 23)
 #define ARRAY_ROOM_FIRST    ((size_t)4)         /* of a growing array */
 
-/* The sanitizer of addresses knows what malloc gave, and who points to it. */
+/* The sanitizer of addresses knows what malloc gave, and what points to it. */
 #if defined(__SANITIZE_ADDRESS__)
 #define ASAN 1
 #elif defined(__has_feature)

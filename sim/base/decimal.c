@@ -402,7 +402,7 @@ void decimal_put_nine(char out[9], uint32_t value)
 }
 
 /* The digits of a value below 1e8, one a byte, first digit lowest: 1e4s, then
- * 100s, then 10s are parted by products that are exact for so few digits (x
+ * 100s, then 10s are parted by products that are exact for few digits (x
  * 10486 / 2^20 below 1e4, x 103 / 2^10 below 100). */
 static uint64_t eight_digits(uint32_t value)
 {

@@ -65,7 +65,7 @@ static void note_part(struct spool *spool, uint64_t at, size_t bytes)
               (struct part){at, bytes});
 }
 
-/* What is in memory goes to the file; if it cannot, it stays. */
+/* Writes the records in memory to the file; if that fails, they stay in memory. */
 static void write_out(struct spool *spool)
 {
     struct arena_file *into = arena_file(spool->arena);

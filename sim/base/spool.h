@@ -19,9 +19,9 @@ struct spool;
 /* Returns an empty spool in the arena, which also owns its file.  memory_bytes: most bytes
  * that stay in memory. */
 struct spool *spool_new(struct arena *arena, size_t memory_bytes);
-/* Returns room for a record of at most so many bytes. */
+/* Returns room for a record of at most `bytes` bytes. */
 char *spool_reserve(struct spool *spool, size_t bytes);
-/* The record has so many bytes there; `most`: as reserved. */
+/* The record takes `bytes` bytes of that room; `most`: as reserved. */
 void spool_put(struct spool *spool, size_t bytes, size_t most);
 /* Returns the bytes of records in memory. */
 size_t spool_memory_bytes(const struct spool *spool);
@@ -40,12 +40,12 @@ struct spool_reader {
 struct spool_reader *spool_read(const struct spool *spool, struct arena *arena);
 /* Is there another record? */
 bool spool_has_more(const struct spool_reader *reader);
-/* Reads on until so many bytes are there, all of one record.  False: the disk failed, and
+/* Reads on until `bytes` bytes are there, all of one record.  False: the disk failed, and
  * errno says how. */
 bool spool_refill(struct spool_reader *reader, size_t bytes);
 
 /* Returns the next bytes of a record, good until the next call; NULL: as spool_refill.
- * They stand at a multiple of 8 if all that is put and taken has so many bytes. */
+ * They stand at a multiple of 8 if the bytes of each put and take are, too. */
 static inline const char *spool_take(struct spool_reader *reader, size_t bytes)
 {
     const char *taken;

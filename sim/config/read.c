@@ -20,7 +20,7 @@
 
 #define SHOWN_BYTES 60      /* of a wrong value that are quoted */
 
-/* What is read, for whom, and where complaints go. */
+/* What is read, its reader, and where complaints go. */
 struct reading {
     const struct conf_node *node;
     const struct conf_field *field;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * set.c - a copy of a tree in which one value is another.
+ * set.c - a copy of a tree in which one value is replaced.
  *
  * Only the nodes on the path are copied; the rest is shared, as trees never
  * change.  A sweep makes one overlay per point from one file.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * holes.c - the stretches of time in which so many GPUs are free, in blocks by
+ * holes.c - the stretches of time in which a number of GPUs is free, in blocks by
  * time.
  *
  * A block is cut when it is full and dropped when it is empty.  A hole that is closed

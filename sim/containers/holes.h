@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * holes.h - for one number of GPUs, the stretches of time in which a plan has
- * so many free: its holes.
+ * that many free: its holes.
  *
  * The holes lie by time in blocks of up to HOLE_BLOCK, and a list of the blocks
  * knows the first start and the longest hole of each.  A change looks for its block

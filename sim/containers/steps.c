@@ -10,7 +10,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 
-#define FEW (STEP_BLOCK / 2)    /* two blocks that hold so many become one */
+#define FEW (STEP_BLOCK / 2)    /* two blocks that hold no more become one */
 #define CHANGES_MAX 16u         /* bounds get wider by them, then are made anew */
 
 static int64_t larger(int64_t a, int64_t b)

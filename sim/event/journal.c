@@ -51,7 +51,7 @@ void journal_listen(struct journal *journal, uint64_t kind_mask,
     uint32_t kind;
 
     assert(fn != NULL && kind_mask != 0);
-    assert(journal->telling == 0);      /* else who hears the present fact? */
+    assert(journal->telling == 0);      /* else it might not hear the present fact */
     for (kind = 0; kind < KIND_COUNT; kind++) {
         struct listener *listener;
 

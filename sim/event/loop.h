@@ -38,7 +38,7 @@ enum loop_end {
     LOOP_CALLED_OFF             /* by limits.stop */
 };
 
-/* How far a run is, for those who watch it from outside. */
+/* How far a run is, for watchers outside of it. */
 struct loop_pulse {
     uint64_t event_count;       /* begun so far */
     int64_t now_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * share.c - the net that is shared: links, flows, and who takes how much of
+ * share.c - the net that is shared: links, flows, and how much each flow takes of
  * what.
  *
  * A flow knows its links, a link its flows, each the place of the other, so

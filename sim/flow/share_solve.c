@@ -148,7 +148,7 @@ static bool choose_small(struct share *share)
     return true;
 }
 
-/* What is added to the set from here on is the part to be solved next. */
+/* Members that are added to the set from here on are the part to be solved next. */
 static void part_begin(struct share *share)
 {
     share->part = share->set.count;

@@ -60,7 +60,7 @@ static double batch_mean(const double *value, size_t batch)
 }
 
 /* squares / n^2 is the squared standard error of the mean of what is kept.
- * The last five batches are always kept, as so few have no spread to judge
+ * The last five batches are always kept: fewer have no spread to judge
  * by. */
 size_t steady_after(const double *value, size_t count)
 {

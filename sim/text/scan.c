@@ -364,7 +364,7 @@ enum scan_step scan_line(struct scan *scan, char **line, size_t *bytes,
     return SCAN_LINE;
 }
 
-/* Digits alone, so few that they fit: what most fields of traces are. */
+/* Digits alone, few enough to fit: what most fields of traces are. */
 #define PLAIN_DIGITS_MAX 9u
 /* The fast path of most numbers: digits alone, few enough that they cannot
  * overflow. */
@@ -419,7 +419,7 @@ bool scan_i64(const char *text, size_t bytes, int64_t *out)
     return true;
 }
 
-/* Reads digits with at most one point among them, so few that the digits and the power of
+/* Reads digits with at most one point among them, few enough that the digits and the power of
  * ten are doubles, and their quotient is rounded once: the nearest double. */
 static bool read_plain_f64(const char *text, size_t bytes, double *out)
 {

@@ -2,7 +2,7 @@
 /*
  * scan_look.c - how the lines of a text file are laid out.
  *
- * A second reading, a block at a time: those who read lines need not count.
+ * A second reading, a block at a time, so that readers of lines need not count.
  */
 #include "sim/text/scan_look.h"
 

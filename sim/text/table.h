@@ -4,7 +4,7 @@
  *
  * The unit is part of the printed name: wait_s, energy_kwh, cost_usd.  The
  * same rows give the same bytes on every machine.  A table is written into
- * memory; whoever made it decides in which order tables reach a file.  Texts
+ * memory; its maker decides in which order tables reach a file.  Texts
  * are quoted as RFC 4180 says where they must be.  A text that a spreadsheet
  * would take for a formula has an apostrophe before it, which csv.h takes off
  * again from a CSV_TABLE.

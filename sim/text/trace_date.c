@@ -17,7 +17,7 @@
 #define MINUTE_BYTES 6u         /* " 07:01" */
 #define SECOND_BYTES 9u         /* " 07:01:55" */
 
-/* Digits of a fixed-width part of a date; -1 if there are others. */
+/* Digits of a fixed-width part of a date; -1 if another character is among them. */
 static int64_t read_digits(const char *text, size_t count)
 {
     int64_t value = 0;

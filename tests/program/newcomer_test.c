@@ -99,7 +99,7 @@ static void other_jobs_are_no_regression_to_measure(void **state)
     static const struct answer answers[] = {
         { "clustersim e.yaml -q -o b", 0, NULL, NULL },
         { "clustersim check e.yaml --baseline b -o c --set workload.jobs=1", 1,
-          "the workload is another one: 1 job in seed 0, and 12 in the "
+          "the workload differs: 1 job in seed 0, and 12 in the "
           "baseline", NULL },
         { "clustersim check e.yaml --baseline b -o c", 0, NULL, "another" },
         { NULL, 0, NULL, NULL }
@@ -120,7 +120,7 @@ static void jobs_of_another_seed_are_other_jobs(void **state)
         { "clustersim check e.yaml --baseline b -o c --set seed=7", 1,
           "its jobs are not those of the baseline", "worse" },
         { "clustersim check c --baseline b", 1, "its jobs are not those", "worse" },
-        { "clustersim compare b c", 0, "the jobs are others at 1 point: `seed`", NULL },
+        { "clustersim compare b c", 0, "the jobs differ at 1 point: `seed`", NULL },
         { "clustersim compare b c --json", 0, "\"other_jobs\": 1,", NULL },
         { "clustersim check e.yaml --baseline small -o c", 0, "nothing worse", NULL },
         { "clustersim compare b c --json", 0, "\"other_jobs\": 0,", NULL },

@@ -125,7 +125,7 @@ static double spread_mw(const struct load *load)
     return left > 0.0 ? INFINITY : mw + rented_mw(load);
 }
 
-/* One node with so many GPUs of the role's types, and cores.  INFINITY: there is none. */
+/* One node with `gpus` GPUs of the role's types, and cores.  INFINITY: there is none. */
 static double one_node_mw(const struct cluster_spec *cluster, const struct role_spec *role,
                           double gpus, double cores, double memory_bytes)
 {

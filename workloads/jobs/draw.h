@@ -17,7 +17,7 @@ struct role_spec;
 
 /* Returns what owned nodes draw while nothing runs. */
 double draw_standby_mw(const struct cluster_spec *cluster);
-/* Returns the least that the cluster draws while the role alone runs on so many
+/* Returns the least that the cluster draws while the role alone runs on gpu_milli
  * thousandths of GPUs, or on the cores that it may take instead.  A role without GPUs:
  * on its cores, for gpu_milli 0.  INFINITY: it finds no room. */
 double draw_least_mw(const struct cluster_spec *cluster, const struct role_spec *role,

@@ -12,7 +12,7 @@ struct gpu_type;
 struct train_shape;
 struct world;
 
-/* Adds a hint to *world->err: a change with which a training role of so many GPUs would
+/* Adds a hint to *world->err: a change with which a training role of that many GPUs would
  * fit that GPU.  `other_bytes`: what lies on each GPU beside the training state. */
 void memory_hint_train(const struct world *world,
                        const struct train_shape *shape, double other_bytes,

@@ -38,7 +38,7 @@ const char *kube_label(const struct conf_node *object, const char *key);
 bool kube_quantity(const struct conf_node *scalar, double *out,
                    struct err *err);
 
-/* The same of GPUs, which Kubernetes does not divide. */
+/* Reads a number of GPUs, which Kubernetes does not divide. */
 bool kube_gpus(const struct conf_node *scalar, double *out, struct err *err);
 /* "2026-01-12T08:00:00Z" to ns; *known is false where the field is absent. */
 bool kube_time(const struct conf_node *object, const char *path, int64_t *ns,

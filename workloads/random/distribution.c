@@ -28,7 +28,7 @@
 
 #define GAMMA_SHAPE_MAX 1e5
 
-/* What is beyond min or max becomes that bound. */
+/* A draw beyond min or max becomes that bound. */
 double distribution_draw(const struct distribution *d, struct rng *rng)
 {
     double x = d->a;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * checkpoint.c - when a job saves: every so many steps, or as often as
+ * checkpoint.c - when a job saves: after a number of steps, or as often as
  * wastes least where it is interrupted now and then.
  *
  * Young (1974) and Daly (2006) need the time of a save and the mean time to
@@ -55,7 +55,7 @@ static bool has_failures(const struct draft *draft)
                          "steps with checkpoint_every.");
 }
 
-/* Failures per second of so many nodes, as a trace recorded them. */
+/* Failures per second of `nodes` nodes, as a trace recorded them. */
 static double find_recorded_per_s(const struct outage_spec *failures,
                                   double nodes)
 {

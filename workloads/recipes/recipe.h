@@ -258,7 +258,7 @@ bool draft_net(const struct draft *draft, const char *name,
 bool draft_begin_net(struct draft *draft, const struct world *world,
                      const struct conf_node *conf,
                      const struct recipe *recipe);
-/* All runs are whole: so many steps make one, and so many runs pass between
+/* Returns how many steps make a run.  All runs are whole, and a whole number of them lies between
  * checkpoints (0: there are none). */
 uint32_t draft_steps_per_run(struct draft *draft);
 
@@ -346,7 +346,7 @@ uint32_t whole_job_gpus_max(const struct world *world,
 
 /* Reading again finds a part of the data set in the memory of the role that
  * reads: adds the law of all but the first epoch to a phase, of which one run
- * reads so many bytes. */
+ * reads run_bytes. */
 bool draft_dataset(const struct draft *draft,
                    const struct loader_keys *loader, uint32_t phase,
                    double run_bytes);

@@ -6,7 +6,7 @@
  * al. 2024, 2402.03300, for GRPO; Ouyang et al. 2022, 2203.02155, for PPO):
  *
  *   data -> rollout -> reward ----> train -> sync
- *               \---> reference --/     \--> checkpoint, every so often
+ *               \---> reference --/     \--> checkpoint, now and then
  *
  * `rollout` generates `responses` for each of `prompts`; `reward` scores them
  * on cores of `data` or with a model on the rollout GPUs; `reference` is the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trace.c - whole jobs: so many GPUs for so long, and nothing inside.
+ * trace.c - whole jobs: some GPUs for some time, and nothing inside.
  *
  * The model of scheduling studies (Feitelson 2015, Workload Modeling for
  * Computer Systems Performance Evaluation): a job is a rectangle.  One role,

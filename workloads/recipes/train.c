@@ -160,7 +160,7 @@ static struct loader_item make_item(const struct loader_keys *keys)
     return item;
 }
 
-/* What is left of it to the train role where others prepare it: to receive and
+/* The part of it that stays with the train role where others prepare it: to receive and
  * collect it. */
 static struct loader_item received_item(const struct loader_keys *keys,
                                         struct loader_item item)

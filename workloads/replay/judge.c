@@ -36,7 +36,7 @@ static uint64_t milli_of(const struct row *row)
 struct place {
     uint32_t gpus_max;
     uint64_t milli_max;         /* of these, thousandths that power_cap lets run */
-    bool capped;                /* it has the GPUs, but power_cap forbids so many */
+    bool capped;                /* it has the GPUs, but power_cap does not let them run */
 };
 
 /* Says that a job is larger than any place for it. */
@@ -209,7 +209,7 @@ static bool has_rate(const struct trace_spec *spec,
 }
 
 /* Why an application's job has no rate: nobody knows the application (its
- * column is that of the run time), or not so many GPUs and that batch. */
+ * column is that of the run time), or not that number of GPUs and that batch. */
 static void report_application(const struct reading *in,
                                const struct row *row, struct err *err)
 {

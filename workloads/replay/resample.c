@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * resample.c - a list of jobs drawn anew for each seed: job by job, until it
- * asks for so much of the cluster, or by blocks of days.
+ * asks for a share of the cluster, or by blocks of days.
  *
  * By blocks (Kunsch 1989; the blocks do not overlap, as in Carlstein 1986): the
  * list is cut into days, weeks or any length of time, as many of them are drawn

@@ -24,7 +24,7 @@ enum { FORMAT_CSV, FORMAT_SWF };        /* of formats.def */
 enum { UNSORTED_ERROR, UNSORTED_SORT };
 enum { ORIGIN_FIRST, ORIGIN_FILE };
 
-/* A part of the file: from a time after its first row, for some time and so many jobs;
+/* A part of the file: from a time after its first row, for some time and number of jobs;
  * 0: no limit. */
 struct trace_slice { int64_t from_ns, for_ns, jobs; };
 /* Which rows are left out, by the reason for which they are no jobs. */

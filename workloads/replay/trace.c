@@ -93,7 +93,7 @@ static const struct conf_field trace_fields[] = {
              .choices = constraints_choices),
     CONF_KEY("resample", CONF_NODE, trace_keys, resample, CONF_ABSENT,
              "drawn anew for each seed: {block: 1d}, whole days, or {until: "
-             "130%}, job by job until they ask for so much"),
+             "130%}, job by job until they ask for that share"),
     CONF_KEY("role", CONF_NODE, trace_keys, role, CONF_ABSENT,
              "per GPU: cores, memory; types, pool"),
     CONF_KEY("elastic", CONF_NODE, trace_keys, elastic, CONF_ABSENT,
@@ -124,7 +124,7 @@ static const struct conf_field slice_fields[] = {
     CONF_KEY("for", CONF_TIME, trace_slice, for_ns, CONF_ABSENT,
              "length, from there", .max = 9e9),
     CONF_KEY("jobs", CONF_INT, trace_slice, jobs, CONF_ABSENT,
-             "at most so many jobs", .max = 4e9),
+             "most jobs that are taken", .max = 4e9),
 };
 const struct conf_schema trace_slice_schema =
     CONF_SCHEMA("workload.trace.slice", "a part of the file", slice_fields);

@@ -28,7 +28,7 @@ const struct job_form *trace_form(const struct trace_spec *spec);
 struct source_counts trace_counts(const struct trace_spec *spec);
 /* Returns the time of the first submission in a run. */
 int64_t trace_begin_ns(const struct trace_spec *spec);
-/* Returns the seconds over which the work of so many jobs is spread that are submitted
+/* Returns the seconds over which the work of `jobs` jobs is spread that are submitted
  * from the first of these instants to the last: n jobs have n - 1 gaps between them, and
  * one more of the same mean before the next would come.  0: they come at once. */
 double trace_work_span_s(int64_t first_ns, int64_t last_ns, uint64_t jobs);

@@ -109,7 +109,7 @@ static const struct conf_field service_fields[] = {
              "share of the KV cache that keeps beginnings of prompts",
              .max = 0.9),
     CONF_KEY("aggregate", CONF_TIME, service_keys, aggregate_ns, CONF_ABSENT,
-             "requests as a mass, in ticks so long, for volumes that cannot be "
+             "length of the ticks in which requests are a mass, for volumes that cannot be "
              "simulated one by one; default: one by one",
              .min = 1e-3, .max = 3600),
     CONF_KEY("slo", CONF_NODE, service_keys, slo, CONF_ABSENT,
@@ -180,7 +180,7 @@ static const struct conf_field scaling_fields[] = {
     CONF_KEY("interval", CONF_TIME, scaling_keys, interval_ns, "15s",
              "between two looks (Kubernetes: 15s)", .min = 0.1, .max = 86400),
     CONF_KEY("down", CONF_TIME, scaling_keys, down_ns, "5min",
-             "replicas go when fewer were enough for so long (Kubernetes: "
+             "time for which fewer replicas were enough before some go (Kubernetes: "
              "5min)", .max = 864000),
 };
 const struct conf_schema service_scaling_schema =

@@ -197,7 +197,7 @@ class ScheduleEnv(gymnasium.Env):
     reward: "jct", "wait" or "makespan"
     rules: keys of the host, as beside `policy:`: {"placement": "count"}
     settings: {"workload.arrival.rate": "4/h"}: keys that are replaced
-    max_steps: an episode is truncated after so many
+    max_steps: steps after which an episode is truncated
     sizes: GPUs that a task may start on beside what its owner asks for, in rising order: (1, 2, 4)
     running: jobs that run and are seen; each may be stopped, or changed to one of `sizes`.  A job
         that got its GPUs at this instant stays.  Set max_steps, too: an agent may stop jobs so
@@ -273,8 +273,8 @@ class ScheduleEnv(gymnasium.Env):
         return row * shape["choices"] + size * shape["places"] + place
 
     def action_on(self, row: int, size: int = 0) -> int:
-        """The action that stops the job of a running row, or with a size changes it to so many
-        GPUs, sizes[size - 1]."""
+        """The action that stops the job of a running row, or with a size changes it to that number
+        of GPUs, sizes[size - 1]."""
         shape = self._trials.shape
         if not (0 <= row < shape["running"] and 0 <= size < shape["ends"]):
             raise Error(f"there is no action on running row {row}, size {size}")

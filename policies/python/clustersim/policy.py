@@ -286,7 +286,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _watch(host: Host, limit_s: float) -> None:
-    """Raises where a method has not returned for so long, so that the error says where.  A
+    """Raises where a method has not returned for limit_s, so that the error says where.  A
     second later the process of the trial is ended from outside, whatever it does to signals."""
     tick_s = min(limit_s / 8, 0.2)
     still = 0

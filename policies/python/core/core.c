@@ -225,7 +225,7 @@ static PyObject *core_run(PyObject *module, PyObject *args)
 #if defined _POSIX_TIMERS && _POSIX_TIMERS > 0
 #define HAS_TIMERS
 
-/* Sends this process a signal every so many seconds of wall time, 0: no more.  By a timer
+/* Sends this process a signal at each interval of wall time, in seconds, 0: no more.  By a timer
  * of its own, since alarm() and setitimer() are the policies'. */
 static PyObject *core_tick(PyObject *module, PyObject *arguments)
 {
@@ -252,7 +252,7 @@ static PyObject *core_tick(PyObject *module, PyObject *arguments)
 
 static PyMethodDef core_methods[] = {
 #ifdef HAS_TIMERS
-    { "tick", core_tick, METH_VARARGS, "Sends a signal every so many seconds; see policy.py." },
+    { "tick", core_tick, METH_VARARGS, "Sends a signal at each interval; see policy.py." },
 #endif
     { "run", core_run, METH_VARARGS, "Runs an experiment; see run.py." },
     { "table", py_table_new, METH_VARARGS, "A class as the table of a policy; see policy.py." },

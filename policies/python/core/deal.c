@@ -298,13 +298,13 @@ static PyObject *plan_find(PyObject *self, PyObject *const *arg, Py_ssize_t coun
 
 static PyMethodDef plan_methods[] = {
     { "clear", (PyCFunction)(void (*)(void))plan_clear, METH_FASTCALL,
-      "clear(from_ns, gpus): so many are free from then on; before anything else" },
+      "clear(from_ns, gpus): these GPUs are free from then on; before anything else" },
     { "forget", plan_forget, METH_O, "forget(now_ns): the plan begins now" },
     { "take", (PyCFunction)(void (*)(void))plan_take, METH_FASTCALL,
       "take(start_ns, end_ns, gpus): takes GPUs out for a time; below 0: puts them back" },
     { "find", (PyCFunction)(void (*)(void))plan_find, METH_FASTCALL,
-      "find(gpus, run_ns, before_ns=NEVER) -> int: the earliest time at which so many stay "
-      "free for so long, or until before_ns" },
+      "find(gpus, run_ns, before_ns=NEVER) -> int: the earliest time from which gpus "
+      "stay free for run_ns, or until before_ns" },
     { NULL, NULL, 0, NULL }
 };
 
