@@ -15,7 +15,7 @@
 
 extern const struct cs_policy plain_drf_policy, plain_starburst_policy, plain_optimus_policy,
     plain_time_slice_policy, plain_quota_policy, plain_conservative_policy,
-    plain_harvest_policy, plain_elastic_hybrid_policy, plain_learned_policy;
+    plain_qssf_policy, plain_harvest_policy, plain_elastic_hybrid_policy, plain_learned_policy;
 
 #define FAILURES \
     "", ", failures: {job_mtbf: 30min, restart: 7s}", \
@@ -117,7 +117,7 @@ static void drf_counts_replicas_that_end_while_they_wait(void **state)
                    "restart: 5s}", REPLICAS, "drf, {policy: drf, name: b, blocking: skip}");
 }
 
-static void a_replica_that_ends_while_it_waits_leaves_its_place(void **state)
+static void a_replica_that_ends_while_it_waits_leaves_nothing(void **state)
 {
     static const char *const more[] = { FAILURES };
     char cluster[400];
@@ -126,6 +126,7 @@ static void a_replica_that_ends_while_it_waits_leaves_its_place(void **state)
     for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
         snprintf(cluster, sizeof cluster, FOUR_PAIRS "%s", more[m]);
         same_as_oracle(&plain_conservative_policy, cluster, REPLICAS, "conservative");
+        same_as_oracle(&plain_qssf_policy, cluster, REPLICAS, "qssf");
     }
 }
 
@@ -368,7 +369,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(drf_serves_the_smallest_dominant_share),
         cmocka_unit_test(drf_counts_replicas_that_end_while_they_wait),
-        cmocka_unit_test(a_replica_that_ends_while_it_waits_leaves_its_place),
+        cmocka_unit_test(a_replica_that_ends_while_it_waits_leaves_nothing),
         cmocka_unit_test(quotas_are_lent_and_taken_back),
         cmocka_unit_test(turns_go_to_those_that_have_not_run_for_longest),
         cmocka_unit_test(pairs_that_are_slow_are_kept_apart),
