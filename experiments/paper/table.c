@@ -43,7 +43,7 @@ struct making {
     struct summary_column *jobs;    /* jobs done, by point */
     struct column column[METRICS_MOST];
     size_t columns;
-    bool intervals, marks, strong, bold, doubts, lost;    /* occur */
+    bool intervals, marks, strong, bold, doubts, lost, few;   /* occur */
 };
 
 const char *table_form_name(enum table_form form)
@@ -200,8 +200,9 @@ static void add_value(struct making *m, struct sheet *sheet, const struct column
     const struct summary_column *at = &column->at[point];
     struct stats_mean mean = at->mean[policy];
     double p = p_value_of(m, point, policy, column->metric);
-    struct survivors s = survivors_of(m->source.grid, point, policy, column->metric);
-    char value[SUMMARY_NUMBER_BYTES], half[SUMMARY_NUMBER_BYTES], lost[SURVIVORS_BYTES];
+    const struct grid *grid = m->source.grid;
+    char value[SUMMARY_NUMBER_BYTES], half[SUMMARY_NUMBER_BYTES];
+    char lost[SURVIVORS_BYTES], few[SURVIVORS_BYTES];
     bool interval = isfinite(mean.low) && mean.count > 0;
     bool doubt = interval && mean.high > mean.low && !at->trusted[policy];
 
@@ -209,12 +210,13 @@ static void add_value(struct making *m, struct sheet *sheet, const struct column
         sheet_cell(sheet, "-");
         return;
     }
-    survivors_text(s, lost);
+    survivors_text(survivors_of(grid, point, policy, column->metric), lost);
+    survivors_seeds_text(survivors_seeds(grid, point, policy, column->metric), few);
     format_pair(mean.mean / column->unit.size,
                 interval ? summary_half(mean) / column->unit.size : NAN, value, half);
-    sheet_cell(sheet, "%s%s%s%s%s%s", value, interval ? " \u00b1 " : "",
+    sheet_cell(sheet, "%s%s%s%s%s%s%s", value, interval ? " \u00b1 " : "",
                interval ? half : "", doubt ? "?" : "",
-               p < 0.01 ? "\u2021" : p < 0.05 ? "\u2020" : "", lost);
+               p < 0.01 ? "\u2021" : p < 0.05 ? "\u2020" : "", lost, few);
     if (at->best[policy])
         sheet_class(sheet, "best");
     m->intervals = m->intervals || interval;
@@ -223,6 +225,7 @@ static void add_value(struct making *m, struct sheet *sheet, const struct column
     m->bold = m->bold || at->best[policy];
     m->doubts = m->doubts || doubt;
     m->lost = m->lost || lost[0] != '\0';
+    m->few = m->few || few[0] != '\0';
 }
 
 /* Returns a row for each point and policy, for the caller to free.  The point stands in
@@ -280,6 +283,9 @@ static const char *caption_of(const struct making *m)
     if (m->lost)
         text = text_format(m->arena, "%s (n of m): a mean over the jobs that were done.",
                            text);
+    if (m->few)
+        text = text_format(m->arena, "%s (n of m seeds): other trials failed, or have no such "
+                           "value.", text);
     return text;
 }
 

@@ -41,16 +41,14 @@ static const char *delta_text(struct arena *arena, const struct stats_delta *d)
                        d->percent_low, d->percent_high);
 }
 
-/* NAN: there is no mean, or not of all jobs. */
+/* NAN: there is no mean, or not of all jobs and seeds. */
 static double mean_of(const struct report *r, uint32_t point, uint32_t policy,
                       enum metric metric)
 {
     const struct grid *grid = r->source.grid;
     struct stats_mean m = grid_mean(grid, point, policy, metric, CONFIDENCE);
 
-    return m.count == 0 ||
-           survivors_lost(survivors_of(grid, point, policy, metric))
-               ? NAN : m.mean;
+    return m.count == 0 || !survivors_whole(grid, point, policy, metric) ? NAN : m.mean;
 }
 
 /* Returns the policy of the least mean, or UINT32_MAX: there is none, or all that there are
@@ -74,13 +72,14 @@ static uint32_t find_best(const struct report *r, uint32_t point,
     return any ? best : UINT32_MAX;
 }
 
-/* Returns how much a policy is above the best of a point; NAN: there is no best. */
+/* Returns how much a policy is above the best of a point; NAN: there is no best, or the
+ * policy is not compared. */
 static struct stats_delta above_best(const struct report *r, uint32_t point,
                                      uint32_t policy, enum metric metric)
 {
     uint32_t best = find_best(r, point, metric);
 
-    if (best == UINT32_MAX)
+    if (best == UINT32_MAX || isnan(mean_of(r, point, policy, metric)))
         return (struct stats_delta){ .percent = NAN };
     return compare_pair(r->source.grid, point, policy, best, metric);
 }

@@ -64,7 +64,7 @@ struct row {
 };
 
 /* Returns how a row of means is written: unit, decimals, and which mean is the
- * best.  Means that are not over all jobs are never the best. */
+ * best.  Means that are not over all jobs and seeds are never the best. */
 static struct row row_of(const struct plot_source *source, uint32_t point,
                          enum metric metric)
 {
@@ -80,7 +80,7 @@ static struct row row_of(const struct plot_source *source, uint32_t point,
         if (!isfinite(mean))
             continue;
         largest = fmax(largest, fabs(mean));
-        if (survivors_lost(survivors_of(source->grid, point, p, metric)))
+        if (!survivors_whole(source->grid, point, p, metric))
             continue;
         differ = differ || (!isnan(row.best) && mean != row.best);
         if (isnan(row.best) || mean * better > row.best * better)
@@ -182,12 +182,15 @@ static void add_means(struct sheet *sheet, const struct plot_source *source,
     for (uint32_t p = 0; p < source->grid->policy_count; p++) {
         struct stats_mean m = plot_mean(source, point, p, metric);
         struct survivors of = survivors_of(source->grid, point, p, metric);
+        struct survivors few = survivors_seeds(source->grid, point, p, metric);
 
         add_mean(sheet, m, &row, m.count > 0 && m.mean == row.best &&
-                                 !survivors_lost(of));
+                                 survivors_whole(source->grid, point, p, metric));
         add_doubt(sheet, source, point, p, m);
         if (survivors_lost(of))
             sheet_small(sheet, "", "%.0f of %.0f", of.done, of.all);
+        if (survivors_lost(few))
+            sheet_small(sheet, "", "%.0f of %.0f seeds", few.done, few.all);
         if (source->delta != NULL && p != source->baseline)
             add_delta(sheet, plot_delta_of(source, point, p, metric),
                       metric_info(source->grid->metrics, metric)->better);

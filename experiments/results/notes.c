@@ -17,6 +17,7 @@
 #include "experiments/results/grid.h"
 #include "experiments/results/growth.h"
 #include "experiments/results/stop_file.h"
+#include "experiments/results/survivors.h"
 #include "sim/base/arena.h"
 #include "sim/text/paths.h"
 
@@ -107,6 +108,31 @@ static void note_alike(struct arena *arena, const struct grid *grid,
                 grid->seed_count, grid->point_count == 1 ? "" : text_format(
                     arena, " at %u of %u points", points,
                     grid->point_count)));
+    }
+}
+
+/* Says which policies lack trials that others have.  Trials that failed stand in
+ * failures.csv. */
+static void note_short(struct arena *arena, const struct grid *grid,
+                       struct notes *notes)
+{
+    for (uint32_t p = 0; p < grid->policy_count; p++) {
+        uint32_t points = 0;
+        struct survivors of = { 0, 0 };
+
+        for (uint32_t t = 0; t < grid->point_count; t++) {
+            struct survivors s = survivors_seeds(grid, t, p, METRIC_JOBS);
+
+            if (survivors_lost(s) && points++ == 0)
+                of = s;
+        }
+        if (points > 0)
+            add(arena, notes, text_format(
+                arena, "%s has no result in %.0f of %.0f seeds%s: its means are of other "
+                "jobs than those of the others, and none is called the best", grid->policy[p],
+                of.all - of.done, of.all, points == 1 && grid->point_count == 1 ? ""
+                : text_format(arena, ", or in others, at %u of %u points", points,
+                              grid->point_count)));
     }
 }
 
@@ -259,6 +285,7 @@ struct notes notes_of(struct arena *arena, const struct grid *grid)
         add(arena, &notes, text_format(arena, "seeds: %s", grid->stop.why));
     if (note_empty(arena, grid, &notes))
         return notes;
+    note_short(arena, grid, &notes);
     note_own(arena, grid, &notes);
     note_growth(arena, grid, &notes);
     note_fixed(arena, grid, &notes);

@@ -16,7 +16,7 @@
 #include "sim/stats/stats.h"
 #include "sim/text/sheet.h"
 
-#define CELL_BYTES 160
+#define CELL_BYTES 320
 
 struct shown {
     enum metric metric;
@@ -105,6 +105,18 @@ static double seeds_there(const struct grid *grid, uint32_t point,
     return count;
 }
 
+/* " (4 of 6 seeds)" behind the jobs done where other policies have seeds that this one
+ * lacks; behind another mean, if it lacks more than they do. */
+static void seeds_mark(char *text, const struct grid *grid, uint32_t point,
+                       uint32_t policy, enum metric metric)
+{
+    struct survivors of = survivors_seeds(grid, point, policy, metric);
+    struct survivors jobs = survivors_seeds(grid, point, policy, METRIC_JOBS_DONE);
+
+    if (metric == METRIC_JOBS_DONE || of.done != jobs.done)
+        survivors_seeds_text(of, text + strlen(text));
+}
+
 /* " of 405" behind the jobs done, " (368 of 405)" behind a mean over them. */
 static void cell_mark(char *text, const struct grid *grid, uint32_t point,
                       uint32_t policy, enum metric metric)
@@ -119,6 +131,7 @@ static void cell_mark(char *text, const struct grid *grid, uint32_t point,
     else if (survivors_lost(s))
         snprintf(text + used, SURVIVORS_BYTES, " of %.4g",
                  s.all / seeds_there(grid, point, policy));
+    seeds_mark(text, grid, point, policy, metric);
 }
 
 struct column {
@@ -126,21 +139,28 @@ struct column {
     char (*text)[CELL_BYTES];
 };
 
+/* Did another policy that has all seeds do more jobs? */
+static bool did_less(const struct grid *grid, uint32_t point,
+                     const struct summary_column *jobs, uint32_t policy)
+{
+    for (uint32_t p = 0; p < grid->policy_count; p++)
+        if (jobs->mean[p].mean > jobs->mean[policy].mean &&
+            !survivors_lost(survivors_seeds(grid, point, p, METRIC_JOBS_DONE)))
+            return true;
+    return false;
+}
+
 /* A policy that left jobs undone is not compared with those that did them:
  * what it did not do cost it no time.  Nor is a mean over the rest; the one
- * that is restricted to the horizon is of all jobs. */
+ * that is restricted to the horizon is of all jobs.  Nor is one without the
+ * seeds of others, whose jobs were others. */
 static bool may_be_best(const struct grid *grid, uint32_t point,
                         enum metric metric, const struct summary_column *jobs,
                         uint32_t policy)
 {
-    if (metric == METRIC_JCT_RESTRICTED)
-        return true;
-    if (survivors_lost(survivors_of(grid, point, policy, metric)))
+    if (!survivors_whole(grid, point, policy, metric))
         return false;
-    for (uint32_t p = 0; p < grid->policy_count; p++)
-        if (jobs->mean[p].mean > jobs->mean[policy].mean)
-            return false;
-    return true;
+    return metric == METRIC_JCT_RESTRICTED || !did_less(grid, point, jobs, policy);
 }
 
 /* Marks the best mean of a metric at a point.  Nobody is best if all are equal, nor

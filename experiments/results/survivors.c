@@ -50,6 +50,45 @@ struct survivors survivors_of(const struct grid *grid, uint32_t point,
     return sum;
 }
 
+/* Has a seed a value of the metric under any policy of the point? */
+static bool any_has(const struct grid *grid, uint32_t point, uint32_t seed, enum metric metric)
+{
+    for (uint32_t p = 0; p < grid->policy_count; p++)
+        if (!isnan(grid_value(grid, point, p, seed, metric)))
+            return true;
+    return false;
+}
+
+struct survivors survivors_seeds(const struct grid *grid, uint32_t point,
+                                 uint32_t policy, enum metric metric)
+{
+    struct survivors sum = { 0, 0 };
+
+    for (uint32_t s = 0; s < grid->seed_count; s++)
+        sum.done += !isnan(grid_value(grid, point, policy, s, metric));
+    sum.all = sum.done;
+    if (sum.done == 0 || sum.done == grid->seed_count)
+        return sum;             /* others need no look */
+    sum.all = 0;
+    for (uint32_t s = 0; s < grid->seed_count; s++)
+        sum.all += any_has(grid, point, s, metric);
+    return sum;
+}
+
+bool survivors_whole(const struct grid *grid, uint32_t point, uint32_t policy,
+                     enum metric metric)
+{
+    return !survivors_lost(survivors_of(grid, point, policy, metric)) &&
+           !survivors_lost(survivors_seeds(grid, point, policy, metric));
+}
+
+void survivors_seeds_text(struct survivors s, char *out)
+{
+    out[0] = '\0';
+    if (survivors_lost(s))
+        snprintf(out, SURVIVORS_BYTES, " (%.0f of %.0f seeds)", s.done, s.all);
+}
+
 void survivors_text(struct survivors s, char *out)
 {
     out[0] = '\0';

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * survivors.h - which metrics are of the jobs that were done, or of the
- * requests that were answered, and how many of all these are.
+ * requests that were answered, and how many of all these are; and of how many
+ * of the seeds.
  *
  * Jobs that do not end in the run (`until`), fail or are dropped have no
  * completion time, and those that take long are the likeliest among them: a
  * mean over the rest is too low, and two policies that leave other jobs are
- * not compared by it.
+ * not compared by it.  Nor are two of which one failed in seeds that the other
+ * has: seeds have other jobs.
  */
 #ifndef EXPERIMENTS_RESULTS_SURVIVORS_H
 #define EXPERIMENTS_RESULTS_SURVIVORS_H
@@ -33,10 +35,18 @@ static inline bool survivors_lost(struct survivors s)
 {
     return s.done < s.all;
 }
-/* " (368 of 405)", or "" where none was lost. */
-#define SURVIVORS_BYTES 64
+/* Returns how many seeds have a value of the metric under the policy, and how many under any
+ * policy of the point; both equal where it has no value at all. */
+struct survivors survivors_seeds(const struct grid *grid, uint32_t point,
+                                 uint32_t policy, enum metric metric);
+/* Is the mean over all jobs or requests, and over all seeds that another policy has? */
+bool survivors_whole(const struct grid *grid, uint32_t point, uint32_t policy,
+                     enum metric metric);
+#define SURVIVORS_BYTES 128
 /* Writes " (368 of 405)" into SURVIVORS_BYTES bytes, or "" where none was lost. */
 void survivors_text(struct survivors s, char *out);
+/* Writes " (4 of 6 seeds)" likewise. */
+void survivors_seeds_text(struct survivors s, char *out);
 /* Has any policy of that point lost one? */
 bool survivors_any(const struct grid *grid, uint32_t point,
                    enum metric metric);

@@ -521,7 +521,7 @@ static void con_cut_for(struct con *con, struct cs_host *host, struct job_id job
     }
 }
 
-/* What a job asks for; it has no place. */
+/* What a job asks for; it has no place, and does not run, be it that it was interrupted. */
 static void con_task(struct con *con, const struct cs_host *host, const struct cs_task *task)
 {
     struct con_job *job = &con->job[task->job.i];
@@ -531,6 +531,7 @@ static void con_task(struct con *con, const struct cs_host *host, const struct c
     job->start_ns = job->end_ns = NEVER;
     job->listed_ns = UNTOLD;
     job->next = ID_NONE;
+    job->runs = false;
     con->may_go_on_cores |= con_may_go_on_cores(host, task->job);
 }
 
@@ -551,6 +552,32 @@ static void con_job_submitted(void *self, struct cs_host *host,
     con->fresh++;
 }
 
+/* Returns the planned start of a job that waits; in a row, the first one knows it. */
+static int64_t con_planned_ns(const struct con *con, uint32_t id)
+{
+    for (uint32_t r = 0; con->job[id].start_ns == UNTOLD && r < con->rows; r++) {
+        uint32_t at = con->row[r].first;
+        for (uint32_t i = 0; i < con->row[r].jobs; i++, at = con->job[at].next)
+            if (at == id)
+                return con->row[r].start_ns;
+    }
+    assert(con->job[id].start_ns != UNTOLD);
+    return con->job[id].start_ns;
+}
+
+/* A job that ends while it waits, as a replica that is no longer wanted, leaves its place. */
+static void con_give_back(struct con *con, struct cs_host *host, uint32_t id)
+{
+    int64_t start_ns = con_planned_ns(con, id), now_ns = cs_now_ns(host);
+    int64_t end_ns = con_end(start_ns, con->job[id].run_ns);
+
+    if (start_ns < now_ns)
+        start_ns = now_ns;
+    if (start_ns < end_ns)
+        con_take(con, host, id, start_ns, end_ns, -1);
+    con->torn = con->early = true;
+}
+
 /* A job that ended early gives back the rest of its place in the plan. */
 static void con_job_ended(void *self, struct cs_host *host, struct job_id id)
 {
@@ -563,7 +590,8 @@ static void con_job_ended(void *self, struct cs_host *host, struct job_id id)
         con->early = true;
     }
     job->runs = false;
-    con->torn |= job->waits;
+    if (job->waits)
+        con_give_back(con, host, id.i);
     con_wait_no_more(con, host, id.i);
     cs_order_drop(con->ends, id.i);
 }

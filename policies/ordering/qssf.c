@@ -101,7 +101,7 @@ static void qssf_add(struct qssf_history *h, double run_s)
 }
 
 /* Run time is attained GPU-time over the GPUs, and counts for all three
- * predictions. */
+ * predictions.  What never ran, as a replica that is let go while it waits, has none. */
 static void qssf_job_ended(void *self, struct cs_host *host,
                            struct job_id job)
 {
@@ -110,6 +110,8 @@ static void qssf_job_ended(void *self, struct cs_host *host,
     uint32_t gpus = cs_job_gpus(host, job);
     double run_s = cs_attained_gpu_s(host, job) / (gpus ? gpus : 1);
 
+    if (!(run_s > 0))
+        return;
     qssf_add(qssf_of(q, host, tenant, gpus), run_s);
     qssf_add(qssf_of(q, host, tenant, 0), run_s);
     qssf_add(qssf_of(q, host, NULL, 0), run_s);

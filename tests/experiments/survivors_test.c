@@ -255,6 +255,59 @@ static void an_empty_column_is_recommended_to_nobody(void **state)
     arena_free(arena);
 }
 
+/* Three policies over seeds 0 and 1, of which seed 1 costs much more.  "short" failed there,
+ * so its mean of 10 is the least one, although it is dearer than "third" in seed 0; and it did
+ * the most jobs. */
+static struct grid *grid_without_a_seed(struct arena *arena)
+{
+    static const double cost[3][SEEDS] = { { 30, 90 }, { 10, NAN }, { 8, 40 } };
+    static const struct row row[] = {
+        { 405, 405, 900, 900, 4, 1000, 1000 }, { 405, 405, 900, 900, 4, 1000, 1000 },
+        { 405, 405, 900, 900, 4, 1000, 1000 },
+    };
+    struct grid *grid = make_grid(arena, row, 3);
+
+    for (uint32_t p = 0; p < 3; p++)
+        for (uint32_t s = 0; s < SEEDS; s++) {
+            grid_set(grid, 0, p, s, METRIC_COST, cost[p][s]);
+            grid_set(grid, 0, p, s, METRIC_JOBS, 400 + s * 10 - 20 * (p == 1));
+            grid_set(grid, 0, p, s, METRIC_JOBS_DONE, 400 + s * 10 - 20 * (p == 1));
+        }
+    for (int m = 0; m < METRIC_COUNT; m++)
+        grid_set(grid, 0, 1, 1, (enum metric)m, NAN);
+    grid_set(grid, 0, 2, 0, METRIC_WAIT_MEAN, NAN);
+    grid->present[1 * SEEDS + 1] = false;
+    grid->failed[1] = 1;
+    return grid;
+}
+
+static void a_mean_over_fewer_seeds_is_marked_and_not_starred(void **state)
+{
+    struct arena *arena = arena_new(1 << 16);
+    struct grid *grid = grid_without_a_seed(arena);
+    struct survivors s = survivors_seeds(grid, 0, 1, METRIC_COST);
+    char *text = closing(grid);
+    const char *line = strstr(text, "\nshort") + 1;
+
+    (void)state;
+    assert_true(s.done == 1 && s.all == 2);
+    assert_false(survivors_whole(grid, 0, 1, METRIC_COST));
+    assert_true(survivors_whole(grid, 0, 0, METRIC_COST));
+    s = survivors_seeds(grid, 0, 2, METRIC_COST);
+    assert_true(s.done == 2 && s.all == 2);
+    if (memchr(line, '*', strcspn(line, "\n")) != NULL ||
+        strstr(line, "380 (1 of 2 seeds)         10 ") == NULL)
+        fail_msg("%s", text);
+    assert_non_null(strstr(strstr(text, "\nthird"), "5 s (1 of 2 seeds)\n"));
+    /* The others are compared with each other: (8 + 40) / 2. */
+    if (strstr(strstr(text, "\nthird"), "*24 \u00b1") == NULL)
+        fail_msg("%s", text);
+    assert_non_null(strstr(text, "short has no result in 1 of 2 seeds: its means are of other "
+                                 "jobs than those of the others, and none is called the best"));
+    free(text);
+    arena_free(arena);
+}
+
 /* The row of a metric of "short" in compare.csv. */
 static char *compared(const struct row *row, const char *metric)
 {
@@ -430,6 +483,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(dropped_jobs_are_lost_too),
         cmocka_unit_test(requests_that_are_late_at_the_end_are_lost),
         cmocka_unit_test(the_closing_table_marks_and_does_not_star),
+        cmocka_unit_test(a_mean_over_fewer_seeds_is_marked_and_not_starred),
         cmocka_unit_test(an_empty_column_is_recommended_to_nobody),
         cmocka_unit_test(a_mean_over_the_rest_has_no_difference),
         cmocka_unit_test(a_verdict_says_what_it_is_over),

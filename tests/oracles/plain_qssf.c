@@ -49,6 +49,8 @@ static void note_end(void *self, struct cs_host *host, struct job_id job)
     struct plain_qssf *q = self;
     uint32_t gpus = cs_job_gpus(host, job);
 
+    if (cs_attained_gpu_s(host, job) == 0)
+        return;                 /* it gave up before it began */
     assert(q->endeds < JOBS_MAX);
     q->ended[q->endeds++] = (struct ran) { tenant_of(host, job), gpus,
                                            cs_attained_gpu_s(host, job) / gpus };

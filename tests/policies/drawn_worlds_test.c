@@ -14,8 +14,8 @@
 #include "tests/aid/family_aid.h"
 
 extern const struct cs_policy plain_drf_policy, plain_starburst_policy, plain_optimus_policy,
-    plain_time_slice_policy, plain_quota_policy,
-    plain_harvest_policy, plain_elastic_hybrid_policy, plain_learned_policy;
+    plain_time_slice_policy, plain_quota_policy, plain_conservative_policy,
+    plain_qssf_policy, plain_harvest_policy, plain_elastic_hybrid_policy, plain_learned_policy;
 
 #define FAILURES \
     "", ", failures: {job_mtbf: 30min, restart: 7s}", \
@@ -94,27 +94,40 @@ static void drf_serves_the_smallest_dominant_share(void **state)
     }
 }
 
-/* Replicas come and go with requests, more than there are GPUs for; nodes fail, and some replicas
- * end while they wait. */
+/* Replicas come and go with requests, more than there are GPUs for, so that some end while they
+ * wait. */
+#define REPLICAS \
+    "services: [{name: chat, tenant: s, model: qwen2.5-7b, gpu: {tp: 1, cores: 2}, replicas: " \
+    "{min: 1, max: 14}, batch: 32, requests: {arrival: {process: diurnal, rate: 5/s, " \
+    "amplitude: 0.95, peak: 6min}, prompt: {lognormal: {mean: 600, cv: 0.7}, max: 4000}, " \
+    "output: {lognormal: {mean: 150, cv: 0.7}, max: 1000}, for: 40min}, slo: {ttft: 2s, " \
+    "tpot: 50ms}, scaling: {signal: concurrency, target: 2, interval: 15s, down: 30s}}], " \
+    "arrival: {process: poisson, rate: 120/h}, jobs: 60, mix: [{recipe: trace, name: a, " \
+    "tenant: a, gpus: {choice: {1: 2, 2: 1}}, duration: {exponential: {mean: 3min}}, role: " \
+    "{cores: 3}}, {recipe: trace, name: b, tenant: b, gpus: 1, duration: {exponential: " \
+    "{mean: 4min}}, role: {cores: 12}}]"
+#define FOUR_PAIRS \
+    "nodes: [{name: x, count: 4, gpus: {type: a100-80, count: 2}, " CPU "512GB, nics: {type: " \
+    "ib-hdr}}]"
+
 static void drf_counts_replicas_that_end_while_they_wait(void **state)
 {
-    static const char cluster[] =
-        "nodes: [{name: x, count: 4, gpus: {type: a100-80, count: 2}, " CPU "512GB, nics: {type: "
-        "ib-hdr}}], failures: {node_mtbf: 8min, repair: 4min, restart: 5s}";
-    static const char workload[] =
-        "services: [{name: chat, tenant: s, model: qwen2.5-7b, gpu: {tp: 1, cores: 2}, replicas: "
-        "{min: 1, max: 14}, batch: 32, requests: {arrival: {process: diurnal, rate: 5/s, "
-        "amplitude: 0.95, peak: 6min}, prompt: {lognormal: {mean: 600, cv: 0.7}, max: 4000}, "
-        "output: {lognormal: {mean: 150, cv: 0.7}, max: 1000}, for: 40min}, slo: {ttft: 2s, tpot: "
-        "50ms}, scaling: {signal: concurrency, target: 2, interval: 15s, down: 30s}}], arrival: "
-        "{process: poisson, rate: 120/h}, jobs: 60, mix: ["
-        "{recipe: trace, name: a, tenant: a, gpus: {choice: {1: 2, 2: 1}}, duration: {exponential: "
-        "{mean: 3min}}, role: {cores: 3}}, {recipe: trace, name: b, tenant: b, gpus: 1, duration: "
-        "{exponential: {mean: 4min}}, role: {cores: 12}}]";
+    (void)state;
+    same_as_oracle(&plain_drf_policy, FOUR_PAIRS ", failures: {node_mtbf: 8min, repair: 4min, "
+                   "restart: 5s}", REPLICAS, "drf, {policy: drf, name: b, blocking: skip}");
+}
+
+static void a_replica_that_ends_while_it_waits_leaves_nothing(void **state)
+{
+    static const char *const more[] = { FAILURES };
+    char cluster[400];
 
     (void)state;
-    same_as_oracle(&plain_drf_policy, cluster, workload,
-                   "drf, {policy: drf, name: b, blocking: skip}");
+    for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
+        snprintf(cluster, sizeof cluster, FOUR_PAIRS "%s", more[m]);
+        same_as_oracle(&plain_conservative_policy, cluster, REPLICAS, "conservative");
+        same_as_oracle(&plain_qssf_policy, cluster, REPLICAS, "qssf");
+    }
 }
 
 /* Quotas in GPUs and in shares, of 22 GPUs; c has none, and of d's share of 18% 3.96 GPUs
@@ -356,6 +369,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(drf_serves_the_smallest_dominant_share),
         cmocka_unit_test(drf_counts_replicas_that_end_while_they_wait),
+        cmocka_unit_test(a_replica_that_ends_while_it_waits_leaves_nothing),
         cmocka_unit_test(quotas_are_lent_and_taken_back),
         cmocka_unit_test(turns_go_to_those_that_have_not_run_for_longest),
         cmocka_unit_test(pairs_that_are_slow_are_kept_apart),

@@ -189,6 +189,7 @@ static void a_warm_up_has_no_part_in_rates(void **state)
     (void)state;
     serve("drained\nwarmup: 100.5s", "      replicas: {min: 1, max: 1}\n      batch: 1\n"
           "      times: {batch: 1s}\n", "100s, 102s");
+    hand_near(of("requests"), 2);       /* in the warm-up too, as explain says */
     hand_near(of("done"), 2);
     hand_near(of("latency_mean_s"), 1);
     hand_near(of("goodput_per_s"), 1);
@@ -369,6 +370,61 @@ static void a_pass_counts_the_mean_of_prompts_that_are_drawn(void **state)
     assert_true(cut_s > answer_s("252") && cut_s < answer_s("253"));
 }
 
+/* ---- beside jobs ----------------------------------------------------------- */
+
+/* Runs jobs of a CSV beside a service of the tenant s on two T4.  Its first replica has one of
+ * them from 0 s to 4000 s.  Twenty passes of 1 s, asked for at 100 s, want a second replica, which
+ * is let go before 200 s, as all are answered. */
+static void serve_beside(const char *policies, const char *jobs)
+{
+    char yaml[2000], times[300] = "";
+
+    for (int i = 0; i < 20; i++)
+        strcat(times, "100s, ");
+    strcat(times, "4000s");
+    snprintf(yaml, sizeof yaml,
+             "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+             "    - {name: a, count: 1, gpus: {type: t4, count: 2},\n"
+             "       cpu: {type: epyc-7742, sockets: 1}, memory: 256GB}\n"
+             "workload:\n  services:\n    - name: cls\n      tenant: s\n"
+             "      model: bert-base\n"
+             "      gpu: {tp: 1, types: [t4], cores: 2}\n      replicas: {min: 1, max: 2}\n"
+             "      batch: 1\n      times: {batch: 1s}\n"
+             "      scaling: {target: 1, interval: 15s, down: 30s}\n"
+             "      requests: {arrival: {process: fixed, times: [%s]}, prompt: 100, for: 2h}\n"
+             "  trace: {file: jobs.csv, columns: {job: job, submit: t, duration: run, gpus: n,\n"
+             "          tenant: u}}\n"
+             "policies: [%s]\noutput: {plots: []}\n", times, policies);
+    hand_run(&program, yaml, jobs);
+}
+
+/* Job 1 has the other T4 until 1000 s, so that the second replica never starts.  Job 2 comes at
+ * 300 s.  Nobody waits before it, so it starts at 1000 s. */
+static void a_replica_that_was_let_go_holds_no_reservation(void **state)
+{
+    (void)state;
+    serve_beside("conservative, easy", "job,t,run,n,u\n1,0,1000,1,s\n2,300,100,1,s\n");
+    for (int i = 0; i < 2; i++) {
+        const char *policy = i == 0 ? "conservative" : "easy";
+        assert_true(isnan(hand_cell(&program, "jobs.csv", policy, "cls-1", "start_s")));
+        assert_true(hand_cell(&program, "jobs.csv", policy, "cls-1", "end_s") < 200);
+        hand_near(hand_cell(&program, "jobs.csv", policy, "2", "start_s"), 1000);
+    }
+}
+
+/* Of s a job of 1000 s has ended, of t one of 700 s.  At 2000 s a job of each waits, and that of t
+ * goes first: the replica that never ran is no job of 0 s. */
+static void a_replica_that_never_ran_predicts_nothing(void **state)
+{
+    (void)state;
+    serve_beside("qssf", "job,t,run,n,u\n1,0,1000,1,s\n2,10,700,1,t\n3,1600,300,1,u\n"
+                         "4,1750,100,1,s\n5,1800,100,1,t\n");
+    assert_true(isnan(hand_cell(&program, "jobs.csv", "qssf", "cls-1", "start_s")));
+    hand_near(hand_cell(&program, "jobs.csv", "qssf", "3", "start_s"), 1700);
+    hand_near(hand_cell(&program, "jobs.csv", "qssf", "5", "start_s"), 2000);
+    hand_near(hand_cell(&program, "jobs.csv", "qssf", "4", "start_s"), 2100);
+}
+
 /* ---- GPUs lent to rollouts ----------------------------------------------- */
 
 /* Runs services beside GRPO jobs that all start at 0 s, under `harvest`, at once, after 30 s
@@ -526,6 +582,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_look_comes_after_the_requests_of_its_instant),
         cmocka_unit_test(a_first_token_is_known_to_the_nanosecond),
         cmocka_unit_test(a_pass_counts_the_mean_of_prompts_that_are_drawn),
+        cmocka_unit_test(a_replica_that_was_let_go_holds_no_reservation),
+        cmocka_unit_test(a_replica_that_never_ran_predicts_nothing),
         cmocka_unit_test(what_is_lent_goes_back_where_free_gpus_lie_apart),
         cmocka_unit_test(what_is_lent_goes_back_where_cores_are_short),
         cmocka_unit_test(no_more_goes_back_than_replicas_take),
