@@ -30,9 +30,8 @@ set yrange [STATS_min_y / 1.6:STATS_max_y * 1.6]
 set format x '%.10g'
 set format y '%.10g'
 set grid xtics ytics linecolor rgb line linewidth 0.7 dashtype 1
-if (STATS_max_x / STATS_min_x < 200) {
-    set xtics add (0.02, 0.05, 0.2, 0.5, 2, 5, 20, 50, 200, 500)
-}
+eval log_tics('x', STATS_min_x, STATS_max_x)
+eval log_tics('y', STATS_min_y, STATS_max_y)
 set xlabel (serves ? 'latency, 99th percentile, seconds' : 'time, hours').' (logarithmic)' \
     textcolor rgb ink
 set ylabel (serves ? 'cost, USD a day' : 'cost, USD').' (logarithmic)' offset -0.5, 0 \

@@ -20,6 +20,12 @@ high = (m_max > p_max ? m_max : p_max) * 1.3
 set logscale xy
 set xrange [low:high]
 set yrange [low:high]
+if (high / low < 200) {                 # numbers between few decades
+    do for [k = int(floor(log10(low))):int(floor(log10(high)))] {
+        set xtics add (2 * 10. ** k, 5 * 10. ** k)
+        set ytics add (2 * 10. ** k, 5 * 10. ** k)
+    }
+}
 set size square
 set border 3 linecolor rgb '#888888'
 set tics nomirror

@@ -36,7 +36,7 @@ each = step(span * (columns > 1 || stacked ? 1.3 : 0.6))
 order(p) = p < baseline ? p : p - 1             # among the others
 y(m, p) = m + (order(p) - (others + 1) / 2.) * 0.8 / others
 percent(v) = v == 0 ? '0' : sprintf('%+g', v)
-beyond(v) = v > highest || v < lowest
+goes_on(end, v) = end == 8 ? v < lowest : v > highest       # of a whisker's lower and upper end
 
 plot for [p = 1:policies] p == baseline ? 1 / 0 : NaN with points pointtype mark_of(p) \
          pointsize 1.4 linecolor rgb colour_of(p) title p == baseline ? '' : policy[p]
@@ -83,7 +83,7 @@ do for [t = 1:shown] {
              (y($3, p) - cap):(0):(2 * cap) with vectors nohead linewidth 1.6 \
              linecolor rgb colour_of(p) notitle, \
          for [p = 1:policies * whiskers] for [end = 8:9] data using \
-             ($1 == at && $2 == p && column(end) != column(end - 3) ? column(end) : NaN):\
+             ($1 == at && $2 == p && goes_on(end, column(end - 3)) ? column(end) : NaN):\
              (y($3, p)):((2 * end - 17) * 0.03 * span):(0) \
              with vectors head filled size screen 0.008, 22 linewidth 1.6 \
              linecolor rgb colour_of(p) notitle, \

@@ -151,6 +151,10 @@ colour_of(i) = colour[nth(i)]
 # A distance of ticks that leaves two to four of them.
 tick_step(span) = (step10 = 10 ** floor(log10(span / 2.5)), \
                    step10 * (span / 2.5 < 2 * step10 ? 1 : span / 2.5 < 5 * step10 ? 2 : 5))
+# On a logarithmic axis of few decades, numbers between them, too.
+log_tics(axis, low, high) = high / low >= 200 ? '' : \
+    sprintf('do for [k = %d:%d] { set %stics add (2 * 10. ** k, 5 * 10. ** k) }', \
+            int(floor(log10(low))), int(floor(log10(high))), axis)
 ink = '#222222'
 pale = '#5A5A5A'
 line = '#D0D0D0'

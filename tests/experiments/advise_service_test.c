@@ -3,6 +3,7 @@
  * advise_service_test.c - advice for services: the fewest replicas that keep
  * the promise do so in a trial, one fewer do not.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,6 +70,76 @@ static double attained(struct program *program, unsigned replicas)
     return value;
 }
 
+/* A cell of rows.csv in the row of that name, number of GPUs and of cores. */
+static double cell_of(const char *csv, const char *on, unsigned tp, unsigned cores,
+                      const char *column)
+{
+    char wanted[96], cell[64];
+
+    snprintf(wanted, sizeof wanted, ",%s,%u,%u,", on, tp, cores);
+    const char *row = strstr(csv, wanted);
+    assert_non_null(row);
+    while (row > csv && row[-1] != '\n')
+        row--;
+    csv_field(row, csv_column(csv, column), cell, sizeof cell);
+    return strtod(cell, NULL);
+}
+
+/* "64.67ms", "22.72s" or "2400s" in seconds. */
+static double seconds_of(const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+
+    assert_true(strcmp(end, "ms") == 0 || strcmp(end, "s") == 0);
+    return strcmp(end, "ms") == 0 ? value / 1000 : value;
+}
+
+static void is_near(double printed, double value, double half)
+{
+    if (!(fabs(printed - value) <= half * 1.001))
+        fail_msg("%g is printed of %g", printed, value);
+}
+
+/* The table that is printed has the figures of rows.csv, rounded.  Returns its rows. */
+static unsigned table_is_rows(const char *said, const char *csv, bool generates)
+{
+    const char *line = strstr(said, "USD/million\n");
+    unsigned rows = 0;
+
+    assert_non_null(line);
+    while ((line = strchr(line, '\n') + 1), *line == '*' || *line == ' ') {
+        char on[32], cores[16], time[3][16] = { "0s", "0s", "0s" };
+        unsigned tp, replicas, gpus;
+        double busy, kept, per_h, per_day, per_million;
+        int used, wanted = generates ? 3 : 1;
+
+        assert_int_equal(sscanf(line + 1, "%31s %u %15s %u %u %lf%% %n", on, &tp, cores, &replicas,
+                                &gpus, &busy, &used), 6);
+        const char *at = line + 1 + used;
+        for (int i = 3 - wanted; i < 3; i++, at += used)
+            assert_int_equal(sscanf(at, "%15s%n", time[i], &used), 1);
+        assert_int_equal(sscanf(at, " %lf%% %lf %lf %lf", &kept, &per_h, &per_day, &per_million),
+                         4);
+        unsigned n = cores[0] == '-' ? 0 : (unsigned)atoi(cores);
+        is_near(replicas, cell_of(csv, on, tp, n, "replicas"), 0);
+        is_near(gpus, tp * cell_of(csv, on, tp, n, "replicas"), 0);
+        is_near(busy, 100 * cell_of(csv, on, tp, n, "busy_fraction"), 0.5);
+        is_near(kept, 100 * cell_of(csv, on, tp, n, "attained_fraction"), 0.005);
+        is_near(per_h, cell_of(csv, on, tp, n, "usd_per_h"), 0.005);
+        is_near(per_day, 24 * cell_of(csv, on, tp, n, "usd_per_h"), 0.005);
+        is_near(per_million / cell_of(csv, on, tp, n, "usd_per_million"), 1, 5e-4);
+        assert_int_equal(*line == '*', cell_of(csv, on, tp, n, "pareto") > 0);
+        for (int i = 3 - wanted; i < 3; i++) {
+            double s = cell_of(csv, on, tp, n, i == 0 ? "ttft_p99_s" : i == 1 ? "tpot_p99_s"
+                               : "latency_p99_s");
+            is_near(seconds_of(time[i]), s, s < 1 ? 5e-6 : s < 100 ? 0.005 : 0.5);
+        }
+        rows++;
+    }
+    return rows;
+}
+
 static void the_fewest_replicas_keep_the_promise_and_one_less_do_not(
     void **state)
 {
@@ -87,6 +158,7 @@ static void the_fewest_replicas_keep_the_promise_and_one_less_do_not(
     assert_int_equal(sscanf(strchr(rows, '\n') + 1, "chat,l40s,%u,0,%u,", &tp,
                             &replicas), 2);
     assert_true(replicas >= 3);
+    assert_int_equal(table_is_rows(said, rows, true), 7);
     assert_true(attained(&program, replicas) > 0.97);
     assert_true(attained(&program, replicas - 1) < 0.99);
     free(rows);
@@ -106,6 +178,9 @@ static void cores_stand_beside_gpus_and_a_promise_is_needed(void **state)
     assert_non_null(strstr(said, "epyc-9654"));
     assert_non_null(strstr(said, "rtx-4090"));
     assert_null(strstr(said, "have nothing left over"));
+    char *rows = program_read(program_path(&program, "rows.csv"));
+    assert_int_equal(table_is_rows(said, rows, false), 10);
+    free(rows);
     free(said);
     const char *plot[] = {"advise", program_path(&program, "w.yaml"), "--plot",
                           program_path(&program, "chart.png"), NULL};

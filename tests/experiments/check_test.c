@@ -548,6 +548,30 @@ static void expectations_come_back_from_checks_csv(void **state)
     assert_true(back[1].low == 90 && back[1].high == 110);
 }
 
+/* What one seed was not enough for, one seed is not enough for when it comes back. */
+static void what_was_not_judged_by_some_seeds_is_not_judged_by_them(void **state)
+{
+    struct scratch *w = *state;
+
+    for (uint32_t seeds = 1; seeds <= 2; seeds++) {
+        const struct experiment_expect *back;
+        struct err err = { 0 };
+        char text[300];
+        uint32_t count;
+
+        snprintf(text, sizeof text, "claim,point,metric,policy,vs,percent,at_least,at_most,"
+                 "confidence,seeds,value,ci_low,ci_high,verdict,reason\n"
+                 "C,base,jct_mean_s,a,,0,90,110,0.95,%u,,,,not judged,x\n"
+                 "C,base,jct_mean_s,a,,0,90,110,0.95,%u,,,,holds,x\n", seeds, seeds);
+        scratch_write(w, "checks.csv", text);
+        assert_true(check_read(w->arena, w->dir, NULL, &back, &count, &err));
+        assert_int_equal(back[0].seeds_min, seeds + 1);
+        assert_int_equal(back[1].seeds_min, 0);
+        assert_int_equal(back[0].trials_min, seeds);
+        assert_int_equal(back[1].trials_min, seeds);
+    }
+}
+
 static void absent_checks_csv_has_no_expectations(void **state)
 {
     struct scratch *w = *state;
@@ -586,6 +610,7 @@ int main(void)
         TEST(any_seed_that_got_worse_is_a_regression),
         TEST(trial_that_is_gone_is_a_regression),
         TEST(expectations_come_back_from_checks_csv),
+        TEST(what_was_not_judged_by_some_seeds_is_not_judged_by_them),
         TEST(absent_checks_csv_has_no_expectations),
     };
 

@@ -265,6 +265,24 @@ static void a_choice_above_a_best_of_zero_is_not_the_best(void **state)
     results_remove(dir);
 }
 
+/* The second policy costs 1.0 and 1.2 there, so its mean may be 0, and there is no end to how far
+ * 5 may be above it. */
+static void a_choice_whose_loss_has_no_end_is_told_without_an_interval(void **state)
+{
+    char dir[64], *page;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    set_column(dir, "cost_per_job_usd", "first", "5");
+    page = report(dir);
+    const char *regret = strstr(page, "<th>cost per job done above the best, at most");
+    assert_non_null(regret);
+    check_has(regret, "<tr><th>first</th>");
+    check_has(regret, "+354.5%, with no end to its interval<small>x=1/h</small>");
+    free(page);
+    results_remove(dir);
+}
+
 /* Two policies are two, though nothing names a baseline; and an interval without an end,
  * whose p-value is there, is not told as if there were none. */
 static void what_is_compared_with_what_is_said_truly(void **state)
@@ -532,6 +550,7 @@ int main(void)
         cmocka_unit_test(the_page_begins_with_the_answer),
         cmocka_unit_test(costs_of_zero_have_no_best),
         cmocka_unit_test(a_choice_above_a_best_of_zero_is_not_the_best),
+        cmocka_unit_test(a_choice_whose_loss_has_no_end_is_told_without_an_interval),
         cmocka_unit_test(what_is_compared_with_what_is_said_truly),
         cmocka_unit_test(checks_without_a_verdict_are_told_apart),
         cmocka_unit_test(without_expectations_the_answer_is_against_the_baseline),

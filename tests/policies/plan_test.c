@@ -129,6 +129,29 @@ static void a_plan_finds_what_a_walk_over_instants_finds(void **state)
     }
 }
 
+/* Holes of many blocks, as often as you like: blocks that are emptied are used again. */
+static void a_plan_that_is_cleared_takes_no_more_memory(void **state)
+{
+    struct arena *arena = arena_new(1 << 12);
+    struct cs_host host = { .parts = { .arena = arena } };
+    struct cs_plan *plan = cs_plan_new(&host);
+    size_t first = 0;
+
+    (void)state;
+    for (int round = 0; round < 40; round++) {
+        cs_plan_clear(plan, 0, 8);
+        for (int64_t i = 0; i < 500; i++) {
+            cs_plan_take(plan, 10 * i, 10 * i + 5, 8);
+            assert_true(cs_plan_find(plan, 1, 6, NEVER) > 10 * i);
+        }
+        if (round == 1)
+            first = arena_used_bytes(arena);
+        if (round > 1)
+            assert_int_equal(arena_used_bytes(arena), first);
+    }
+    arena_free(arena);
+}
+
 /* ---- whole policies ---- */
 
 #define JOBS 150
@@ -393,6 +416,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_finds_what_a_walk_over_instants_finds),
+        cmocka_unit_test(a_plan_that_is_cleared_takes_no_more_memory),
         cmocka_unit_test(policies_meet_their_oracles_where_things_fail),
         cmocka_unit_test(rows_of_equal_jobs_start_as_one_by_one),
         cmocka_unit_test(who_came_before_is_who_a_walk_finds),

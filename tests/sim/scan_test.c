@@ -18,6 +18,7 @@
 #include "sim/text/foreign.h"
 #include "sim/text/scan.h"
 #include "sim/text/scan_look.h"
+#include "sim/text/string_set.h"
 
 struct place {
     char folder[64];
@@ -669,6 +670,49 @@ static void times_are_exact(void **state)
     assert_int_equal(ns, 3);
 }
 
+/* Numbers of a name as ten digits each: then it is the order of bytes. */
+static void pad_numbers(const char *name, char out[200])
+{
+    while (*name != '\0') {
+        size_t digits = strspn(name, "0123456789");
+
+        for (size_t i = digits; digits > 0 && i < 10; i++)
+            *out++ = '0';
+        for (size_t i = 0; i < (digits > 0 ? digits : 1); i++)
+            *out++ = *name++;
+    }
+    *out = '\0';
+}
+
+static int sign(int value) { return value < 0 ? -1 : value > 0; }
+
+/* All pairs of names, in both orders: numbers count by their value, of equal ones the shorter
+ * text is first, and a name is before what goes on from it. */
+static void names_have_one_order(void **state)
+{
+    static const char *const name[] = {
+        "", "a", "ab", "abc", "a1", "a01", "a001", "a2", "a10", "a9", "a10b", "a9b", "b", "1",
+        "01", "10", "9", "9a", "a1b2", "a1b10", "a01b2", "a-1", "a!", "az", "a1z", "0", "00",
+        "gpu9", "gpu10", "gpu", "gpu10x", "\xc3\xa9", "a\x01"
+    };
+    const size_t count = sizeof name / sizeof name[0];
+    char x[200], y[200];
+
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < count; j++) {
+            pad_numbers(name[i], x);
+            pad_numbers(name[j], y);
+            int wanted = sign(strcmp(x, y)), found = sign(string_set_order(name[i], name[j]));
+            if (wanted == 0)
+                wanted = strlen(name[i]) != strlen(name[j])
+                             ? (strlen(name[i]) < strlen(name[j]) ? -1 : 1)
+                             : sign(strcmp(name[i], name[j]));
+            if (wanted != found)
+                fail_msg("%s and %s: %d", name[i], name[j], found);
+        }
+}
+
 #define IN_FOLDER(test) \
     cmocka_unit_test_setup_teardown(test, make_folder, drop_folder)
 
@@ -696,6 +740,7 @@ int main(void)
         cmocka_unit_test(reals_equal_strtod_for_random_texts),
         cmocka_unit_test(what_is_no_finite_number_is_refused),
         cmocka_unit_test(times_are_exact),
+        cmocka_unit_test(names_have_one_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

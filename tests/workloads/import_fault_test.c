@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
+
 #include <cmocka.h>
 #include <zlib.h>
 
@@ -208,6 +210,36 @@ static void a_field_without_end_is_refused(void **state)
     free(said);
 }
 
+/* A folder, a gzip file that is none, a zstd file that breaks off, and nothing at all. */
+static void no_format_reads_what_cannot_be_read(void **state)
+{
+    static const char *const format[] = {
+#define FORMAT(ID, NAME) NAME,
+#include "workloads/formats/formats.def"
+#undef FORMAT
+    };
+    static const char *const file[] = { "dir", "bad.gz", "bad.zst", "empty", "absent" };
+    static const char *const none[MORE_MAX] = { NULL };
+    const struct program *program = the_program(state);
+    char path[160], *said;
+
+    unlink(in_folder(program, "w.yaml", path));     /* of the test before */
+    assert_int_equal(mkdir(in_folder(program, "dir", path), 0700), 0);
+    write_file(in_folder(program, "bad.gz", path), "\x1f\x8b\x08\x01garbage of no kind");
+    write_file(in_folder(program, "bad.zst", path), "\x28\xb5\x2f\xfd\x04");
+    write_file(in_folder(program, "empty", path), "");
+    for (size_t i = 0; i < sizeof format / sizeof format[0]; i++)
+        for (size_t k = 0; k < sizeof file / sizeof file[0]; k++) {
+            int status = import(program, format[i], in_folder(program, file[k], path), none,
+                                &said);
+
+            if (status < 1 || status > 100 || strstr(said, " error: ") == NULL)
+                fail_msg("%s %s: status %d: %s", format[i], file[k], status, said);
+            free(said);
+            assert_int_not_equal(access(in_folder(program, "w.yaml", path), F_OK), 0);
+        }
+}
+
 static void usage_errors_name_what_is_there(void **state)
 {
     const struct program *program = the_program(state);
@@ -248,6 +280,7 @@ int main(int argc, char **argv)
         WITH(faulty_rows_are_refused_at_their_place),
         WITH(a_truncated_gzip_is_refused),
         WITH(a_field_without_end_is_refused),
+        WITH(no_format_reads_what_cannot_be_read),
         WITH(usage_errors_name_what_is_there),
     };
     int failed;

@@ -25,6 +25,11 @@ static const struct sample samples[] = {
       "-1 x {y}\n", NULL, { NULL },
       "job,submit_s,run_s,gpus,limit_s,tenant\n1,0,10,2,60,7\n",
       "1 rows of more than 18 fields: the others are not read" },
+    { "swf", SWF_1 "2 5 -1 9 2 -1 -1 2 60 -1 0 7 -1 -1 -1 -1 -1 -1\n"
+      "3 6 -1 8 2 -1 -1 2 60 -1 5 7 -1 -1 -1 -1 -1 -1\n"
+      "4 7 -1 7 2 -1 -1 2 60 -1 -1 7 -1 -1 -1 -1 -1 -1\n", NULL, { NULL },
+      "job,submit_s,run_s,gpus,limit_s,tenant\n1,0,10,2,60,7\n2,5,9,2,60,7\n3,6,8,2,60,7\n"
+      "4,7,7,2,60,7\n", "\n  2 jobs: failed or were cancelled; replayed as they ran\n" },
     { "philly", "timestamp,duration,num_gpus,gpu_time,cluster\n"
       "2017-10-09 00:01:00,60.0,2,120.0,vc1\n"
       "2017-10-09 00:00:00,30.0,1,30.0,vc2\n\n", NULL, { "--sort", NULL },
@@ -205,6 +210,48 @@ static void a_last_line_without_an_end_is_told(void **state)
 }
 
 /* A remark is of the rows that it is true of, and of no others. */
+/* More jobs of one kind than of the other, so that none is taken for the other. */
+static void jobs_that_failed_are_counted(void **state)
+{
+    const struct program *program = the_program(state);
+    static const char alea[] = " 10 2 -1 -1 4 60 -1 ", q[] = " 7 -1 -1 -1 -1 -1 -1 -1 q 1 mem=4\n";
+    char *said, text[1000], wanted[80];
+    const struct { struct sample of; int failed; } made[] = {
+        { { "alea", text, NULL, { NULL }, NULL, NULL }, 2 },
+        { { "openb", OPENB "p0,1,1,2,1000,,LS,Running,1,30,10\np1,1,1,1,1000,,LS,Failed,2,30,10\n"
+            "p2,1,1,1,1000,,BE,Running,3,30,10\np3,1,1,1,1000,,BE,Succeeded,3,30,10\n", NULL,
+            { NULL }, NULL, NULL }, 1 },
+        { { "pai", "j1,tf,1.0,Terminated,5.0,15.0,600.0,29.3,100.0,V100\n"
+            "j2,tf,1.0,Failed,6.0,16.0,600.0,29.3,100.0,T4\n"
+            "j3,tf,1.0,Failed,7.0,16.0,600.0,29.3,100.0,T4\n", NULL, { NULL }, NULL, NULL }, 2 },
+        { { "acme", "job_id,user,node_num,gpu_num,cpu_num,type,state,submit_time,start_time,"
+            "end_time,duration,queue,gpu_time\n"
+            "1,u5,1,8,128,Other,COMPLETED,2023-05-17 11:00:58+00:00,2023-05-17 11:01:08+00:00,"
+            "2023-05-17 11:01:16+00:00,18,10.0,144.0\n"
+            "2,u5,1,8,128,Other,COMPLETED,2023-05-17 11:00:58+00:00,2023-05-17 11:01:08+00:00,"
+            "2023-05-17 11:01:16+00:00,18,10.0,144.0\n"
+            "3,u5,1,8,128,Other,CANCELLED,2023-05-17 11:00:58+00:00,2023-05-17 11:01:08+00:00,"
+            "2023-05-17 11:01:16+00:00,18,10.0,144.0\n", NULL, { NULL }, NULL, NULL }, 1 },
+        { { "philly-log", "[" PHILLY_JOB("a1", "Pass", "\"2017-10-07 01:11:39\"",
+            PHILLY_RUN("\"2017-10-07 01:12:09\"", "\"2017-10-07 01:13:23\"", "\"gpu0\"")) ",\n"
+            PHILLY_JOB("a2", "Killed", "\"2017-10-07 01:11:40\"",
+            PHILLY_RUN("\"2017-10-07 01:12:00\"", "\"2017-10-07 01:13:00\"", "\"gpu0\"")) ",\n"
+            PHILLY_JOB("a3", "Failed", "\"2017-10-07 01:11:41\"",
+            PHILLY_RUN("\"2017-10-07 01:12:00\"", "\"2017-10-07 01:13:00\"", "\"gpu0\""))
+            "]\n", NULL, { NULL }, NULL, NULL }, 2 },
+    };
+
+    snprintf(text, sizeof text, "1 0 -1%s1%s2 1 -1%s0%s3 2 -1%s5%s4 3 -1%s1%s5 4 -1%s1%s", alea, q,
+             alea, q, alea, q, alea, q, alea, q);
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
+        if (import_sample(program, &made[i].of, &said) != 0)
+            fail_msg("%s: %s", made[i].of.format, said);
+        snprintf(wanted, sizeof wanted, "\n  %d jobs: failed", made[i].failed);
+        has(said, wanted);
+        free(said);
+    }
+}
+
 static void remarks_count_their_rows(void **state)
 {
     static const struct { const char *format, *text, *said, *unsaid; } rows[] = {
@@ -431,6 +478,7 @@ int main(int argc, char **argv)
         WITH(each_format_turns_its_rows_into_the_same_jobs),
         WITH(line_ends_and_marks_of_windows_are_told),
         WITH(a_last_line_without_an_end_is_told),
+        WITH(jobs_that_failed_are_counted),
         WITH(remarks_count_their_rows),
         WITH(each_format_is_read_inline_as_it_is_imported),
         WITH(inline_faults_are_refused_at_their_place),

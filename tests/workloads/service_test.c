@@ -163,6 +163,25 @@ static void requests_that_gave_up_cost_no_work(void **state)
     world_close(&world);
 }
 
+/* The first replica is requested after an interval of 15 s.  Until then requests come every 10 ms,
+ * the first at 0 s, and give up after 25 ms: those of 14.97 s and before are gone, and the others
+ * want one replica, at 16 requests each.  A queue of three has room for them. */
+static void requests_that_gave_up_take_no_room_and_want_no_replica(void **state)
+{
+    struct world world = { 0 };
+    struct trial_result result;
+
+    (void)state;
+    open_service(&world, PASSES "batch: 1, replicas: {min: 0, max: 10}, queue: 3, timeout: 25ms, "
+                 "times: {request: 5ms}, requests: {arrival: {process: fixed, every: 10ms}, "
+                 "prompt: 128, for: 60s}", "", "", "[fcfs]");
+    struct table *t = run(&world, 0, &result);
+    assert_true(column(t, "dropped") == 1498 && column(t, "done") == 6000 - 1498);
+    assert_true(column(t, "cpu_replica_starts") == 1);
+    table_free(t);
+    world_close(&world);
+}
+
 /* A request each millisecond, batches of 4: the first waits 3 ms, the last
  * not at all, then 2 ms of work. */
 static void a_batch_goes_when_it_is_full(void **state)
@@ -482,6 +501,7 @@ int main(void)
         cmocka_unit_test(random_routing_makes_queues_of_their_own),
         cmocka_unit_test(replicas_are_counted_as_they_start_and_stand),
         cmocka_unit_test(requests_that_gave_up_cost_no_work),
+        cmocka_unit_test(requests_that_gave_up_take_no_room_and_want_no_replica),
         cmocka_unit_test(a_batch_goes_when_it_is_full),
         cmocka_unit_test(a_batch_goes_when_its_first_has_waited_enough),
         cmocka_unit_test(full_queues_and_timeouts_drop_and_count),
