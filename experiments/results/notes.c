@@ -128,8 +128,8 @@ static void note_short(struct arena *arena, const struct grid *grid,
         }
         if (points > 0)
             add(arena, notes, text_format(
-                arena, "%s has no result in %.0f of %.0f seeds%s: its means are of other "
-                "jobs than those of the others, and none is called the best", grid->policy[p],
+                arena, "%s has no result in %.0f of %.0f seeds%s: its means are over fewer "
+                "jobs than those of other policies, and none is called the best", grid->policy[p],
                 of.all - of.done, of.all, points == 1 && grid->point_count == 1 ? ""
                 : text_format(arena, ", or in others, at %u of %u points", points,
                               grid->point_count)));

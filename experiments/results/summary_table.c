@@ -152,8 +152,8 @@ static bool did_less(const struct grid *grid, uint32_t point,
 
 /* A policy that left jobs undone is not compared with those that did them:
  * what it did not do cost it no time.  Nor is a mean over the rest; the one
- * that is restricted to the horizon is of all jobs.  Nor is one without the
- * seeds of others, whose jobs were others. */
+ * that is restricted to the horizon is of all jobs.  Nor is one that lacks
+ * seeds, and so jobs, which other policies have. */
 static bool may_be_best(const struct grid *grid, uint32_t point,
                         enum metric metric, const struct summary_column *jobs,
                         uint32_t policy)

@@ -521,7 +521,7 @@ static void con_cut_for(struct con *con, struct cs_host *host, struct job_id job
     }
 }
 
-/* What a job asks for; it has no place, and does not run, be it that it was interrupted. */
+/* Notes what a job asks for.  It has no place, and does not run, even if it did before. */
 static void con_task(struct con *con, const struct cs_host *host, const struct cs_task *task)
 {
     struct con_job *job = &con->job[task->job.i];

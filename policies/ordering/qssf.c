@@ -101,7 +101,7 @@ static void qssf_add(struct qssf_history *h, double run_s)
 }
 
 /* Run time is attained GPU-time over the GPUs, and counts for all three
- * predictions.  What never ran, as a replica that is let go while it waits, has none. */
+ * predictions.  A job that never ran has none, as a replica that is let go while it waits. */
 static void qssf_job_ended(void *self, struct cs_host *host,
                            struct job_id job)
 {

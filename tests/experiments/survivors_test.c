@@ -302,8 +302,8 @@ static void a_mean_over_fewer_seeds_is_marked_and_not_starred(void **state)
     /* The others are compared with each other: (8 + 40) / 2. */
     if (strstr(strstr(text, "\nthird"), "*24 \u00b1") == NULL)
         fail_msg("%s", text);
-    assert_non_null(strstr(text, "short has no result in 1 of 2 seeds: its means are of other "
-                                 "jobs than those of the others, and none is called the best"));
+    assert_non_null(strstr(text, "short has no result in 1 of 2 seeds: its means are over fewer "
+                                 "jobs than those of other policies, and none is called the best"));
     free(text);
     arena_free(arena);
 }
