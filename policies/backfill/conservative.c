@@ -59,8 +59,8 @@ struct con_job {
     int64_t start_ns, end_ns;   /* planned; NEVER: no place in the plan.  The start is UNTOLD
                                  * of a job behind others of its row: the row has it */
     int64_t listed_ns;          /* the heap has its entry for this start; UNTOLD: none */
-    int64_t run_ns;             /* what it asks for: so long, */
-    uint32_t milli;             /* so many thousandths of GPUs, */
+    int64_t run_ns;             /* what it asks for: its run time, */
+    uint32_t milli;             /* thousandths of GPUs, */
     uint32_t takes;             /* of which its place in the plan takes these */
     uint64_t lots[FORM_ROLES_MAX];      /* by role: a mask; of one lot it is not set */
     uint32_t next;              /* of equal ones that wait in a row; ID_NONE: none */
@@ -97,7 +97,7 @@ struct con {
     struct con_start *refused;  /* due, but the host could not start them */
     uint32_t refused_room;
     struct cs_order *ends;      /* jobs that run, by the planned end */
-    uint32_t fresh;             /* so many came, and have no place yet */
+    uint32_t fresh;             /* how many came, and have no place yet */
     bool early;                 /* something ended before its plan */
     bool may_go_on_cores;       /* a job came that may */
     uint32_t total;             /* GPUs that the plan is made for, */
@@ -164,7 +164,7 @@ static void con_cut(struct con *con, struct cs_host *host, uint64_t groups)
     }
 }
 
-/* Takes so much for a role from these lots: of the first one what it has, of the next one the
+/* Takes `milli` for a role from these lots: of the first one what it has, of the next one the
  * rest. */
 static void con_spread(const struct con *con, uint64_t lots, uint32_t milli,
                        uint32_t *amount)
@@ -348,22 +348,23 @@ static void con_wait_no_more(struct con *con, struct cs_host *host, uint32_t id)
 }
 
 /* Puts jobs at the end of the queue: of its last row, if they are equal and came later. */
-static void con_append(struct con *con, struct cs_host *host, struct con_row row)
+static void con_append(struct con *con, struct cs_host *host, const struct con_row *row)
 {
     struct con_row *last = con->rows > 0 ? &con->row[con->rows - 1] : NULL;
 
-    assert(row.jobs > 0);
-    if (last != NULL && con->lots == 1 && !con->may_go_on_cores && last->start_ns == row.start_ns &&
-        last->run_ns == row.run_ns && last->milli == row.milli && last->last < row.first &&
-        con->job[last->last].waits) {
-        con->job[last->last].next = row.first;
-        con->job[row.first].start_ns = UNTOLD;
-        last->last = row.last;
-        last->jobs += row.jobs;
+    assert(row->jobs > 0);
+    if (last != NULL && con->lots == 1 && !con->may_go_on_cores &&
+        last->start_ns == row->start_ns && last->run_ns == row->run_ns &&
+        last->milli == row->milli && last->last < row->first && con->job[last->last].waits) {
+        con->job[last->last].next = row->first;
+        con->job[row->first].start_ns = UNTOLD;
+        last->last = row->last;
+        last->jobs += row->jobs;
         return;
     }
-    con->row = cs_grow(host, con->row, &con->row_room, con->rows, sizeof *con->row);
-    con->row[con->rows++] = row;
+    if (con->rows == con->row_room)
+        con->row = cs_grow(host, con->row, &con->row_room, con->rows, sizeof *con->row);
+    con->row[con->rows++] = *row;
 }
 
 /* Drops the jobs that no longer wait from a row: the first ones, or all if it may be torn. */
@@ -497,7 +498,7 @@ static void con_reserve(struct con *con, struct cs_host *host, uint32_t id)
     con_take(con, host, id, job->start_ns, job->end_ns, 1);
     job->takes = job->milli;
     con_wait(con, host, id);
-    con_append(con, host, (struct con_row) { job->start_ns, job->run_ns, job->milli, 1, id, id });
+    con_append(con, host, &(struct con_row) { job->start_ns, job->run_ns, job->milli, 1, id, id });
 }
 
 /* May the job go on cores?  Where a plan counts GPUs, one role alone has a choice. */
@@ -655,14 +656,13 @@ static void con_move(struct con *con, struct cs_host *host, uint32_t id)
     con_wait(con, host, id);
 }
 
-/* The first jobs of a row leave it for an earlier start.  Returns their row. */
-static struct con_row con_split(struct con *con, struct cs_host *host, struct con_row *row,
-                                uint32_t jobs, int64_t start_ns)
+/* The first jobs of a row leave it for an earlier start, and are a row of their own. */
+static void con_split(struct con *con, struct cs_host *host, struct con_row *row,
+                      uint32_t jobs, int64_t start_ns)
 {
-    struct con_row part = { start_ns, row->run_ns, row->milli, jobs, row->first, ID_NONE };
+    struct con_row part = { start_ns, row->run_ns, row->milli, jobs, row->first, row->last };
 
     assert(jobs > 0 && jobs <= row->jobs);
-    part.last = row->last;
     if (jobs < row->jobs) {
         for (uint32_t i = 0; i < jobs; i++) {
             part.last = row->first;
@@ -673,32 +673,31 @@ static struct con_row con_split(struct con *con, struct cs_host *host, struct co
     }
     row->jobs -= jobs;
     con_tell(con, host, part.first, start_ns);
-    return part;
+    con_append(con, host, &part);
 }
 
 /* The first jobs of a row move forward if there is room: their own place counts as free, so
  * that room that reaches up to it is enough.  As many move as the plan has room for where the
  * first one starts: its own place is later, so that the next one finds no earlier start.
- * Returns the jobs that moved, or the whole row if none can; the others are left in the row. */
-static struct con_row con_advance(struct con *con, struct cs_host *host, struct con_row *row)
+ * The others are left in the row; false: none can move. */
+static bool con_advance(struct con *con, struct cs_host *host, struct con_row *row)
 {
-    struct con_row was = *row;
     struct cs_plan *plan = con->lot[0].plan;
-    int64_t start_ns = cs_plan_find(plan, was.milli, was.run_ns, was.start_ns);
-    uint32_t jobs = was.jobs;
+    int64_t was_ns = row->start_ns;
+    int64_t start_ns = cs_plan_find(plan, row->milli, row->run_ns, was_ns);
+    uint32_t jobs = row->jobs;
 
-    if (start_ns == was.start_ns) {
-        row->jobs = 0;
-        return was;
-    }
-    int64_t was_end_ns = con_end(was.start_ns, was.run_ns);
-    int64_t end_ns = con_end(start_ns, was.run_ns), meet_ns = con_least(end_ns, was.start_ns);
-    if (jobs > 1 && was.milli > 0)
-        jobs = (uint32_t)con_least(jobs, cs_plan_least(plan, start_ns, meet_ns) / was.milli);
-    int64_t milli = (int64_t)jobs * was.milli;
+    if (start_ns == was_ns)
+        return false;
+    int64_t was_end_ns = con_end(was_ns, row->run_ns);
+    int64_t end_ns = con_end(start_ns, row->run_ns), meet_ns = con_least(end_ns, was_ns);
+    if (jobs > 1 && row->milli > 0)
+        jobs = (uint32_t)con_least(jobs, cs_plan_least(plan, start_ns, meet_ns) / row->milli);
+    int64_t milli = (int64_t)jobs * row->milli;
     cs_plan_take(plan, start_ns, meet_ns, milli);
-    cs_plan_take(plan, end_ns > was.start_ns ? end_ns : was.start_ns, was_end_ns, -milli);
-    return con_split(con, host, row, jobs, start_ns);
+    cs_plan_take(plan, end_ns > was_ns ? end_ns : was_ns, was_end_ns, -milli);
+    con_split(con, host, row, jobs, start_ns);
+    return true;
 }
 
 /* Moves reservations forward, in the order of the queue. */
@@ -706,6 +705,7 @@ static void con_move_all(struct con *con, struct cs_host *host)
 {
     struct con_row *row = con->row;
     uint32_t rows = con->rows, room = con->row_room;
+    int64_t now_ns = cs_now_ns(host);
 
     con->row = con->old_row;
     con->row_room = con->old_row_room;
@@ -713,14 +713,17 @@ static void con_move_all(struct con *con, struct cs_host *host)
     con->old_row_room = room;
     con->rows = 0;
     for (uint32_t i = 0; i < rows; i++) {
-        con_shrink(con, &row[i]);
-        while (row[i].jobs > 0 && con->lots == 1)
-            con_append(con, host, con_advance(con, host, &row[i]));
+        if (con->torn || row[i].start_ns <= now_ns)
+            con_shrink(con, &row[i]);
+        while (row[i].jobs > 0 && con->lots == 1 && con_advance(con, host, &row[i]))
+            ;
         if (row[i].jobs == 0)
             continue;
-        con_move(con, host, row[i].first);
-        row[i].start_ns = con->job[row[i].first].start_ns;
-        con_append(con, host, row[i]);
+        if (con->lots > 1) {
+            con_move(con, host, row[i].first);
+            row[i].start_ns = con->job[row[i].first].start_ns;
+        }
+        con_append(con, host, &row[i]);
     }
     con->torn = false;
 }
@@ -792,7 +795,7 @@ static void con_hold_cores(struct cs_host *host, struct task_id task,
                                         &held->spare_milli);
 }
 
-/* May a job start that takes so many thousandths of cores, as it leaves those that are kept?
+/* May a job start that takes `milli` thousandths of cores, as it leaves those that are kept?
  * The plan, which counts GPUs, does not hold it back. */
 static bool con_keeps_cores(const struct cs_host *host, struct task_id id, int64_t milli,
                             struct con_held *held)
@@ -828,10 +831,12 @@ static void con_start_on_cores(struct con *con, struct cs_host *host,
         struct job_id job = cs_task(host, id)->job;
         if (con->job[job.i].takes > 0 && con_may_go_on_cores(host, job) &&
             con_keeps_cores(host, id, con_milli_on_cores(host, job), held) &&
-            cs_start_on_cores(host, id) == CS_DONE)
+            cs_start_on_cores(host, id) == CS_DONE) {
+            con->torn = true;
             con_begin(con, host, job.i);    /* it left the order: i is the next */
-        else
+        } else {
             i++;
+        }
     }
 }
 

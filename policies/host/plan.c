@@ -3,15 +3,17 @@
  * plan.c - a plan: how many GPUs are free over time, and the first time at
  * which a job fits.
  *
- * The plan is a list of steps by time (steps.h).  A level belongs to a number
- * of GPUs that a policy searched for.  It lists the holes: the longest
- * stretches of time in which a number of GPUs is free (holes.h).  So a search
- * looks at blocks of holes, and a reservation at blocks of steps and at the
- * holes that it opens or closes.
+ * The plan is a list of steps by time (steps.h).  A hole of a number of GPUs is a stretch of
+ * time in which that number is free.  A level belongs to a number of GPUs that a policy searched
+ * for.  It has bounds: no hole that starts before a time is as long as a run time.  Each
+ * search makes one, and the next search for as long a hole goes on from there.  GPUs that
+ * are taken make holes shorter, and all bounds still hold.  GPUs that are put back make a hole
+ * longer, and each bound that it breaks is set back to its start.  A level also knows a gap,
+ * a time without a hole: nothing that is planned to start there can begin a little sooner.
  *
  * There are at most LEVELS_MAX levels for any number of GPUs, and more for
- * powers of two alone.  A search for another number takes the level of the next
- * lower power of two, and looks through its holes step by step.
+ * powers of two alone.  A search for another number takes the bounds of the next
+ * lower power of two.
  *
  * Invariant: steps rise in time, and no two neighbours have the same number of
  * free GPUs.
@@ -19,25 +21,32 @@
 #include "policies/plan.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "policies/policy.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/containers/holes.h"
 #include "sim/containers/steps.h"
 
 #define NEVER CLOCK_NEVER_NS
-#define MANY (INT64_MAX / 2)      /* GPUs: more than there are */
 #define LEVELS_MAX 32u
 #define POWERS 32u
+#define BOUNDS_MAX 64u
+
+struct level {
+    struct stretch gap;         /* has no hole; a search met it last */
+    uint32_t bounds;            /* each hole that starts before from_ns[i] */
+    int64_t run_ns[BOUNDS_MAX]; /* is shorter than run_ns[i]; both rise */
+    int64_t from_ns[BOUNDS_MAX];
+};
 
 struct cs_plan {
-    struct arena *arena;
     struct steps steps;
-    struct holes *level[LEVELS_MAX + POWERS];
     int64_t level_gpus[LEVELS_MAX + POWERS];
+    struct level level[LEVELS_MAX + POWERS];
     uint32_t levels;
+    uint8_t level_guess[64];    /* by a hash of the GPUs: the level that was looked for last */
 };
 
 static int64_t larger(int64_t a, int64_t b)
@@ -45,67 +54,90 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* ---- levels ---- */
-
-/* Makes the level of a number of GPUs from the steps. */
-static struct holes *make_level(struct cs_plan *plan, int64_t gpus)
-{
-    const struct steps *steps = &plan->steps;
-    struct holes *level = arena_alloc(plan->arena, 1, sizeof *level);
-    struct step_at step = { 0, 0 }, to = steps_end(steps);
-    bool ends = true;
-
-    holes_init(level, plan->arena, gpus);
-    while (ends && steps_seek(steps, &step, to, gpus, MANY, true)) {
-        int64_t start_ns = step_time_ns(steps, step);
-        ends = steps_seek(steps, &step, to, gpus, MANY, false);
-        holes_append(level, start_ns,
-                     ends ? step_time_ns(steps, step) : NEVER);
-    }
-    assert(plan->levels < LEVELS_MAX + POWERS);
-    plan->level_gpus[plan->levels] = gpus;
-    plan->level[plan->levels++] = level;
-    return level;
-}
+/* ---- levels and their bounds ---- */
 
 /* Returns the level of a number of GPUs, or of the power of two below it. */
-static struct holes *level_of(struct cs_plan *plan, int64_t gpus)
+static uint32_t level_of(struct cs_plan *plan, int64_t gpus)
 {
     assert(gpus >= 0 && plan->steps.count > 0);
+    uint8_t *guess = &plan->level_guess[(uint64_t)gpus * UINT64_C(0x9e3779b97f4a7c15) >> 58];
+    if (*guess < plan->levels && plan->level_gpus[*guess] == gpus)
+        return *guess;
     for (uint32_t i = 0; i < plan->levels; i++)
         if (plan->level_gpus[i] == gpus)
-            return plan->level[i];
-    if (plan->levels < LEVELS_MAX || (gpus & (gpus - 1)) == 0)
-        return make_level(plan, gpus);
+            return *guess = (uint8_t)i;
+    if (plan->levels < LEVELS_MAX || (gpus & (gpus - 1)) == 0) {
+        assert(plan->levels < LEVELS_MAX + POWERS);
+        plan->level_gpus[plan->levels] = gpus;
+        return plan->levels++;
+    }
     while ((gpus & (gpus - 1)) != 0)
         gpus &= gpus - 1;
     return level_of(plan, gpus);
 }
 
-/* Changes the holes of a level as the steps [from, to) are about to lose so
- * many GPUs (negative: to get them). */
-static void cross_level(const struct steps *steps, struct holes *level,
-                        struct step_at from, struct step_at to, int64_t gpus)
+/* Returns how many bounds of a level are of a run time or a shorter one.  No branch depends on
+ * a comparison: the processor could not predict it. */
+static uint32_t count_bounds(const struct level *level, int64_t run_ns)
 {
-    int64_t low = smaller(level->gpus, level->gpus + gpus);
-    int64_t high = larger(level->gpus, level->gpus + gpus);
-    int64_t to_ns = to.at < steps->count ? step_time_ns(steps, to) : NEVER;
-    bool ends = true;
+    uint32_t found = 0;
 
-    assert(low < high);
-    while (ends && steps_seek(steps, &from, to, low, high, true)) {
-        int64_t start_ns = step_time_ns(steps, from);
-        ends = steps_seek(steps, &from, to, low, high, false);
-        int64_t end_ns = ends ? step_time_ns(steps, from) : to_ns;
-        if (gpus > 0)
-            holes_close(level, start_ns, end_ns);
-        else
-            holes_open(level, start_ns, end_ns);
+    assert(level->bounds <= BOUNDS_MAX);
+    for (uint32_t count = level->bounds; count > 0;) {
+        uint32_t half = (count + 1) / 2;
+        found += level->run_ns[found + half - 1] <= run_ns ? half : 0;
+        count -= half;
+    }
+    return found;
+}
+
+/* Returns the time before which no hole starts that is as long as a run time. */
+static int64_t bound_from(const struct level *level, int64_t run_ns)
+{
+    uint32_t i = count_bounds(level, run_ns);
+
+    return i > 0 ? level->from_ns[i - 1] : 0;
+}
+
+/* No hole that is as long as a run time starts before from_ns.  If there is no room for another
+ * bound, it takes the place of the one whose run time is nearest. */
+static void note_bound(struct level *level, int64_t run_ns, int64_t from_ns)
+{
+    uint32_t i = count_bounds(level, run_ns), full = BOUNDS_MAX;
+
+    assert(i == 0 || level->from_ns[i - 1] <= from_ns);
+    if (i > 0 && level->run_ns[i - 1] == run_ns) {
+        i--;
+    } else if (level->bounds == full) {
+        i -= i == full || (i > 0 && run_ns - level->run_ns[i - 1] < level->run_ns[i] - run_ns);
+    } else {
+        uint32_t later = level->bounds++ - i;
+        memmove(&level->run_ns[i + 1], &level->run_ns[i], later * sizeof *level->run_ns);
+        memmove(&level->from_ns[i + 1], &level->from_ns[i], later * sizeof *level->from_ns);
+    }
+    level->run_ns[i] = run_ns;
+    level->from_ns[i] = from_ns;
+    while (++i < level->bounds && level->from_ns[i] < from_ns)
+        level->from_ns[i] = from_ns;
+}
+
+/* Sets the bounds of a level back that no longer hold: steps from there on, before end_ns, have
+ * got more GPUs. */
+static void break_bounds(const struct steps *steps, struct level *level, int64_t gpus,
+                         struct step_at from, int64_t end_ns)
+{
+    struct stretch hole;
+
+    assert(step_time_ns(steps, from) < end_ns);
+    if (step_time_ns(steps, from) < level->gap.end_ns && end_ns > level->gap.start_ns)
+        level->gap = (struct stretch) { 0, 0 };
+    while (steps_stretch(steps, &from, gpus, &hole) && hole.start_ns < end_ns) {
+        int64_t length_ns = hole.end_ns < NEVER ? hole.end_ns - hole.start_ns : NEVER;
+        for (uint32_t i = count_bounds(level, length_ns);
+             i > 0 && level->from_ns[i - 1] > hole.start_ns; i--)
+            level->from_ns[i - 1] = hole.start_ns;
+        if (hole.end_ns >= end_ns)
+            break;
     }
 }
 
@@ -116,8 +148,7 @@ struct cs_plan *cs_plan_new(struct cs_host *host)
     struct cs_plan *plan = cs_alloc(host, 1, sizeof *plan);
 
     assert(plan->levels == 0);
-    plan->arena = host->parts.arena;
-    steps_init(&plan->steps, plan->arena);
+    steps_init(&plan->steps, host->parts.arena);
     return plan;
 }
 
@@ -125,101 +156,106 @@ void cs_plan_clear(struct cs_plan *plan, int64_t from_ns, uint32_t gpus)
 {
     assert(plan != NULL && from_ns >= 0);
     steps_clear(&plan->steps, from_ns, gpus);
-    for (uint32_t i = 0; i < plan->levels; i++) {
-        holes_clear(plan->level[i]);
-        if (plan->level[i]->gpus <= gpus)
-            holes_append(plan->level[i], from_ns, NEVER);
-    }
+    for (uint32_t i = 0; i < plan->levels; i++)
+        plan->level[i] = (struct level) { .bounds = 0 };
 }
 
 void cs_plan_forget(struct cs_plan *plan, int64_t now_ns)
 {
     assert(plan->steps.count > 0);
     steps_forget(&plan->steps, now_ns);
-    for (uint32_t i = 0; i < plan->levels; i++)
-        holes_forget(plan->level[i], now_ns);
 }
 
 void cs_plan_take(struct cs_plan *plan, int64_t start_ns, int64_t end_ns,
                   int64_t gpus)
 {
     struct steps *steps = &plan->steps;
-    int64_t least, most;
 
     assert(steps->count > 0 && start_ns >= 0);
     if (start_ns >= end_ns || gpus == 0)
         return;
-    struct step_at from = steps_cut(steps, start_ns);
-    struct step_at to = steps_cut_after(steps, end_ns, &from);
-    steps_bound(steps, from, to, &least, &most);
-    int64_t above = smaller(least, least - gpus), up_to = larger(most, most - gpus);
-    for (uint32_t i = 0; i < plan->levels; i++)
-        if (plan->level_gpus[i] > above && plan->level_gpus[i] <= up_to)
-            cross_level(steps, plan->level[i], from, to, gpus);
-    steps_add(steps, from, to, -gpus);
-    steps_join(steps, to);
-    steps_join(steps, from);
+    struct step_change change = steps_change(steps, start_ns, end_ns, -gpus);
+    for (uint32_t i = 0; gpus < 0 && i < plan->levels; i++)
+        if (plan->level_gpus[i] > change.least && plan->level_gpus[i] <= change.most - gpus)
+            break_bounds(steps, &plan->level[i], plan->level_gpus[i], change.from, end_ns);
 }
 
-/* Returns the first time in a hole of fewer GPUs, [start, end), from which so
- * many GPUs are free long enough; NEVER: there is none. */
-static int64_t find_within(const struct cs_plan *plan, int64_t start_ns,
-                           int64_t end_ns, int64_t gpus, int64_t run_ns,
-                           int64_t before_ns)
+/* Finds the first hole from a time on that is as long as a run time or lasts until before_ns,
+ * which is later.  Returns its start, or before_ns. */
+static int64_t find_hole(struct steps *steps, int64_t from_ns, int64_t gpus, int64_t run_ns,
+                         int64_t before_ns)
 {
-    const struct steps *steps = &plan->steps;
-    struct step_at step = steps_find(steps, start_ns), all = steps_end(steps);
-    bool ends = true;
+    struct step_at step = steps_find(steps, from_ns);
+    struct stretch hole;
 
-    assert(start_ns < end_ns);
-    while (ends && steps_seek(steps, &step, all, gpus, MANY, true)) {
-        struct hole hole = { larger(step_time_ns(steps, step), start_ns), NEVER };
-        if (hole.start_ns >= end_ns)
-            return NEVER;
-        ends = steps_seek(steps, &step, all, gpus, MANY, false);
-        if (ends)
-            hole.end_ns = step_time_ns(steps, step);
-        if (hole_length(&hole) >= run_ns || hole.end_ns >= before_ns)
+    assert(from_ns < before_ns);
+    while (steps_stretch(steps, &step, gpus, &hole) && hole.start_ns < before_ns)
+        if (hole.end_ns >= before_ns || hole.end_ns - hole.start_ns >= run_ns)
             return hole.start_ns;
-    }
-    return NEVER;
+    return before_ns;
+}
+
+/* Returns the start of the hole that lasts until a time; that time if there is none, and *gap
+ * is the time without a hole around it. */
+static int64_t find_end(struct steps *steps, int64_t gpus, int64_t before_ns,
+                        struct stretch *gap)
+{
+    struct step_at step = steps_find(steps, before_ns - 1);
+
+    if (step_time_ns(steps, step) >= before_ns)
+        return before_ns;
+    if (step_free(steps, step) >= gpus)
+        return steps_since(steps, step, gpus);
+    gap->start_ns = step_time_ns(steps, step);
+    gap->end_ns = steps_until(steps, step, gpus);
+    return before_ns;
 }
 
 int64_t cs_plan_find(struct cs_plan *plan, uint32_t gpus, int64_t run_ns,
                      int64_t before_ns)
 {
-    struct holes *level = level_of(plan, gpus);
-    int64_t from_ns = 0;
+    uint32_t l = level_of(plan, gpus);
+    struct level *level = &plan->level[l];
+    int64_t from_ns = bound_from(level, run_ns), start_ns;
+    struct stretch gap = level->gap;
 
     assert(run_ns >= 0);
-    for (;;) {
-        struct hole hole;
-        if (!holes_find(level, from_ns, run_ns, before_ns, &hole))
+    if (from_ns >= before_ns) {
+        if (before_ns > gap.start_ns && before_ns <= gap.end_ns)
             return before_ns;
-        int64_t start_ns = hole.start_ns;
-        if (level->gpus < gpus)
-            start_ns = find_within(plan, start_ns, hole.end_ns, gpus, run_ns,
-                                   before_ns);
-        if (start_ns < before_ns)
-            return start_ns;
-        from_ns = clock_after(hole.start_ns, 1);
+        start_ns = find_end(&plan->steps, gpus, before_ns, &gap);
+        if (plan->level_gpus[l] == gpus)
+            level->gap = gap;
+        return start_ns;
     }
+    start_ns = find_hole(&plan->steps, from_ns, gpus, run_ns, before_ns);
+    if (plan->level_gpus[l] == gpus)
+        note_bound(level, run_ns, start_ns >= from_ns ? start_ns : before_ns);
+    return start_ns;
 }
 
 int64_t cs_plan_least(const struct cs_plan *plan, int64_t start_ns, int64_t end_ns)
 {
-    const struct steps *steps = &plan->steps;
-
-    assert(steps->count > 0 && start_ns < end_ns);
-    return steps_least(steps, steps_find(steps, start_ns), end_ns);
+    assert(plan->steps.count > 0 && start_ns < end_ns);
+    return steps_least(&plan->steps, start_ns, end_ns);
 }
 
 int64_t cs_plan_find_from(struct cs_plan *plan, int64_t from_ns, uint32_t gpus,
                           int64_t run_ns)
 {
-    int64_t begin_ns = step_time_ns(&plan->steps, (struct step_at) { 0, 0 });
+    struct steps *steps = &plan->steps;
+    int64_t begin_ns = step_time_ns(steps, (struct step_at) { 0, 0 });
+    struct stretch hole;
 
-    assert(run_ns >= 0 && plan->steps.count > 0);
+    assert(run_ns >= 0 && steps->count > 0);
     from_ns = larger(from_ns, begin_ns);
-    return from_ns == NEVER ? NEVER : find_within(plan, from_ns, NEVER, gpus, run_ns, NEVER);
+    if (from_ns == NEVER)
+        return NEVER;
+    struct step_at step = steps_find(steps, from_ns);
+    while (steps_stretch(steps, &step, gpus, &hole)) {
+        int64_t start_ns = larger(hole.start_ns, from_ns);
+        if (hole.end_ns == NEVER || hole.end_ns - start_ns >= run_ns)
+            return start_ns;
+    }
+    return NEVER;
 }

@@ -177,42 +177,80 @@ static uint32_t find_time(const int64_t *time_ns, uint32_t count, int64_t at_ns)
     return found;
 }
 
-struct step_at steps_find(const struct steps *steps, int64_t time_ns)
+/* Returns the last step of a block at a time or before it, else its first step. */
+static struct step_at find_in(const struct steps *steps, uint32_t at, int64_t time_ns)
 {
-    uint32_t at = find_time(steps->time_ns, steps->count, time_ns);
     const struct step_block *block = steps->list[at].block;
 
     assert(block->count > 0);
     return (struct step_at) { at, find_time(block->time_ns, block->count, time_ns) };
 }
 
-/* Returns the end of the part of a block that is before `to`. */
-static uint32_t end_in(const struct steps *steps, uint32_t at, struct step_at to)
+/* Is a time in a block? */
+static bool is_in(const struct steps *steps, uint32_t at, int64_t time_ns)
 {
-    assert(at <= to.at);
-    return at == to.at ? to.i : steps->list[at].block->count;
+    assert(steps->count > 0);
+    return at < steps->count && steps->time_ns[at] <= time_ns &&
+           (at + 1 == steps->count || time_ns < steps->time_ns[at + 1]);
 }
 
-bool steps_seek(const struct steps *steps, struct step_at *step, struct step_at to,
-                int64_t low, int64_t high, bool within)
+struct step_at steps_find(struct steps *steps, int64_t time_ns)
 {
-    assert(low <= high && step->at <= to.at);
-    for (; step->at < steps->count && step->at <= to.at; step->at++, step->i = 0) {
+    if (!is_in(steps, steps->near, time_ns))
+        steps->near = find_time(steps->time_ns, steps->count, time_ns);
+    return find_in(steps, steps->near, time_ns);
+}
+
+/* Moves `step` to the first step from there on that has so many (`enough`), or fewer; to the
+ * end, if there is none. */
+static inline void seek(const struct steps *steps, struct step_at *step, int64_t free, bool enough)
+{
+    for (; step->at < steps->count; step->at++, step->i = 0) {
         const struct step_blocks *entry = &steps->list[step->at];
-        bool none = entry->most < low || entry->least >= high;
-        bool all = entry->least >= low && entry->most < high;
-        if (within ? none : all)
+        const struct step_block *block = entry->block;
+        int64_t in_block = free - entry->add;
+        if (enough ? entry->most < free : entry->least >= free)
             continue;
-        uint32_t end = end_in(steps, step->at, to);
-        for (uint32_t i = step->i; i < end; i++) {
-            int64_t free = entry->block->free[i] + entry->add;
-            if ((free >= low && free < high) != within)
-                continue;
-            step->i = i;
-            return true;
-        }
+        for (; step->i < block->count; step->i++)
+            if ((block->free[step->i] >= in_block) == enough)
+                return;
     }
-    return false;
+}
+
+bool steps_stretch(const struct steps *steps, struct step_at *step, int64_t free,
+                   struct stretch *out)
+{
+    seek(steps, step, free, true);
+    if (step->at == steps->count)
+        return false;
+    out->start_ns = steps_since(steps, *step, free);
+    seek(steps, step, free, false);
+    out->end_ns = step->at < steps->count ? step_time_ns(steps, *step) : CLOCK_NEVER_NS;
+    assert(out->start_ns < out->end_ns);
+    return true;
+}
+
+int64_t steps_since(const struct steps *steps, struct step_at step, int64_t free)
+{
+    assert(step_free(steps, step) >= free);
+    for (uint32_t at = step.at, i = step.i + 1;; at--, i = steps->list[at].block->count) {
+        const struct step_blocks *entry = &steps->list[at];
+        const struct step_block *block = entry->block;
+        int64_t in_block = free - entry->add;
+        if (entry->least < free)
+            for (; i > 0; i--)
+                if (block->free[i - 1] < in_block)
+                    return i < block->count ? block->time_ns[i] : steps->time_ns[at + 1];
+        if (at == 0)
+            return steps->time_ns[0];
+    }
+}
+
+int64_t steps_until(const struct steps *steps, struct step_at step, int64_t free)
+{
+    assert(step_free(steps, step) < free);
+    seek(steps, &step, free, true);
+    return step.at < steps->count ? step_time_ns(steps, step) : CLOCK_NEVER_NS;
 }
 
 /* ---- changes ---- */
@@ -249,29 +287,18 @@ static struct step_at cut_step(struct steps *steps, int64_t time_ns, struct step
     return step;
 }
 
-struct step_at steps_cut(struct steps *steps, int64_t time_ns)
+/* Returns the step that begins at a time, later than that of *earlier, which is kept valid; it
+ * is made if there is none. */
+static struct step_at cut_after(struct steps *steps, int64_t time_ns, struct step_at *earlier)
 {
+    assert(step_time_ns(steps, *earlier) < time_ns);
     if (time_ns == CLOCK_NEVER_NS)
-        return steps_end(steps);
-    return cut_step(steps, time_ns, steps_find(steps, time_ns), NULL);
+        return (struct step_at) { steps->count, 0 };
+    return cut_step(steps, time_ns, steps_find(steps, time_ns), earlier);
 }
 
-struct step_at steps_cut_after(struct steps *steps, int64_t time_ns,
-                               struct step_at *earlier)
-{
-    struct step_at step = *earlier;
-    const struct step_block *block = steps->list[step.at].block;
-
-    if (time_ns == CLOCK_NEVER_NS)
-        return steps_end(steps);
-    if (step.at + 1 < steps->count && steps->time_ns[step.at + 1] <= time_ns)
-        step = steps_find(steps, time_ns);
-    else
-        step.i += find_time(&block->time_ns[step.i], block->count - step.i, time_ns);
-    return cut_step(steps, time_ns, step, earlier);
-}
-
-void steps_join(struct steps *steps, struct step_at step)
+/* Drops a step that is as free as the one before it.  Earlier steps still hold. */
+static void join_step(struct steps *steps, struct step_at step)
 {
     struct step_at before = { step.at, step.i - 1 };
 
@@ -285,20 +312,16 @@ void steps_join(struct steps *steps, struct step_at step)
         drop_steps(steps, step.at, step.i, 1);
 }
 
-void steps_forget(struct steps *steps, int64_t now_ns)
+/* Returns the end of the part of a block that is before `to`. */
+static uint32_t end_in(const struct steps *steps, uint32_t at, struct step_at to)
 {
-    assert(steps->count > 0);
-    while (steps->count > 1 && steps->time_ns[1] <= now_ns)
-        drop_block(steps, 0);
-    struct step_block *block = steps->list[0].block;
-    uint32_t over = find_time(block->time_ns, block->count, now_ns);
-    block->time_ns[over] = larger(block->time_ns[over], now_ns);
-    drop_steps(steps, 0, 0, over);
-    assert(steps->time_ns[0] >= now_ns);
+    assert(at <= to.at);
+    return at == to.at ? to.i : steps->list[at].block->count;
 }
 
-void steps_bound(const struct steps *steps, struct step_at from, struct step_at to,
-                 int64_t *least, int64_t *most)
+/* Stores bounds of what is free in the steps [from, to). */
+static void bound_steps(const struct steps *steps, struct step_at from, struct step_at to,
+                        int64_t *least, int64_t *most)
 {
     assert(from.at < steps->count && from.at <= to.at);
     *least = *most = step_free(steps, from);
@@ -319,26 +342,20 @@ void steps_bound(const struct steps *steps, struct step_at from, struct step_at 
     assert(*least <= *most);
 }
 
-int64_t steps_least(const struct steps *steps, struct step_at from, int64_t end_ns)
+/* Notes that a number was added to some steps of a block. */
+static void note_change(struct steps *steps, uint32_t at, int64_t add)
 {
-    int64_t least = step_free(steps, from);
+    struct step_blocks *entry = &steps->list[at];
 
-    assert(from.at < steps->count);
-    for (uint32_t at = from.at, i = from.i; at < steps->count; at++, i = 0) {
-        const struct step_blocks *entry = &steps->list[at];
-        const struct step_block *block = entry->block;
-        if (i == 0 && block->time_ns[0] >= end_ns)
-            break;
-        if (entry->least >= least)
-            continue;
-        for (; i < block->count && block->time_ns[i] < end_ns; i++)
-            least = smaller(least, block->free[i] + entry->add);
-    }
-    return least;
+    assert(at < steps->count && add != 0);
+    entry->least += smaller(add, 0);
+    entry->most += larger(add, 0);
+    if (++entry->changes == CHANGES_MAX)
+        note_bounds(steps, at);
 }
 
-void steps_add(struct steps *steps, struct step_at from, struct step_at to,
-               int64_t add)
+/* Adds a number to the steps [from, to). */
+static void add_to_steps(struct steps *steps, struct step_at from, struct step_at to, int64_t add)
 {
     assert(from.at < steps->count && from.at <= to.at);
     for (uint32_t at = from.at, i = from.i; at < steps->count && at <= to.at;
@@ -355,9 +372,147 @@ void steps_add(struct steps *steps, struct step_at from, struct step_at to,
             continue;
         for (; i < end; i++)
             entry->block->free[i] += add;
-        entry->least += smaller(add, 0);
-        entry->most += larger(add, 0);
-        if (++entry->changes == CHANGES_MAX)
-            note_bounds(steps, at);
+        note_change(steps, at, add);
     }
 }
+
+/* Moves steps of a block to another place of it. */
+static void shift_steps(struct step_block *block, uint32_t to, uint32_t from, uint32_t count)
+{
+    assert(to + count <= STEP_BLOCK && from + count <= STEP_BLOCK);
+    if (to == from)
+        return;
+    memmove(&block->time_ns[to], &block->time_ns[from], count * sizeof *block->time_ns);
+    memmove(&block->free[to], &block->free[from], count * sizeof *block->free);
+}
+
+/* A change within a block: of the steps [first, last], of which the first may begin before it,
+ * and the last may end after it. */
+struct inner {
+    uint32_t first, last;
+    bool cuts_first, cuts_last;
+};
+
+/* Finds the steps of a change that begins in a step.  False: it is not within the block, or
+ * the block may not hold what becomes of it, or its first step may go. */
+static bool find_inner(const struct steps *steps, struct step_at from, int64_t start_ns,
+                       int64_t end_ns, struct inner *inner)
+{
+    const struct step_block *block = steps->list[from.at].block;
+    bool last = from.at + 1 == steps->count;
+
+    if (block->count + 2 > STEP_BLOCK ||
+        (last ? end_ns == CLOCK_NEVER_NS : end_ns >= steps->time_ns[from.at + 1]))
+        return false;
+    uint32_t end = from.i + find_time(&block->time_ns[from.i], block->count - from.i, end_ns);
+    inner->first = from.i;
+    inner->cuts_first = block->time_ns[from.i] < start_ns;
+    inner->cuts_last = block->time_ns[end] < end_ns;
+    inner->last = inner->cuts_last ? end : end - 1;
+    assert(inner->first <= inner->last && inner->last < block->count);
+    return from.i > 0 || inner->cuts_first;
+}
+
+/* Adds a number to some steps of a block, and stores bounds of what they had. */
+static void add_inner(struct step_block *block, uint32_t i, uint32_t end, int64_t add,
+                      struct step_change *change)
+{
+    assert(i <= end && add != 0);
+    for (; i < end; i++) {
+        change->least = smaller(change->least, block->free[i]);
+        change->most = larger(change->most, block->free[i]);
+        block->free[i] += add;
+    }
+}
+
+/* Makes a change within a block.  A step is made where an end of the change has none, and is
+ * dropped where it becomes equal to the one before. */
+static struct step_change change_inner(struct steps *steps, uint32_t at, struct inner inner,
+                                       int64_t start_ns, int64_t end_ns, int64_t add)
+{
+    struct step_block *block = steps->list[at].block;
+    uint32_t first = inner.first, rest = inner.last - first, next = inner.last + 1;
+    int64_t before = block->free[first], after = block->free[inner.last];
+    bool drops_first = !inner.cuts_first && before + add == block->free[first - 1];
+    bool drops_next = !inner.cuts_last && after + add == block->free[next];
+    uint32_t begin = first + inner.cuts_first, rest_to = begin + !drops_first;
+    uint32_t end = rest_to + rest, tail = next + drops_next, tail_to = end + inner.cuts_last;
+    struct step_change change = { { at, begin - drops_first }, before, before };
+
+    if (tail_to > tail)
+        shift_steps(block, tail_to, tail, block->count - tail);
+    shift_steps(block, rest_to, first + 1, rest);
+    if (tail_to < tail)
+        shift_steps(block, tail_to, tail, block->count - tail);
+    block->count += tail_to - tail;
+    if (inner.cuts_first) {
+        block->time_ns[begin] = start_ns;
+        block->free[begin] = before;
+    }
+    if (inner.cuts_last) {
+        block->time_ns[end] = end_ns;
+        block->free[end] = after;
+    }
+    assert(begin <= end && block->count > 0 && block->count <= STEP_BLOCK);
+    add_inner(block, begin, end, add, &change);
+    change.least += steps->list[at].add;
+    change.most += steps->list[at].add;
+    note_change(steps, at, add);
+    if (block->count <= FEW / 2)
+        join_blocks(steps, at);
+    return change;
+}
+
+struct step_change steps_change(struct steps *steps, int64_t start_ns, int64_t end_ns,
+                                int64_t add)
+{
+    struct step_at from = steps_find(steps, start_ns);
+    struct step_change change;
+    struct inner inner;
+
+    assert(start_ns < end_ns && add != 0 && step_time_ns(steps, from) <= start_ns);
+    if (find_inner(steps, from, start_ns, end_ns, &inner))
+        return change_inner(steps, from.at, inner, start_ns, end_ns, add);
+    from = cut_step(steps, start_ns, from, NULL);
+    struct step_at to = cut_after(steps, end_ns, &from);
+    bound_steps(steps, from, to, &change.least, &change.most);
+    add_to_steps(steps, from, to, add);
+    join_step(steps, to);
+    join_step(steps, from);
+    change.from = steps_find(steps, start_ns);
+    assert(change.least <= change.most);
+    return change;
+}
+
+void steps_forget(struct steps *steps, int64_t now_ns)
+{
+    assert(steps->count > 0);
+    while (steps->count > 1 && steps->time_ns[1] <= now_ns)
+        drop_block(steps, 0);
+    struct step_block *block = steps->list[0].block;
+    uint32_t over = find_time(block->time_ns, block->count, now_ns);
+    block->time_ns[over] = larger(block->time_ns[over], now_ns);
+    drop_steps(steps, 0, 0, over);
+    assert(steps->time_ns[0] >= now_ns);
+}
+
+int64_t steps_least(const struct steps *steps, int64_t start_ns, int64_t end_ns)
+{
+    uint32_t block_at = find_time(steps->time_ns, steps->count, start_ns);
+    struct step_at from = find_in(steps, block_at, start_ns);
+    int64_t least = step_free(steps, from);
+
+    assert(start_ns < end_ns);
+    for (uint32_t at = from.at, i = from.i; at < steps->count; at++, i = 0) {
+        const struct step_blocks *entry = &steps->list[at];
+        const struct step_block *block = entry->block;
+        if (i == 0 && block->time_ns[0] >= end_ns)
+            break;
+        if (entry->least >= least)
+            continue;
+        for (; i < block->count && block->time_ns[i] < end_ns; i++)
+            least = smaller(least, block->free[i] + entry->add);
+    }
+    return least;
+}
+

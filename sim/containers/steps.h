@@ -6,9 +6,11 @@
  * The steps lie by time in blocks of up to STEP_BLOCK.  A list of the blocks
  * knows the first time of each, the least and the most of its numbers, and what
  * is to be added to all of them.  So a change of a long time is one addition a
- * block, and a look for a change is one comparison a block.
+ * block, and a look for a change is one comparison a block.  Most changes lie within
+ * a block.
  *
- * Invariant: steps rise in time; no block is empty.
+ * Invariant: steps rise in time; no two neighbours have the same number; no block is
+ * empty.
  */
 #ifndef SIM_CONTAINERS_STEPS_H
 #define SIM_CONTAINERS_STEPS_H
@@ -38,12 +40,13 @@ struct steps {
     struct step_blocks *list;
     int64_t *time_ns;           /* the first of each block */
     uint32_t count, room, time_room;
+    uint32_t near;              /* a block that was asked for lately */
     struct step_block **spare;  /* emptied, to be used again */
     uint32_t spares, spare_room;
 };
 
 /* A step: the i-th of a block.  Block `count` stands for the end.  It holds until
- * steps are cut, joined or forgotten. */
+ * steps are changed or forgotten. */
 struct step_at {
     uint32_t at, i;
 };
@@ -53,35 +56,35 @@ struct step_at {
 void steps_init(struct steps *steps, struct arena *arena);
 void steps_clear(struct steps *steps, int64_t from_ns, int64_t free);
 /* Returns the last step at a time or before it, else the first step. */
-struct step_at steps_find(const struct steps *steps, int64_t time_ns);
-/* Returns the step that begins at a time, which is no sooner than the first one
- * (CLOCK_NEVER_NS: the end).  If there is none, it is made with the number of the step
- * before.  _after: the time is later than that of *earlier, which is kept valid. */
-struct step_at steps_cut(struct steps *steps, int64_t time_ns);
-struct step_at steps_cut_after(struct steps *steps, int64_t time_ns,
-                               struct step_at *earlier);
-/* Drops a step that is as free as the one before it.  Earlier steps still hold. */
-void steps_join(struct steps *steps, struct step_at step);
+struct step_at steps_find(struct steps *steps, int64_t time_ns);
+
+/* What a change met: the step in which it begins, and the least and the most of its numbers
+ * before it, or wider bounds. */
+struct step_change {
+    struct step_at from;
+    int64_t least, most;
+};
+/* Adds a number, which is not 0, to what is free in [start_ns, end_ns), which is not empty and
+ * begins no sooner than the first step.  CLOCK_NEVER_NS: it does not end. */
+struct step_change steps_change(struct steps *steps, int64_t start_ns, int64_t end_ns,
+                                int64_t add);
 /* Steps that end by then are dropped; the first begins no sooner. */
 void steps_forget(struct steps *steps, int64_t now_ns);
-/* Stores bounds of what is free in the steps [from, to), which may be wider than the
- * numbers are. */
-void steps_bound(const struct steps *steps, struct step_at from, struct step_at to,
-                 int64_t *least, int64_t *most);
-/* Returns the least number of a step and of those after it that begin before a time. */
-int64_t steps_least(const struct steps *steps, struct step_at from, int64_t end_ns);
-/* Adds a number, which may be negative, to the steps [from, to). */
-void steps_add(struct steps *steps, struct step_at from, struct step_at to,
-               int64_t add);
-/* Moves `step` to the first step from there on, before `to`, whose number is in
- * [low, high), or is not (`within` false); false: there is none. */
-bool steps_seek(const struct steps *steps, struct step_at *step, struct step_at to,
-                int64_t low, int64_t high, bool within);
+/* Returns the least number in [start_ns, end_ns), which is not empty. */
+int64_t steps_least(const struct steps *steps, int64_t start_ns, int64_t end_ns);
 
-static inline struct step_at steps_end(const struct steps *steps)
-{
-    return (struct step_at) { steps->count, 0 };
-}
+/* A stretch of time in which so many are free, without a break. */
+struct stretch {
+    int64_t start_ns, end_ns;   /* CLOCK_NEVER_NS: it does not end */
+};
+/* Finds the stretch of a step that has so many, or else the first one after it, and moves
+ * `step` to its end.  False: there is none. */
+bool steps_stretch(const struct steps *steps, struct step_at *step, int64_t free,
+                   struct stretch *out);
+/* Returns since when so many are free without a break until a step, which has them. */
+int64_t steps_since(const struct steps *steps, struct step_at step, int64_t free);
+/* Returns when so many are free for the first time after a step that has fewer. */
+int64_t steps_until(const struct steps *steps, struct step_at step, int64_t free);
 
 static inline int64_t step_time_ns(const struct steps *steps, struct step_at step)
 {

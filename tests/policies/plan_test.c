@@ -129,7 +129,7 @@ static void a_plan_finds_what_a_walk_over_instants_finds(void **state)
     }
 }
 
-/* Holes of many blocks, as often as you like: blocks that are emptied are used again. */
+/* Steps of many blocks, again and again: blocks that are emptied are used again. */
 static void a_plan_that_is_cleared_takes_no_more_memory(void **state)
 {
     struct arena *arena = arena_new(1 << 12);
@@ -149,6 +149,38 @@ static void a_plan_that_is_cleared_takes_no_more_memory(void **state)
         if (round > 1)
             assert_int_equal(arena_used_bytes(arena), first);
     }
+    arena_free(arena);
+}
+
+/* By hand: one GPU is free, taken in [10, 100), and put back bit by bit.  A search keeps what
+ * it learned of 30 to 100; what comes back after it counts all the same, at either end. */
+static void what_comes_back_is_found_after_a_search_in_vain(void **state)
+{
+    struct arena *arena = arena_new(1 << 12);
+    struct cs_host host = { .parts = { .arena = arena } };
+    struct cs_plan *plan = cs_plan_new(&host);
+
+    (void)state;
+    cs_plan_clear(plan, 0, 1);
+    cs_plan_take(plan, 10, 100, 1);
+    assert_int_equal(cs_plan_find(plan, 1, 20, 90), 90);
+    assert_int_equal(cs_plan_find(plan, 1, 20, 60), 60);
+    cs_plan_take(plan, 10, 11, -1);
+    assert_int_equal(cs_plan_find(plan, 1, 20, 11), 0);     /* [0, 11) lasts until 11 */
+    assert_int_equal(cs_plan_find(plan, 1, 11, 60), 0);
+    assert_int_equal(cs_plan_find(plan, 1, 12, 100), 100);
+    assert_int_equal(cs_plan_find(plan, 1, 12, 60), 60);
+    cs_plan_take(plan, 99, 100, -1);
+    assert_int_equal(cs_plan_find(plan, 1, 12, 100), 99);
+    assert_int_equal(cs_plan_find(plan, 1, 12, 99), 99);
+    cs_plan_take(plan, 40, 70, -1);
+    assert_int_equal(cs_plan_find(plan, 1, 30, 90), 40);
+    assert_int_equal(cs_plan_find(plan, 1, 31, 90), 90);
+    cs_plan_take(plan, 41, 42, 1);                          /* [42, 70) is left */
+    assert_int_equal(cs_plan_find(plan, 1, 28, 90), 42);
+    assert_int_equal(cs_plan_find(plan, 1, 29, 90), 90);
+    cs_plan_take(plan, 41, 42, -1);
+    assert_int_equal(cs_plan_find(plan, 1, 30, 90), 40);
     arena_free(arena);
 }
 
@@ -417,6 +449,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_finds_what_a_walk_over_instants_finds),
         cmocka_unit_test(a_plan_that_is_cleared_takes_no_more_memory),
+        cmocka_unit_test(what_comes_back_is_found_after_a_search_in_vain),
         cmocka_unit_test(policies_meet_their_oracles_where_things_fail),
         cmocka_unit_test(rows_of_equal_jobs_start_as_one_by_one),
         cmocka_unit_test(who_came_before_is_who_a_walk_finds),
