@@ -8,8 +8,10 @@
  * or stops.  Where lines have different slopes the list falls apart into the
  * lanes of lanes.c.  All jobs that were dealt are in one place at a time:
  * here, in the lanes or in the plain list of deal.c, which turn over to
- * each other all of them, in order.  Failures turn the deals over to
- * deal.c: with them what is left of a job may change while it waits.
+ * each other all of them, in order.  Failures and rented nodes turn the deals
+ * over to deal.c: with them what is left of a job may change while it waits, and
+ * a job that is interrupted may wait beside GPUs that it was dealt, as they are
+ * under notice, so that its key changes after the deal that read it.
  */
 #include <assert.h>
 
@@ -189,7 +191,7 @@ static bool in_lanes(struct cs_host *host, bool plain)
 {
     assert(host->deals->motion != NULL);
     bool may = plain && host->deals->left_crossing && !host->deals->motion->still &&
-               !host->deals->motion->anew && !host->spec->rents;
+               !host->deals->motion->anew;
 
     if (host_lanes_open(host))
         return host_lanes_refresh(host, may);
@@ -203,7 +205,8 @@ static bool in_lanes(struct cs_host *host, bool plain)
 void cs_reallocate_moving(struct cs_host *host, const struct cs_moving_key *motion)
 {
     assert(!host_per_phase(host) && motion->key != NULL);
-    bool plain = host->spec->failures == NULL && host->rules->tick_ns == 0;
+    bool plain = host->spec->failures == NULL && host->rules->tick_ns == 0 &&
+                 !host->spec->rents;
     host->deals->motion = motion;
     if (in_lanes(host, plain)) {
         host_lanes_deal(host);

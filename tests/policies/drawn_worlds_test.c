@@ -14,8 +14,8 @@
 #include "tests/aid/family_aid.h"
 
 extern const struct cs_policy plain_drf_policy, plain_starburst_policy, plain_optimus_policy,
-    plain_time_slice_policy, plain_quota_policy, plain_conservative_policy,
-    plain_qssf_policy, plain_harvest_policy, plain_elastic_hybrid_policy, plain_learned_policy;
+    plain_time_slice_policy, plain_quota_policy, plain_conservative_policy, plain_qssf_policy,
+    plain_dlas_policy, plain_harvest_policy, plain_elastic_hybrid_policy, plain_learned_policy;
 
 #define FAILURES \
     "", ", failures: {job_mtbf: 30min, restart: 7s}", \
@@ -128,6 +128,28 @@ static void a_replica_that_ends_while_it_waits_leaves_nothing(void **state)
         same_as_oracle(&plain_conservative_policy, cluster, REPLICAS, "conservative");
         same_as_oracle(&plain_qssf_policy, cluster, REPLICAS, "qssf");
     }
+}
+
+/* Spot nodes come and are taken away.  A job that is interrupted then waits beside GPUs that are
+ * under notice, and by the rules of the queues stands behind those that run. */
+static void queues_move_as_nodes_are_taken_away(void **state)
+{
+    static const char cluster[] =
+        "nodes: [{name: own, count: 1, gpus: {type: a100-80, count: 2}, " CPU "512GB}, "
+        "{name: cloud, count: 3, gpus: {type: a100-80, count: 2}, " CPU "512GB, rent: {start: 30s, "
+        "keep: 60s, reclaim: 12min, notice: 20s}}]";
+    static const char workload[] =
+        "arrival: {process: poisson, rate: 120/h}, jobs: 80, mix: ["
+        "{recipe: trace, name: a, gpus: {choice: {1: 2, 2: 1}}, duration: {exponential: {mean: "
+        "3min}}, role: {cores: 3}}, {recipe: trace, name: b, gpus: 1, duration: {exponential: "
+        "{mean: 4min}}, role: {cores: 12}}]";
+
+    (void)state;
+    same_as_oracle(&plain_dlas_policy, cluster, workload,
+                   "{policy: dlas, limit_1: 300s, limit_2: 900s}, {policy: dlas, name: b, "
+                   "limit_1: 100s, limit_2: 400s, promotion: 2}");
+    same_as_oracle(&plain_time_slice_policy, cluster, workload,
+                   "{policy: time-slice, quantum: 60s}, {policy: time-slice, name: b}");
 }
 
 /* Quotas in GPUs and in shares, of 22 GPUs; c has none, and of d's share of 18% 3.96 GPUs
@@ -370,6 +392,7 @@ int main(void)
         cmocka_unit_test(drf_serves_the_smallest_dominant_share),
         cmocka_unit_test(drf_counts_replicas_that_end_while_they_wait),
         cmocka_unit_test(a_replica_that_ends_while_it_waits_leaves_nothing),
+        cmocka_unit_test(queues_move_as_nodes_are_taken_away),
         cmocka_unit_test(quotas_are_lent_and_taken_back),
         cmocka_unit_test(turns_go_to_those_that_have_not_run_for_longest),
         cmocka_unit_test(pairs_that_are_slow_are_kept_apart),
