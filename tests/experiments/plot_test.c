@@ -410,6 +410,30 @@ static void bars_have_the_colour_of_their_kind_and_the_name_of_their_job(
     results_remove(dir);
 }
 
+/* Of 24 colours each has its name; of more, what comes last shares one. */
+static void kinds_beyond_the_last_colour_are_others(void **state)
+{
+    static const char *const name[] = { "'kind 22', 'kind 23']", "'kind 22', 'other']" };
+
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        char dir[64], *head, table[4000], *end = table;
+
+        results_make(dir, &results_plain);
+        end += sprintf(end, "point,policy,seed,job,phase,start_s,end_s,gpus,nodes\n");
+        for (int k = 0; k < 24 + more; k++)
+            end += sprintf(end, "x=2/h,first,0,j%d,kind %d,%d,%d,1,0:0\n", k, k, k, k + 1);
+        results_write_text(dir, "phases.csv", table);
+        draw_only(dir, "gantt\n");
+        head = results_text(dir, "plots/gantt.gp");
+        assert_non_null(strstr(head, "array kind[24] = ['kind 0', "));
+        assert_non_null(strstr(head, name[more]));
+        assert_non_null(strstr(head, "\nkinds = 24\n"));
+        free(head);
+        results_remove(dir);
+    }
+}
+
 /* Cost is 411% more, its interval wider still; each row has a place on the
  * axis, and its number beside. */
 static void what_lies_beyond_the_axis_stands_at_its_end(void **state)
@@ -999,6 +1023,7 @@ int main(void)
         cmocka_unit_test(nodes_that_nothing_names_are_too_many_as_well),
         cmocka_unit_test(
             bars_have_the_colour_of_their_kind_and_the_name_of_their_job),
+        cmocka_unit_test(kinds_beyond_the_last_colour_are_others),
         cmocka_unit_test(what_lies_beyond_the_axis_stands_at_its_end),
         cmocka_unit_test(the_axis_of_differences_is_as_wide_as_they_are),
         cmocka_unit_test(an_interval_without_an_end_goes_over_the_axis),

@@ -105,6 +105,9 @@ static void ppo_trains_a_critic_before_the_policy(void **state)
     double more = form->role[1].gpu_memory_bytes -
                   grpo->role[1].gpu_memory_bytes;
     assert_near(more, need.weights + need.gradients + need.optimizer, 1.0);
+    /* What is saved is both sets of states, of one model each. */
+    assert_true(grpo->role[1].save_bytes > 1e9);
+    assert_near(form->role[1].save_bytes, 2 * grpo->role[1].save_bytes, 1.0);
     aid_close(&aid);
 }
 

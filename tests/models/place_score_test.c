@@ -185,6 +185,69 @@ static void parts_lie_on_the_fullest_gpu_or_the_emptiest(void **state)
     }
 }
 
+/* What gpu_packing looks at: 2, 1 or 0 for parts of GPUs in use, idle GPUs of nodes in use, and
+ * idle nodes; then what is left of the GPUs that the task takes, the fullest that hold it, or how
+ * many idle ones it takes, or how many the idle node has. */
+static void rank_packing(const struct one *w, int *rank, int *less)
+{
+    bool used[GPUS] = { false };
+    int idle = 0, left = 0, whole = 0;
+
+    for (uint32_t g = 0; g < w->node.gpus; g++)
+        whole += w->left[g] == 1000;
+    for (uint32_t n = 0; n < w->task.gpus; n++) {
+        uint32_t best = GPUS;
+        for (uint32_t g = 0; g < w->node.gpus; g++)
+            if (!used[g] && w->left[g] >= w->task.gpu_milli &&
+                (best == GPUS || w->left[g] < w->left[best]))
+                best = g;
+        assert_true(best < GPUS);
+        used[best] = true;
+        idle += w->left[best] == 1000;
+        left += w->left[best] / 10;
+    }
+    *rank = whole == (int)w->node.gpus ? 0 : idle > 0 ? 1 : 2;
+    *less = *rank == 0 ? whole : *rank == 1 ? idle : left;
+}
+
+/* Of two nodes that hold a task, the one of the better rank has the higher score, and of one
+ * rank the one that has less of what is looked at; tens of percent are one score. */
+static void packing_takes_parts_in_use_then_nodes_in_use(void **state)
+{
+    struct one a, b;
+    struct rng rng;
+    uint32_t gpu, ranks[3][3] = { { 0 } };
+
+    (void)state;
+    rng_init(&rng, 4, "packing", 0);
+    for (int i = 0; i < WORLDS; i++) {
+        int rank[2], less[2];
+        draw(&rng, &a);
+        draw(&rng, &b);
+        for (uint64_t g = 0, idle = rng_below(&rng, 4); g < GPUS && idle < 2; g++)
+            (idle == 0 ? &a : &b)->left[g] = 1000;
+        b.task = a.task;
+        uint32_t holds = 0;
+        for (uint32_t g = 0; g < b.node.gpus; g++)
+            holds += b.left[g] >= b.task.gpu_milli;
+        if (a.task.gpus == 0 || holds < b.task.gpus)
+            continue;
+        rank_packing(&a, &rank[0], &less[0]);
+        rank_packing(&b, &rank[1], &less[1]);
+        int32_t of_a = place_info(PLACE_GPU_PACKING)->score(&a.world, &a.node, &a.task, &gpu);
+        int32_t of_b = place_info(PLACE_GPU_PACKING)->score(&b.world, &b.node, &b.task, &gpu);
+        ranks[rank[0]][rank[1]]++;
+        if (rank[0] != rank[1])
+            assert_true(rank[0] > rank[1] ? of_a > of_b : of_a < of_b);
+        else if (rank[0] == 2 && less[0] / 10 == less[1] / 10)
+            assert_int_equal(of_a, of_b);
+        else if (less[0] != less[1])
+            assert_true(less[0] < less[1] ? of_a > of_b : of_a < of_b);
+    }
+    for (int k = 0; k < 9; k++)
+        assert_true(ranks[k / 3][k % 3] + ranks[k % 3][k / 3] > 0);
+}
+
 /* The commonest kinds that make up the share, and no kind more; of equal weights the larger
  * first, by cores, then the part of a GPU, then GPUs, then types. */
 static void typical_kinds_are_the_commonest_that_make_up_the_share(void **state)
@@ -236,6 +299,7 @@ int main(void)
         cmocka_unit_test(fgd_takes_what_loses_least),
         cmocka_unit_test(no_score_sees_what_lies_behind_the_last_gpu),
         cmocka_unit_test(parts_lie_on_the_fullest_gpu_or_the_emptiest),
+        cmocka_unit_test(packing_takes_parts_in_use_then_nodes_in_use),
         cmocka_unit_test(typical_kinds_are_the_commonest_that_make_up_the_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,9 +179,15 @@ static void state_parked_on_a_node_goes_with_it(void **state)
     hand_near(job(NULL, "interruptions"), 1);
     hand_near(parked("notice: 0s", gone), 140 + whole);
     hand_near(parked("notice: 0s, on_notice: save", gone), 140 + whole);
-    assert_true(parked("notice: 10s, on_notice: save", gone) < 150 + whole);
+    assert_true(parked("notice: 1s, on_notice: save", gone) < 140 + whole);  /* 13 ms would do */
+    assert_true(parked("notice: 10s, on_notice: save", gone) < 140 + whole);
     hand_near(job(NULL, "interruptions") + 1, 1);
-    assert_true(of("cost_transfer_usd") > 2 * usd);     /* it is saved, and loaded again */
+    /* The adapter of rank 16 has 28 x (2 x 16 x 3072 + 2 x 16 x 1792 + 3 x 16 x 10496) parameters
+     * of 14 bytes.  It is saved, and loaded again, as are 1,543,714,304 weights of two bytes; what
+     * else the job reads meanwhile is less than 0.1%. */
+    double adapter = 14 * 28 * 16.0 * (2 * 3072 + 2 * 1792 + 3 * 10496);
+    double again = 0.02e-9 * (2 * adapter + 2 * 1543714304.0);
+    assert_true(fabs(of("cost_transfer_usd") - usd - again) < 0.001 * again);
 }
 
 /* Two jobs begin at 20 and 60 s, on a rented node and on an owned one; `whole` is the time

@@ -17,6 +17,7 @@
 #include "sim/base/err.h"
 #include "sim/text/csv.h"
 #include "sim/text/json.h"
+#include "sim/text/out.h"
 #include "sim/text/table.h"
 
 static const struct table_column columns[] = {
@@ -421,6 +422,31 @@ static void whole_seconds_are_told_from_others(void **state)
     }
 }
 
+/* A stream that stays open, as standard output does, has all that was written when it is closed:
+ * what comes after by other ways stands behind it. */
+static void a_stream_that_stays_open_is_written_out(void **state)
+{
+    struct arena *arena = arena_new(1 << 12);
+    char path[] = "/tmp/clustersim-test-XXXXXX", text[64] = "";
+    int fd = mkstemp(path);
+    FILE *file = fdopen(fd, "w"), *again;
+    struct err err = { 0 };
+
+    (void)state;
+    assert_non_null(file);
+    struct out *out = out_stream(arena, "standard output", file);
+    out_text(out, "first\n");
+    assert_true(out_close(out, &err));
+    assert_int_equal(write(fd, "second\n", 7), 7);
+    again = fopen(path, "r");
+    assert_int_equal(fread(text, 1, sizeof text - 1, again), 13);
+    assert_string_equal(text, "first\nsecond\n");
+    fclose(again);
+    fclose(file);
+    unlink(path);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +461,7 @@ int main(void)
         cmocka_unit_test(columns_of_csv_count_characters),
         cmocka_unit_test(columns_of_json_count_characters),
         cmocka_unit_test(header_names_the_columns),
+        cmocka_unit_test(a_stream_that_stays_open_is_written_out),
         cmocka_unit_test(reals_equal_printf_at_the_corners),
         cmocka_unit_test(reals_equal_printf_for_random_values),
     };

@@ -182,6 +182,34 @@ static void requests_that_gave_up_take_no_room_and_want_no_replica(void **state)
     world_close(&world);
 }
 
+/* 50 requests a second are for cores, 400 for a GPU, and 150 for what is there.  A GPU is requested
+ * at 915 s, the look after the rate has risen; cores answer until it has loaded, which their work
+ * tells, of 1 ms each, and go at the next look.  Cores come back at 1815 s, and are there at once,
+ * so that the GPU goes at 1830 s. */
+static void a_side_goes_once_the_other_takes_requests(void **state)
+{
+    struct world world = { 0 };
+    struct trial_result result;
+
+    (void)state;
+    open_service(&world, PASSES "gpu: {tp: 1}, replicas: {min: 1, max: 1}, cpu_replicas: {min: 1, "
+                 "max: 1}, batch: 1, times: {request: 1ms}, switch: {cpu_below: 100/s, gpu_above: "
+                 "200/s}, requests: {arrival: {process: series, rates: {points: [[0s, 50], "
+                 "[600s, 150], [900s, 400], [1500s, 150], [1800s, 50], [2400s, 50]], unit: /s}}, "
+                 "prompt: 128, for: 2400s}", "", "", "[fcfs]");
+    struct table *t = run(&world, 0, &result);
+    double cores_s = 3600 * column(t, "cpu_replica_hours"), gone_s = cores_s - (2400 - 1815);
+    double busy_s = cores_s * column(t, "cpu_replica_utilization");
+    double opened_s = 900 + (busy_s - 600 * 0.05 - 300 * 0.15 - (2400 - 1815) * 0.05) / 0.4;
+    assert_true(column(t, "done") == column(t, "requests"));
+    near(3600 * column(t, "gpu_replica_hours"), 1830 - 915, 1e-3);
+    assert_true(column(t, "cpu_replica_starts") == 2 && column(t, "gpu_replica_starts") == 1);
+    assert_true(fabs(fmod(gone_s + 1, 15) - 1) < 0.1);
+    assert_true(gone_s > opened_s - 2 && gone_s < opened_s + 17 && gone_s > 916);
+    table_free(t);
+    world_close(&world);
+}
+
 /* A request each millisecond, batches of 4: the first waits 3 ms, the last
  * not at all, then 2 ms of work. */
 static void a_batch_goes_when_it_is_full(void **state)
@@ -500,6 +528,7 @@ int main(void)
         cmocka_unit_test(round_robin_divides_the_load),
         cmocka_unit_test(random_routing_makes_queues_of_their_own),
         cmocka_unit_test(replicas_are_counted_as_they_start_and_stand),
+        cmocka_unit_test(a_side_goes_once_the_other_takes_requests),
         cmocka_unit_test(requests_that_gave_up_cost_no_work),
         cmocka_unit_test(requests_that_gave_up_take_no_room_and_want_no_replica),
         cmocka_unit_test(a_batch_goes_when_it_is_full),
