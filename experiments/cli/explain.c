@@ -43,14 +43,20 @@ struct explaining {
     unsigned found;
 };
 
-/* Copies a path without the "[]" that says "each of a list"; returns the bytes. */
-static size_t strip_brackets(const char *path, char *out, size_t out_bytes)
+/* Copies a path without what says which of a list, as `--set` names it, or each: "mix.0.train"
+ * and "mix[].train" become "mix.train".  Returns the bytes. */
+static size_t strip_items(const char *path, char *out, size_t out_bytes)
 {
     size_t used = 0;
 
-    for (; *path != '\0' && used < out_bytes - 1; path++)
-        if (*path != '[' && *path != ']')
+    for (; *path != '\0' && used < out_bytes - 1; path++) {
+        size_t digits = *path == '.' ? strspn(path + 1, "0123456789") : 0;
+
+        if (digits > 0 && (path[1 + digits] == '.' || path[1 + digits] == '\0'))
+            path += digits;
+        else if (*path != '[' && *path != ']')
             out[used++] = *path;
+    }
     out[used] = '\0';
     return used;
 }
@@ -61,7 +67,7 @@ static bool schema_matches(const struct conf_schema *schema, const char *word,
                            size_t bytes)
 {
     char name[128];
-    size_t used = strip_brackets(schema->name, name, sizeof name);
+    size_t used = strip_items(schema->name, name, sizeof name);
 
     return bytes <= used && memcmp(name + used - bytes, word, bytes) == 0 &&
            (bytes == used || bytes == 0 || name[used - bytes - 1] == '.');
@@ -74,26 +80,31 @@ static void print_separator(struct explaining *e)
         fputc('\n', e->cli->out);
 }
 
-/* Prints " keys type, count" of the table that lies below a key, if there is one:
+/* Prints "  keys      type, count", those of a table. */
+static void print_keys(const struct explaining *e, const struct conf_schema *schema)
+{
+    fputs("  keys      ", e->cli->out);
+    for (size_t k = 0; k < schema->count; k++)
+        fprintf(e->cli->out, "%s%s", k == 0 ? "" : ", ", schema->fields[k].key);
+    fputc('\n', e->cli->out);
+}
+
+/* Prints the keys of the table that lies below a key, if there is one:
  * its name is that of the key's table, a dot and the key. */
 static void print_keys_below(const struct explaining *e,
                              const struct conf_schema *above, const char *key)
 {
     char front[128], name[128];
-    size_t bytes = strip_brackets(above->name, front, sizeof front);
+    size_t bytes = strip_items(above->name, front, sizeof front);
 
     for (size_t i = 0; i < e->schema_count; i++) {
         const struct conf_schema *schema = e->schema[i];
 
-        if (strip_brackets(schema->name, name, sizeof name) <= bytes ||
+        if (strip_items(schema->name, name, sizeof name) <= bytes ||
             memcmp(name, front, bytes) != 0 || name[bytes] != '.' ||
             strcmp(name + bytes + 1, key) != 0)
             continue;
-        fputs("  keys      ", e->cli->out);
-        for (size_t k = 0; k < schema->count; k++)
-            fprintf(e->cli->out, "%s%s", k == 0 ? "" : ", ",
-                    schema->fields[k].key);
-        fputc('\n', e->cli->out);
+        print_keys(e, schema);
     }
 }
 
@@ -145,15 +156,30 @@ static void explain_term(struct explaining *e)
     print_wrapped(e->cli->out, term->meaning);
 }
 
+/* "mix.train": a table of which the table above says nothing, as each recipe has its own. */
+static void explain_tables(struct explaining *e, const char *path)
+{
+    if (strchr(path, '.') == NULL)
+        return;
+    for (size_t i = 0; i < e->schema_count; i++) {
+        if (!schema_matches(e->schema[i], path, strlen(path)))
+            continue;
+        print_separator(e);
+        fprintf(e->cli->out, "%s: table\n", e->schema[i]->name);
+        print_keys(e, e->schema[i]);
+    }
+}
+
 /* "cluster.nodes.count": the last step is the key, what stands before it limits
  * the tables. */
 static void explain_keys(struct explaining *e)
 {
     char word[256];
-    (void)strip_brackets(e->word, word, sizeof word);
+    (void)strip_items(e->word, word, sizeof word);
     const char *dot = strrchr(word, '.');
     const char *key = dot == NULL ? word : dot + 1;
     size_t bytes = dot == NULL ? 0 : (size_t)(dot - word);
+    unsigned found = e->found;
 
     for (size_t i = 0; i < e->schema_count; i++) {
         const char *text;
@@ -169,6 +195,8 @@ static void explain_keys(struct explaining *e)
         if (e->schema[i] == &host_rules_schema)
             print_policies(e, key);
     }
+    if (e->found == found)
+        explain_tables(e, word);
 }
 
 /* Explains a policy, an empty line before it if something was explained already. */
@@ -375,7 +403,11 @@ static int explain_all(struct cli *cli, const struct args *args)
 
     if (args->word_count == 1 && strncmp(args->word[0], "exec:", 5) == 0)
         return explain_program(&e, args->word[0] + 5);
-    if (args->word_count == 1 && plugin_is_file(args->word[0]))
+    words.catalogue = catalogue_load(cli->arena, NULL, 0, &err);
+    if (words.catalogue == NULL)
+        return command_fail(cli, &err);
+    if (args->word_count == 1 && plugin_is_file(args->word[0]) &&
+        catalogue_llm(words.catalogue, args->word[0]) == NULL)
         return explain_file(&e, args->word[0]);
     join_words(args, word, sizeof word);
     if (word[0] == '\0') {
@@ -389,9 +421,6 @@ static int explain_all(struct cli *cli, const struct args *args)
     explain_placements(&e);
     explain_commands(&e);
     e.found = explain_results(cli->out, e.word, e.found);
-    words.catalogue = catalogue_load(cli->arena, NULL, 0, &err);
-    if (words.catalogue == NULL)
-        return command_fail(cli, &err);
     words.schema = e.schema;
     words.schema_count = e.schema_count;
     e.found = explain_words(&words, e.word, e.found);
@@ -411,10 +440,11 @@ const struct command command_explain = {
     "explain", "WORD... [--json]",
     "type, unit, default, meaning",
     "A key may be given with what stands before it: seeds, output.dir,\n"
-    "cluster.nodes.count.  A metric, a column, a table, a chart, a policy, a\n"
-    "placement, a preset of semantics, a value of a key, a recipe, a format, a\n"
-    "model, a type of GPU, CPU or link, a command; or a term of the glossary,\n"
-    "such as lease or home pool.  All that match are printed.  ./FILE.c and\n"
-    "./FILE.so are policies from files.  --json prints a list of {title, text}.\n",
+    "cluster.nodes.count, or as for --set, policies.0.blocking.  A metric, a\n"
+    "column, a table, a chart, a policy, a placement, a preset of semantics, a\n"
+    "value of a key, a recipe, a format, a model, a type of GPU, CPU or link, by\n"
+    "any of its names, a command; or a term of the glossary, such as lease or\n"
+    "home pool.  All that match are printed.  ./FILE.c and ./FILE.so are\n"
+    "policies from files.  --json prints a list of {title, text}.\n",
     ARG_BIT(ARG_JSON), 1, 3, run_explain
 };

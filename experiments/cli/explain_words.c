@@ -115,6 +115,45 @@ static void explain_preset(const struct explain_words *e, const char *word,
     }
 }
 
+/* The word is another name of an entry, or the name of its family; the entry follows, as it
+ * stands in its list. */
+static void explain_entry(const struct explain_words *e, const char *word, const char *entry,
+                          bool family, unsigned *found)
+{
+    if (strcmp(word, entry) == 0)
+        return;
+    print_separator(e, found);
+    fprintf(e->out, "%s: %s %s\n", word, family ? "may be" : "another name of", entry);
+    *found = lists_find(e->out, e->catalogue, entry, *found);
+}
+
+/* Names that the catalogue reads as those of its entries. */
+static void explain_aliases(const struct explain_words *e, const char *word, unsigned *found)
+{
+    const struct gpu_type *gpu = catalogue_gpu(e->catalogue, word);
+    const struct cpu_type *cpu = catalogue_cpu(e->catalogue, word);
+    const struct link_type *link = catalogue_link(e->catalogue, word);
+    const struct llm *llm = catalogue_llm(e->catalogue, word);
+    const struct net *net = catalogue_net(e->catalogue, word);
+
+    if (gpu != NULL)
+        explain_entry(e, word, gpu->name, false, found);
+    for (size_t i = 0; gpu == NULL && i < catalogue_gpu_count(e->catalogue); i++) {
+        const char *name = catalogue_gpu_at(e->catalogue, i)->name;
+
+        if (catalogue_gpu_named(e->catalogue, name, word))
+            explain_entry(e, word, name, true, found);
+    }
+    if (cpu != NULL)
+        explain_entry(e, word, cpu->name, false, found);
+    if (link != NULL)
+        explain_entry(e, word, link->name, false, found);
+    if (llm != NULL)
+        explain_entry(e, word, llm->name, false, found);
+    if (net != NULL)
+        explain_entry(e, word, net->name, false, found);
+}
+
 unsigned explain_words(const struct explain_words *e, const char *word,
                        unsigned found)
 {
@@ -125,6 +164,7 @@ unsigned explain_words(const struct explain_words *e, const char *word,
                 explain_choice(e, word, e->schema[i],
                                &e->schema[i]->fields[k], &found);
     explain_params(e, word, &found);
+    explain_aliases(e, word, &found);
     return lists_find(e->out, e->catalogue, word, found);
 }
 

@@ -17,6 +17,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "experiments/preflight/places.h"
 #include "experiments/spec/experiment.h"
@@ -33,6 +34,7 @@
 #include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
+#include "sim/text/paths.h"
 #include "workloads/jobs/birth.h"
 #include "workloads/replay/trace.h"
 #include "workloads/source.h"
@@ -364,6 +366,28 @@ static void add_to_heap(const struct reckoning *r, struct heap *heap,
         heap->work[k] += like || isfinite(work[k]) ? work[k] : least;
 }
 
+/* Returns the name of a heap's jobs: of a heap that can be in other pools than another one of
+ * that name, with its pools, as in "trace (a or b)". */
+static const char *name_heap(const struct reckoning *r, const struct heap *heap, uint32_t heaps,
+                             uint32_t own)
+{
+    const struct cluster_spec *cluster = r->point->cluster;
+    const char *name = heap[own].request.form->name, *pools = "";
+    bool alone = true;
+
+    assert(own < heaps);
+    for (uint32_t i = 0; i < heaps; i++)
+        alone &= strcmp(heap[i].request.form->name, name) != 0 ||
+                 heap[i].pool_mask == heap[own].pool_mask;
+    if (alone)
+        return name;
+    for (uint32_t k = 0; k < cluster->pool_count; k++)
+        if (heap[own].pool_mask >> k & 1)
+            pools = text_format(r->arena, "%s%s%s", pools, pools[0] == '\0' ? "" : " or ",
+                                cluster->pool_name[k]);
+    return text_format(r->arena, "%s (%s)", name, pools);
+}
+
 /* The whole trace is read once.  Jobs of one form and rates are one heap: their
  * work adds up. */
 static void add_trace(struct reckoning *r)
@@ -392,7 +416,8 @@ static void add_trace(struct reckoning *r)
     r->load.known = span_s > 0;
     for (uint32_t i = 0; r->load.known && i < heaps; i++) {
         const struct job_form *form = heap[i].request.form;
-        double *work = add_part(r, form->name, form->role[0].name, heap[i].cores);
+        double *work = add_part(r, name_heap(r, heap, heaps, i), form->role[0].name,
+                                heap[i].cores);
 
         for (uint32_t k = 0; k < r->point->cluster->pool_count; k++)
             work[k] = heap[i].work[k] / span_s;
@@ -466,6 +491,34 @@ static void divide_load(struct reckoning *r)
     }
 }
 
+static bool is_one_part(const struct load_part *a, const struct load_part *b)
+{
+    return strcmp(a->form, b->form) == 0 && strcmp(a->role, b->role) == 0 &&
+           a->cores == b->cores;
+}
+
+/* Adds up the parts of one name. */
+static void merge_parts(struct load *load)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < load->part_count; i++) {
+        uint32_t same = 0;
+
+        while (same < kept && !is_one_part(&load->part[same], &load->part[i]))
+            same++;
+        if (same == kept) {
+            load->part[kept++] = load->part[i];
+            continue;
+        }
+        for (uint32_t k = 0; k < LOAD_POOLS; k++) {
+            load->part[same].rho[k] += load->part[i].rho[k];
+            load->part[same].rho_cores[k] += load->part[i].rho_cores[k];
+        }
+    }
+    load->part_count = kept;
+}
+
 struct load load_of(struct arena *arena, const struct experiment *experiment,
                     const struct experiment_point *point,
                     const struct host_policy *policy)
@@ -482,5 +535,6 @@ struct load load_of(struct arena *arena, const struct experiment *experiment,
     else
         add_mix(&r);
     divide_load(&r);
+    merge_parts(&r.load);
     return r.load;
 }

@@ -48,7 +48,8 @@ struct quota {
 static const struct cs_param quota_param[] = {
     { .key = "quotas", .type = CS_PARAM_TEXT,
       .offset = offsetof(struct quota, quotas), .fallback = "",
-      .help = "GPUs of each tenant, or its share of all: \"a=16 b=25%\"" },
+      .help = "GPUs of each tenant, or its share of all: \"a=16 b=25%\"; a name "
+              "with blanks in quotes: \"'my team'=4\"" },
     { .key = "borrow", .type = CS_PARAM_BOOL,
       .offset = offsetof(struct quota, borrow), .fallback = "true",
       .help = "may a tenant hold more than its quota while others do not "
@@ -59,18 +60,29 @@ static const struct cs_param quota_param[] = {
               "another's" },
 };
 
+/* Reads a name, in quotes if it has blanks or =: what follows it, or NULL if it is none. */
+static const char *quota_name(const char *at, struct quota_tenant *out)
+{
+    bool quoted = *at == '\'';
+    size_t bytes = 0;
+
+    at += quoted;
+    while (at[bytes] && (quoted ? at[bytes] != '\'' : at[bytes] != '=' && at[bytes] != ' '))
+        bytes++;
+    if (bytes == 0 || bytes >= QUOTA_NAME || (quoted && at[bytes] == '\0'))
+        return NULL;
+    memcpy(out->name, at, bytes);
+    return at + bytes + quoted;
+}
+
 /* "name=12" or "name=12.5%": what follows it, or NULL if it is neither. */
 static const char *quota_entry(const char *at, struct quota_tenant *out)
 {
-    size_t bytes = 0;
     double digit = 1;
 
-    while (at[bytes] && at[bytes] != '=' && at[bytes] != ' ')
-        bytes++;
-    if (at[bytes] != '=' || bytes == 0 || bytes >= QUOTA_NAME)
+    at = quota_name(at, out);
+    if (at == NULL || *at++ != '=')
         return NULL;
-    memcpy(out->name, at, bytes);
-    at += bytes + 1;
     if (*at < '0' || *at > '9')
         return NULL;
     for (; *at >= '0' && *at <= '9'; at++)

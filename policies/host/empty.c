@@ -64,22 +64,6 @@ void host_empty_end(struct host_empty *empty)
     empty->arena = NULL;
 }
 
-/* Returns the fewest GPUs that a role may get, at least 1 and at most what it asks
- * for. */
-static uint32_t find_least_gpus(const struct cs_host *host,
-                                struct job_id job, uint32_t role)
-{
-    const struct job_request *request = cs_request(host, job);
-    uint32_t asked = job_role_gpus(request, role), gpus = 1;
-
-    assert(role < request->form->role_count);
-    while (gpus < asked &&
-           !host_shape_ok(host, host_job_at(host, job.i), role, gpus))
-        gpus++;
-    assert(gpus >= 1);
-    return gpus < asked ? gpus : asked;
-}
-
 /* Finds a place in the empty cluster, that the power cap allows if there is such a one;
  * else any.  more_mw of `empty` adds up what the places draw. */
 static bool find_place(struct host_empty *empty, const struct cs_host *host,
@@ -143,7 +127,7 @@ uint32_t host_empty_lacks(struct host_empty *empty, const struct cs_host *host,
         struct cs_want want = wants != NULL ? wants[r - from]
                                             : (struct cs_want) { .role = r };
         if (wants == NULL)
-            want.gpus = find_least_gpus(host, task->job, r);
+            want.gpus = host_shape_least(host, host_job_at(host, task->job.i), r);
         bool any = host_fit_want(host, host_job_at(host, task->job.i), r,
                                  &want, fit);
         fit->relaxed = true;

@@ -134,7 +134,7 @@ static bool store_parked(struct cs_host *host, uint32_t j, uint32_t n, int64_t w
     for (uint32_t r = 0; r < form->role_count; r++) {
         const struct role_spec *role = &form->role[r];
         if (cs_role_lease(host, id, r).i != ID_NONE || !host_kept_on(job, r, n) ||
-            !(role->save_bytes > 0))
+            !(role->save_bytes > 0) || host_job_unchanged(host, j, r))
             continue;
         struct placement at = host_kept_from(job, r, &one);
         s += host_store_s(host->spec, role, &at);
@@ -167,7 +167,8 @@ static bool is_stored(const struct cs_host *host, uint32_t i)
     const struct job_form *form = cs_request(host, lease->job)->form;
 
     return lease->state != CS_LEASE_LOADING && form->role[lease->role].save_bytes > 0 &&
-           host_on_leaving_node(host->nodes, &lease->placement);
+           host_on_leaving_node(host->nodes, &lease->placement) &&
+           !host_job_unchanged(host, lease->job.i, lease->role);
 }
 
 /* Returns how long the state of a job with leases for its life takes to the shared
@@ -260,7 +261,10 @@ static void save_lease(struct cs_host *host, uint32_t i, uint32_t n)
     host_note_interruption(host, j);
     host_owe_restart(host, j);
     double lost = cut_phase(host, i, true);
-    host_leave(host, i);
+    if (host_job_unchanged(host, j, lease->role))
+        host_drop(host, i);
+    else
+        host_leave(host, i);
     host_tell_cut(host, j, lost);
     host_job_advance(host, j);
 }

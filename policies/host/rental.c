@@ -308,7 +308,18 @@ void host_rental_failed(struct cs_host *host, uint32_t n)
 
 static void arm_keep(struct cs_host *host, uint32_t n, int64_t least_ns);
 
-/* Is an idle node of a group one of those that are ahead of the tasks? */
+/* Is there power under the cap for the tasks that waited at the last look? */
+static bool has_power(const struct cs_host *host)
+{
+    double cap_w = host->spec->power_cap_w;
+
+    assert(host->nodes->rent->drawn_mw >= 0);
+    return cap_w <= 0 ||
+           (double)(host->nodes->power_mw + host->nodes->rent->drawn_mw) <= 1000 * cap_w;
+}
+
+/* Is an idle node of a group one of those that are ahead of the tasks?  None is that takes
+ * power from them. */
 static bool is_ahead(const struct cs_host *host, uint32_t g)
 {
     const struct rent_group *group = &host->nodes->rent->group[g];
@@ -317,7 +328,7 @@ static bool is_ahead(const struct cs_host *host, uint32_t g)
     uint32_t ahead = host_demand_ahead(host, g);
 
     assert(group->idle > 0);
-    return ahead > 0 && spare <= ahead;
+    return ahead > 0 && spare <= ahead && has_power(host);
 }
 
 /* The time for which an idle node is kept is over.  It stays on if tasks are

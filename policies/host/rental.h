@@ -33,6 +33,7 @@ struct rent_group {
     uint32_t idle;              /* here, and without a lease */
     uint32_t kept;              /* idle, and kept as one of nodes_min */
     uint32_t room;              /* nodes that could be ordered now */
+    uint32_t planned;           /* nodes to be ordered now for waiting tasks */
     double wanted;              /* nodes that waiting tasks need */
     struct host_demand *demand; /* NULL: nothing is forecast */
 };
@@ -46,6 +47,9 @@ struct host_rent {
                                    the forecast is looked at */
     bool forecasts;             /* a group does */
     uint64_t choices;           /* so far; selects the random draws */
+    /* Milliwatts under a power cap: owned nodes that stand by; nodes that are planned and
+       not ordered yet; the waiting tasks that were counted, once they run. */
+    int64_t owned_mw, planned_mw, drawn_mw;
 };
 
 /* Blocks a node that is away and that nobody has leased, at the start. */

@@ -160,6 +160,28 @@ static void checkpointed(const struct cs_host *host,
     job->saved_flops = job->pub.flops;
 }
 
+bool host_job_unchanged(const struct cs_host *host, uint32_t j, uint32_t role)
+{
+    const struct host_job_slot *job = host_job_slot(host, j);
+    const struct job_form *form = host_form_of(job);
+    uint32_t i = job->lease[role];
+
+    assert(job->pub.step >= job->saved_step);
+    if (job->pub.step > job->saved_step ||
+        (job->stopped_part > 0 && form->phase[job->stopped_phase].role == role))
+        return false;
+    for (uint32_t p = 0; p < form->phase_count; p++)
+        if (form->phase[p].role == role && (job->phases_done >> p & 1) &&
+            phase_due(&form->phase[p], job->pub.step, job->pub.request.steps))
+            return false;
+    if (i == ID_NONE)
+        return true;
+    const struct host_lease_slot *lease = &host->leases->slot[i];
+    return !(lease->part > 0) &&
+           !(lease->running && form->phase[lease->phase].law->kind == LAW_TRAIN &&
+             host_phase_keeps(host, i));
+}
+
 /* Goes on to the next step as often as steps are complete: a step in which nothing
  * is due is over at once. */
 void host_job_advance(struct cs_host *host, uint32_t j)

@@ -21,6 +21,9 @@ void host_job_advance(struct cs_host *host, uint32_t job);
 void host_task_job(struct cs_host *host, uint32_t job);
 /* Ends a job: its tasks and leases go, and the policy hears of it. */
 void host_job_end(struct cs_host *host, uint32_t job, enum job_status status);
+/* Has a role done nothing since its job was saved last, or began?  Its state then lies in the
+ * shared storage.  Work that a stop would lose does not count. */
+bool host_job_unchanged(const struct cs_host *host, uint32_t job, uint32_t role);
 /* Cuts the phases of a job short and drops all its leases; returns how many GPUs
  * they had. */
 uint32_t host_job_drop(struct cs_host *host, uint32_t job);

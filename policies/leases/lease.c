@@ -91,6 +91,22 @@ static bool make_fit(struct cs_host *host, const struct host_job_slot *job, uint
     return true;
 }
 
+int64_t host_lease_draw_mw(const struct cs_host *host, const struct host_job_slot *job,
+                           uint32_t role, bool least, const struct node_group *group)
+{
+    struct cs_want want = { .role = role }, option[HOST_OPTIONS];
+    struct fit_want fit;
+
+    if (least)
+        want.gpus = host_shape_least(host, job, role);
+    uint32_t options = host_want_options(host, job, role, &want, option);
+    assert(options > 0 && options <= HOST_OPTIONS);
+    for (uint32_t i = 0; i < options; i++)
+        if (host_fit_want(host, job, role, &option[i], &fit))
+            return host_power_want_mw(host->spec, group, &fit);
+    return 0;
+}
+
 /* Finds a place for one role of a job by one want, within the limit of power.  `look`: the
  * answer alone is wanted, and no random number is drawn for it.  The place lies in
  * life->scratch until the next search. */

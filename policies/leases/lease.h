@@ -16,6 +16,7 @@ struct cluster_spec;
 struct host_job_slot;
 struct host_lease_slot;
 struct host_nodes;
+struct node_group;
 
 /* Searches for GPUs for a role; false: nothing fits.  out->share is scratch of
  * the host, good until the next search.  look() finds what find() would find
@@ -29,6 +30,10 @@ bool host_look(struct cs_host *host, const struct host_job_slot *job,
 /* Would look() find a place if cores were no matter?  No place of cores alone. */
 bool host_look_for_gpus(struct cs_host *host, const struct host_job_slot *job, uint32_t role,
                         const struct cs_want *want);
+/* Returns the milliwatts that a lease of a role adds to a power cap on nodes of a group: on
+ * the GPUs that it asks for, or (least) on the fewest that it may have. */
+int64_t host_lease_draw_mw(const struct cs_host *host, const struct host_job_slot *job,
+                           uint32_t role, bool least, const struct node_group *group);
 /* Does a placement touch a node under notice?  What is given back there cannot
  * be leased again. */
 bool host_on_leaving_node(const struct host_nodes *nodes,

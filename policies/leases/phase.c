@@ -475,7 +475,7 @@ void host_phase_cut(struct cs_host *host, uint32_t i)
 
 /* Returns the part of the phase that was done on this lease so far, 0 to 1: by its
  * steps, by what is left of its flow, or by the time at its rate. */
-static double part_ran(struct cs_host *host, uint32_t i,
+static double part_ran(const struct cs_host *host, uint32_t i,
                        const struct phase_law *law)
 {
     const struct host_lease_slot *lease = &host->leases->slot[i];
@@ -513,24 +513,42 @@ void host_note_vain(struct cs_host *host, uint32_t lease, double gpu_s)
     host->leases->slot[lease].lost_gpu_s = gpu_s;
 }
 
-/* Training keeps whole steps, of which the last is never kept: a phase that is as
+/* Returns the part of a phase that is kept if it stops once `ran` more has run, of its law.
+ * Training keeps whole steps, of which the last is never kept: a phase that is as
  * good as done must still end by itself.  What lies between two steps is lost.
  * SLOWER absorbs rounding, so that a step that is just over counts. */
+static double part_kept(const struct phase_law *law, double before, double ran)
+{
+    double steps = law->kind == LAW_TRAIN && law->repeats > 0 ? law->repeats
+                                                              : 1;
+    double kept = floor((before + ran) * steps + SLOWER) / steps;
+
+    assert(before >= 0 && ran >= 0);
+    return fmax(before, fmin(kept, (steps - 1) / steps));
+}
+
+bool host_phase_keeps(const struct cs_host *host, uint32_t i)
+{
+    const struct host_lease_slot *lease = &host->leases->slot[i];
+    const struct phase_law *law = phase_law_at(lease->run.phase, lease->run.step);
+    double before = part_before(lease);
+
+    assert(lease->running && law->kind == LAW_TRAIN);
+    return part_kept(law, before, part_ran(host, i, law)) > before;
+}
+
 double host_phase_pause(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
     struct host_job_slot *job = lease->owner;
     const struct phase_law *law = phase_law_at(lease->run.phase,
                                                lease->run.step);
-    double steps = law->kind == LAW_TRAIN && law->repeats > 0 ? law->repeats
-                                                              : 1;
     double before = part_before(lease), kept = before;
 
     assert(lease->running && law->kind != LAW_SERVE);
     if (!host->forms->form[job->form].fixed) {
         double ran = part_ran(host, i, law);
-        kept = floor((before + ran) * steps + SLOWER) / steps;
-        kept = fmax(before, fmin(kept, (steps - 1) / steps));
+        kept = part_kept(law, before, ran);
         job->pub.work_done_s += ran;
         job->pub.work_lost_s += before + ran - kept;
     }

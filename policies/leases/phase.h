@@ -19,6 +19,8 @@ void host_phase_cut(struct cs_host *host, uint32_t lease);
 /* Stops the phase.  Training keeps its whole steps: returns the part of the phase
  * that need not be done again, 0 to 1. */
 double host_phase_pause(struct cs_host *host, uint32_t lease);
+/* Would that keep a step which has run on this lease?  Of a phase that trains. */
+bool host_phase_keeps(const struct cs_host *host, uint32_t lease);
 /* Stops the phase.  A rollout keeps the responses that are done. */
 void host_phase_cut_keep(struct cs_host *host, uint32_t lease);
 /* Returns the GPU-seconds that a lease has held for nothing if it ends now: for the phase

@@ -50,11 +50,12 @@ void host_power_node(struct host_nodes *nodes,
 }
 
 uint32_t host_power_nodes(const struct host_nodes *nodes, const struct cluster_spec *spec,
-                          const struct node_group *group, uint32_t most)
+                          const struct node_group *group, int64_t beside_mw, uint32_t most)
 {
     int64_t each = power_standby_mw(spec, group);
-    double left = 1000 * spec->power_cap_w - (double)nodes->power_mw;
+    double left = 1000 * spec->power_cap_w - (double)(nodes->power_mw + beside_mw);
 
+    assert(beside_mw >= 0);
     if (spec->power_cap_w <= 0 || left >= (double)each * most)
         return most;
     return left > 0 ? (uint32_t)(left / (double)each) : 0;
@@ -95,6 +96,20 @@ static double group_w(const struct fit_want *want, const struct node_group *grou
         cores = (double)want->core_milli / 1000;
     assert(gpus >= 0 && cores >= 0);
     return gpus * power_gpu_more_w(group) + cores * power_core_more_w(group);
+}
+
+int64_t host_power_want_mw(const struct cluster_spec *spec, const struct node_group *group,
+                           const struct fit_want *want)
+{
+    assert(spec->pue > 0);
+    return llround(1000 * spec->pue * group_w(want, group));
+}
+
+int64_t host_power_unit_mw(const struct cluster_spec *spec, const struct node_group *group)
+{
+    assert(spec->pue > 0);
+    return llround(1000 * spec->pue * (group->gpus > 0 ? power_gpu_more_w(group)
+                                                       : power_core_more_w(group)));
 }
 
 /* Takes the groups of a placement that the cap refused out of those of a want, and those

@@ -27,10 +27,16 @@ void host_power_begin(struct host_nodes *nodes,
 void host_power_node(struct host_nodes *nodes,
                      const struct cluster_spec *spec, uint32_t node,
                      bool comes);
-/* Returns how many of `most` more nodes of a group may stand by under the cap; all if there
- * is none. */
+/* Returns how many of `most` more nodes of a group may stand by under the cap so that
+ * beside_mw are left; all if there is no cap. */
 uint32_t host_power_nodes(const struct host_nodes *nodes, const struct cluster_spec *spec,
-                          const struct node_group *group, uint32_t most);
+                          const struct node_group *group, int64_t beside_mw, uint32_t most);
+/* Returns what a lease of the least unit of a node of the group adds: a GPU, or a core of a
+ * node without GPUs. */
+int64_t host_power_unit_mw(const struct cluster_spec *spec, const struct node_group *group);
+/* Returns what the lease of a want adds on nodes of the group. */
+int64_t host_power_want_mw(const struct cluster_spec *spec, const struct node_group *group,
+                           const struct fit_want *want);
 /* A lease is taken, or given back. */
 void host_power_lease(struct host_nodes *nodes, const struct cluster *cluster,
                       const struct placement *placement, bool taken);

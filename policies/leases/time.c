@@ -63,6 +63,18 @@ bool host_shape_ok(const struct cs_host *host,
            gpus % (spec->gpus_multiple ? spec->gpus_multiple : 1) == 0;
 }
 
+uint32_t host_shape_least(const struct cs_host *host, const struct host_job_slot *job,
+                          uint32_t role)
+{
+    uint32_t asked = job_role_gpus(&job->pub.request, role), gpus = 1;
+
+    assert(role < host_form_of(job)->role_count);
+    while (gpus < asked && !host_shape_ok(host, job, role, gpus))
+        gpus++;
+    assert(gpus >= 1);
+    return gpus < asked ? gpus : asked;
+}
+
 /* Has the job waited for relax_ns, so that its GPUs may lie anywhere?  Never with
  * relax_ns 0. */
 static bool host_relaxed(const struct cs_host *host,

@@ -78,6 +78,9 @@ double host_speedup_on(struct cs_host *host, const struct host_job_slot *job,
 bool host_shape_ok(const struct cs_host *host,
                    const struct host_job_slot *job, uint32_t role,
                    uint32_t gpus);
+/* Returns the fewest GPUs that a role may have, at most as many as it asks for. */
+uint32_t host_shape_least(const struct cs_host *host, const struct host_job_slot *job,
+                          uint32_t role);
 /* May a role have what a want asks for?  Nodes that it names have GPUs of it each, and
  * their sum is its `gpus`, if that is not 0. */
 bool host_want_ok(const struct cs_host *host, const struct host_job_slot *job,

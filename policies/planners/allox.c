@@ -14,7 +14,8 @@
  * A machine is a GPU.  A job of g GPUs counts as one that is g times as long,
  * and starts when g are free: the paper's jobs have one.  Its fairness knob is
  * alpha: only that share of the waiting, the oldest, are matched.  A job that can
- * run nowhere now, as nodes are out of service or not rented, is not matched.
+ * run nowhere now, as nodes are out of service or not rented, is not matched.  A power
+ * cap is no part of the matching.
  */
 #include <assert.h>
 #include <math.h>
@@ -173,9 +174,8 @@ static void match_jobs(struct allox *a, struct cs_host *host, uint32_t jobs)
 
 /* Those that are first on a free machine are taken out of the queue's order
  * before any starts, because a start changes the order. */
-static void allox_decide(void *self, struct cs_host *host)
+static void start_firsts(struct allox *a, struct cs_host *host)
 {
-    struct allox *a = self;
     uint32_t waiting = cs_pending_count(host), firsts = 0, jobs;
 
     if (waiting == 0 || cs_free_gpus(host, 0) == 0)
@@ -205,6 +205,26 @@ static void allox_decide(void *self, struct cs_host *host)
         struct cs_want want = { .pool_mask = 1u << a->machine[i].pool };
         cs_start_want(host, a->first[i], &want);
     }
+}
+
+/* Starts what waits wherever it may run.  A start changes the queue's order, so it is gone
+ * through from the front again. */
+static void start_anywhere(struct cs_host *host)
+{
+    uint32_t k = 0;
+
+    assert(cs_lease_count(host) == 0);
+    while (k < cs_pending_count(host))
+        k = cs_start(host, cs_pending(host, k)) == CS_DONE ? 0 : k + 1;
+}
+
+/* The matching counts as if all GPUs were the thriftiest.  So a power cap may never allow a job
+ * where it is matched, but in another pool: it starts there when nothing runs. */
+static void allox_decide(void *self, struct cs_host *host)
+{
+    start_firsts(self, host);
+    if (cs_lease_count(host) == 0)
+        start_anywhere(host);
 }
 
 static const struct cs_param params[] = {

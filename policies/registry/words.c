@@ -178,19 +178,21 @@ static bool is_for_tenants(const struct cs_policy *policy, const char *key)
     return false;
 }
 
-/* Takes the next "NAME=..." of a text that is cut up, and returns its name; NULL: there is
- * none left. */
+/* Takes the next "NAME=..." of a text that is cut up, and returns its name, which is in quotes
+ * if it has blanks or =; NULL: there is none left. */
 static const char *next_named(char **at)
 {
     while (**at != '\0') {
-        char *word = *at;
-        size_t bytes = strcspn(word, " "), name = strcspn(word, "= ");
-        bool pair = word[name] == '=';
+        bool quoted = **at == '\'';
+        char *name = *at + quoted, *end = name + strcspn(name, quoted ? "'" : "= ");
+        const char *behind = end + (quoted && *end != '\0');
+        bool pair = *behind == '=';
 
-        *at += bytes + (word[bytes] != '\0');
-        word[bytes] = word[name] = '\0';
+        *at += (size_t)(behind - *at) + strcspn(behind, " ");
+        *at += **at != '\0';
+        *end = '\0';
         if (pair)
-            return word;
+            return name;
     }
     return NULL;
 }

@@ -356,6 +356,32 @@ static void the_load_is_where_the_gpus_of_a_job_are(void **state)
     free(said);
 }
 
+/* Jobs of one trace: 600 GPU-seconds on V100 alone, 600 on T4 alone, and 300 on either, in
+ * 400 s of 8 + 8 GPUs.  Kinds that can be in other pools have other names; those that
+ * differ in their speeds have one. */
+static void loads_of_a_trace_have_names_of_their_own(void **state)
+{
+    (void)state;
+    program_write(&program, "t.csv", "job,submit,run,gpus,type\n1,0,300,2,v100-32\n"
+                  "2,100,300,2,t4\n3,200,150,1,\n4,300,150,1,\n");
+    write_experiment(POOLS("a", "v100-32", "b", "t4"), "workload: {trace: {file: t.csv, format: "
+                     "csv, columns: {job: job, submit: submit, duration: run, gpus: gpus, "
+                     "gpu_types: type}}}\n", "[fcfs]");
+    char *said = say("validate", 0);
+    has(said, "8 GPUs   0.234  gpus of trace (a) 0.188, gpus of trace (a or b) 0.047\n");
+    has(said, "8 GPUs   0.234  gpus of trace (b) 0.188, gpus of trace (a or b) 0.047\n");
+    free(said);
+    program_write(&program, "t.csv", "job,submit,run,gpus,v,t\n1,0,300,1,300,600\n"
+                  "2,100,300,1,300,900\n");
+    write_experiment(POOLS("a", "v100-32", "b", "t4"), "workload: {trace: {file: t.csv, format: "
+                     "csv, run_times: {v100-32: v, t4: t}, columns: {job: job, submit: submit, "
+                     "duration: run, gpus: gpus}}}\n", "[fcfs]");
+    said = say("validate", 0);
+    if (strstr(said, "gpus of trace 0.") == NULL || strstr(said, ", gpus of trace") != NULL)
+        fail_msg("%s", said);
+    free(said);
+}
+
 /* 10 jobs an hour: 40 GPUs of 32. */
 static void a_mix_far_above_capacity_is_told_everywhere(void **state)
 {
@@ -480,6 +506,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_load_of_a_trace_is_over_its_own_span),
         cmocka_unit_test(the_load_of_a_trace_has_each_job_at_its_speed),
         cmocka_unit_test(the_load_is_where_the_gpus_of_a_job_are),
+        cmocka_unit_test(loads_of_a_trace_have_names_of_their_own),
         cmocka_unit_test(a_mix_far_above_capacity_is_told_everywhere),
         cmocka_unit_test(what_comes_at_no_rate_has_no_load),
         cmocka_unit_test(defaults_that_decide_stand_beside_the_semantics),

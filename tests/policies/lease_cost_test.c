@@ -251,15 +251,21 @@ static void nodes_count_while_they_are_there(void **state)
     aid.spec.power_cap_w = 1375;
     host_power_begin(&aid.nodes, &aid.spec);
     assert_int_equal(aid.nodes.gpu_least_mw, 312500 - 1);
-    assert_int_equal(host_power_nodes(&aid.nodes, &aid.spec, &aid.group[1], 9), 3);
-    assert_int_equal(host_power_nodes(&aid.nodes, &aid.spec, &aid.group[1], 3), 3);
-    assert_int_equal(host_power_nodes(&aid.nodes, &aid.spec, &aid.group[1], 2), 2);
+    assert_int_equal(host_power_nodes(&aid.nodes, &aid.spec, &aid.group[1], 0, 9), 3);
+    assert_int_equal(host_power_nodes(&aid.nodes, &aid.spec, &aid.group[1], 0, 3), 3);
+    assert_int_equal(host_power_nodes(&aid.nodes, &aid.spec, &aid.group[1], 0, 2), 2);
+    /* A core of a node without GPUs adds 1.25 * 80 / 16 W, a GPU 1.25 * 250 W. */
+    assert_int_equal(host_power_unit_mw(&aid.spec, &aid.group[1]), 6250);
+    assert_int_equal(host_power_unit_mw(&aid.spec, &aid.group[0]), 312500);
+    assert_int_equal(host_power_nodes(&aid.nodes, &aid.spec, &aid.group[1], 1, 3), 2);
+    assert_int_equal(host_power_nodes(&aid.nodes, &aid.spec, &aid.group[1], 125000, 3), 2);
+    assert_int_equal(host_power_nodes(&aid.nodes, &aid.spec, &aid.group[1], 125001, 3), 1);
     aid.nodes.power_mw++;
-    assert_int_equal(host_power_nodes(&aid.nodes, &aid.spec, &aid.group[1], 3), 2);
+    assert_int_equal(host_power_nodes(&aid.nodes, &aid.spec, &aid.group[1], 0, 3), 2);
     aid.nodes.power_mw = 1375001;
-    assert_int_equal(host_power_nodes(&aid.nodes, &aid.spec, &aid.group[1], 3), 0);
+    assert_int_equal(host_power_nodes(&aid.nodes, &aid.spec, &aid.group[1], 0, 3), 0);
     aid.spec.power_cap_w = 0;
-    assert_int_equal(host_power_nodes(&aid.nodes, &aid.spec, &aid.group[1], 3), 3);
+    assert_int_equal(host_power_nodes(&aid.nodes, &aid.spec, &aid.group[1], 0, 3), 3);
 }
 
 int main(void)

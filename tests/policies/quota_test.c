@@ -475,6 +475,34 @@ static void a_power_cap_delays_rented_nodes(void **state)
     }
 }
 
+/* Each of two tenants owns 8 of 16 GPUs, and nothing is lent: the second job of `my team` waits
+ * for its first.  A name without its second quote is none. */
+static void a_tenant_may_have_blanks_in_its_name(void **state)
+{
+    static const char *const quotas[] = { "'my team'=8 b=8", "b=50% 'my team'=50%",
+                                          "'my team=8 b=8", "'my team' =8 b=8" };
+
+    (void)state;
+    for (int q = 0; q < 4; q++) {
+        struct owned_job job[] = { { 0, 100, 8, "my team" }, { 0, 100, 8, "my team" },
+                                   { 0, 100, 8, "b" } };
+        struct world world = { 0 };
+        struct world_job end[3];
+        char policies[200];
+
+        snprintf(policies, sizeof policies, "[{policy: quota, borrow: false, quotas: \"%s\"}]",
+                 quotas[q]);
+        bool ends = open_owned(&world, job, 3, TWO_NODES, policies) &&
+                    world_run(&world, 0, NULL, end, NULL);
+        assert_int_equal(ends, q < 2);
+        if (ends)
+            assert_true(end[0].end_s == 100 && end[1].end_s == 200 && end[2].end_s == 100);
+        else if (strstr(world_error(&world), "quotas must be GPUs or a share") == NULL)
+            fail_msg("%s: %s", quotas[q], world_error(&world));
+        world_close(&world);
+    }
+}
+
 static void jobs_pinned_to_a_pool_that_is_not_there_are_refused(void **state)
 {
     const char *pool[] = { "site", "sight" };
@@ -523,6 +551,7 @@ int main(void)
         cmocka_unit_test(plans_under_a_power_cap_count_the_gpus_that_it_lets_run),
         cmocka_unit_test(power_of_a_node_that_goes_is_free_for_a_job),
         cmocka_unit_test(a_power_cap_delays_rented_nodes),
+        cmocka_unit_test(a_tenant_may_have_blanks_in_its_name),
         cmocka_unit_test(jobs_pinned_to_a_pool_that_is_not_there_are_refused),
     };
 

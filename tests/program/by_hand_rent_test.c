@@ -568,7 +568,7 @@ static void roles_that_start_together_restart_behind_their_loads(void **state)
 
 /* What 20 steps with a checkpoint after each five pay for transfers, on a node of four GPUs that
  * goes: its notice of 2 min comes at that time, and another one is there from 1500 s on. */
-static double transfers_with_notice_at(int notice_s, const char *on_notice)
+static double transfers_under(const char *policy, int notice_s, const char *on_notice)
 {
     char yaml[1500];
 
@@ -583,10 +583,15 @@ static double transfers_with_notice_at(int notice_s, const char *on_notice)
              "workload:\n  arrival: {process: all_at_once}\n  jobs: 1\n  mix:\n"
              "    - {recipe: sft, model: qwen2.5-1.5b, zero: 3, batch: 64, sequence: 2048,\n"
              "       steps: 20, checkpoint_every: 5, train: {gpus: 4}}\n"
-             "policies: [fcfs]\noutput: {plots: []}\n", on_notice, notice_s);
+             "policies: [%s]\noutput: {plots: []}\n", on_notice, notice_s, policy);
     hand_run(&program, yaml, NULL);
-    assert_true(of("interruptions") == 1);
-    return of("cost_transfer_usd");
+    assert_true(hand_cell(&program, "summary.csv", policy, NULL, "interruptions") == 1);
+    return hand_cell(&program, "summary.csv", policy, NULL, "cost_transfer_usd");
+}
+
+static double transfers_with_notice_at(int notice_s, const char *on_notice)
+{
+    return transfers_under("fcfs", notice_s, on_notice);
 }
 
 /* The storage is the narrowest link of a checkpoint, and it writes for 21 s.  A node that goes
@@ -611,6 +616,29 @@ static void a_load_that_is_cut_pays_for_what_it_read(void **state)
 
     (void)state;
     hand_near(transfers_with_notice_at(242, "save") - early, 0.1);
+}
+
+/* 1,543,714,304 parameters: 2 bytes of each are loaded at first, 14 are written by each of four
+ * checkpoints, and loaded after an interruption.  Tokens of 22 steps and what else is small are
+ * below 0.1 GB.  The first step runs from 277.1 to 279.2 s, the checkpoint after the fifth to
+ * 309.1 s.  A notice within the first step, or the sixth, finds nothing to save: the weights, or
+ * the checkpoint, are loaded again.  One within the second step saves the first. */
+static void a_notice_saves_nothing_where_nothing_was_done(void **state)
+{
+    static const char *const policy[] = { "fcfs", "dynamic" };
+    static const struct { int notice_s, bytes; } row[] = {
+        { 278, 2 + 2 + 4 * 14 }, { 280, 2 + 14 + 14 + 4 * 14 }, { 310, 2 + 14 + 4 * 14 },
+    };
+
+    (void)state;
+    for (int p = 0; p < 2; p++)
+        for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+            double usd = transfers_under(policy[p], row[i].notice_s, "save");
+            double more = usd / 0.1 - 1.543714304 * row[i].bytes;
+
+            if (more < 0 || more > 0.1)
+                fail_msg("%s, %d s: %g USD", policy[p], row[i].notice_s, usd);
+        }
 }
 
 /* What a job pays for transfers that trains on images from the storage, on a node that goes, less
@@ -718,6 +746,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(roles_that_start_together_restart_behind_their_loads),
         cmocka_unit_test(a_checkpoint_that_is_cut_pays_for_what_it_wrote),
         cmocka_unit_test(a_load_that_is_cut_pays_for_what_it_read),
+        cmocka_unit_test(a_notice_saves_nothing_where_nothing_was_done),
         cmocka_unit_test(a_phase_that_goes_on_pays_for_its_rest_alone),
         cmocka_unit_test(a_step_that_is_cut_works_as_others_do),
     };

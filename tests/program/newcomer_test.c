@@ -296,6 +296,9 @@ static void quotas_of_nobody_are_told(void **state)
           NULL },
         { "clustersim t.yaml -o b --set 'policies=[{policy: quota, quotas: team-a=8}]'", 0,
           "quota", "is of that tenant" },
+        { "sed 's/name: j,/name: j, tenant: team a,/' e.yaml >u.yaml; clustersim u.yaml -o b "
+          "--set \"policies=[{policy: quota, quotas: \\\"'team a'=8 'our own'=4 x=2\\\"}]\"", 0,
+          "names 'our own', and no job or service is of that tenant", "names 'team" },
         { "clustersim e.yaml -o b --set 'policies=[{policy: quota, quotas: vision=4}]'", 3,
           "tenants: none", NULL },
         /* from some time on, and in a fork */

@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include <math.h>
+
 #include "models/cluster/place.h"
 #include "tests/aid/world.h"
 
@@ -225,6 +227,33 @@ static void allox_lists_the_gpus_of_all_pools(void **state)
 }
 
 /* 2,084 + 4 x 356.625 - 2,084 = 1,426.5 W, of 1,000 W that are left. */
+/* Nodes of two A100 and of two T4, which is slower: 617 + 511 W at rest, and a job of both GPUs
+ * adds 2 x 337 W or 2 x 60 W.  Under 1,802 W it runs on the A100; under 1,801 W never there, so
+ * that it must not wait for them. */
+static void allox_takes_the_gpus_that_a_cap_allows(void **state)
+{
+    static const struct { const char *cap; bool fast; } row[] = {
+        { "1802W", true }, { "1801W", false }, { "1248W", false },
+    };
+    double fast_s = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct world world;
+        struct world_job job[2];
+
+        if (!opens_jobs(&world, A100("n", "1", "2") ", " T4, row[i].cap, 2,
+                        LORA "train: {gpus: 2, cores: 0, types: [a100-80, t4]}", "allox") ||
+            !world_run(&world, 0, NULL, job, NULL))
+            fail_msg("%s: %s | %s", row[i].cap, world_error(&world), world.err.hint);
+        double first_s = fmin(job[0].end_s, job[1].end_s);
+        fast_s = row[i].fast ? first_s : fast_s;
+        if (job[0].end_s < 0 || job[1].end_s < 0 || (!row[i].fast && first_s <= fast_s))
+            fail_msg("%s: %g and %g s", row[i].cap, job[0].end_s, job[1].end_s);
+        world_close(&world);
+    }
+}
+
 static void the_message_says_what_it_would_draw(void **state)
 {
     struct world world;
@@ -272,6 +301,7 @@ int main(void)
         cmocka_unit_test(a_second_job_waits_for_power),
         cmocka_unit_test(pollux_grows_a_job_no_further_than_the_cap),
         cmocka_unit_test(allox_lists_the_gpus_of_all_pools),
+        cmocka_unit_test(allox_takes_the_gpus_that_a_cap_allows),
         cmocka_unit_test(the_message_says_what_it_would_draw),
         cmocka_unit_test(rows_of_a_trace_are_judged),
     };

@@ -296,6 +296,52 @@ static void slices_count_what_they_leave_out(void **state)
     aid_close(&aid);
 }
 
+/* Rows of 100 to 140 s; a is no job, as its run time is 0, and c has two GPUs.  First come the
+ * rows that `where` takes, the first of which is zero of the slice, whether it is a job or not,
+ * whatever `origin` says, and where in the file it stands; then the times of the slice; then
+ * what `skip` leaves out; `jobs` counts what is left.  Of a file that is not sorted the rows
+ * behind the last job are counted, too. */
+static void where_comes_before_slice_and_slice_before_skip(void **state)
+{
+    static const struct { const char *keys, *jobs; int64_t first_s; uint64_t outside; } row[] = {
+        { "slice: {from: 10s, for: 20s}", "bc", 0, 3 },
+        { "where: 'n < 2', slice: {from: 10s, jobs: 2}", "bd", 0, 1 },
+        { "where: 'id != \"a\"', slice: {from: 10s, for: 20s}", "cd", 0, 2 },
+        { "where: 'id != \"a\"', slice: {from: 10s, for: 20s}, origin: file", "cd", 120, 2 },
+        { "where: 'id != \"a\" and n < 2', slice: {from: 10s, for: 20s}", "d", 0, 2 },
+        { "where: 'at >= 120', slice: {for: 20s}", "cd", 0, 1 },
+    };
+    static const char *const files[] = {
+        "id,at,run,n\na,100,0,1\nb,110,1,1\nc,120,1,2\nd,130,1,1\ne,140,1,1\n",
+        "id,at,run,n\ne,140,1,1\nb,110,1,1\nd,130,1,1\na,100,0,1\nc,120,1,2\n",
+    };
+
+    (void)state;
+    for (int f = 0; f < 2; f++)
+        for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+            struct aid aid;
+            struct job_birth job[9];
+            char keys[300], names[10] = "";
+
+            aid_open_generic(&aid, 8);
+            const char *path = make_file(&aid, "t.csv", files[f]);
+            snprintf(keys, sizeof keys, "%s, skip: {run_time_not_positive: true}%s, " CSV_KEYS "}",
+                     row[i].keys, f == 1 ? ", unsorted: sort" : "");
+            const struct workload_spec *spec = good(&aid, path, keys);
+            size_t jobs = aid_jobs(&aid, spec, 1, 0, job, 9);
+
+            for (size_t k = 0; k < jobs; k++)
+                strcat(names, job[k].request.name);
+            if (strcmp(names, row[i].jobs) != 0 ||
+                job[0].request.submit_ns != row[i].first_s * CLOCK_NS_PER_S ||
+                workload_counts(spec).outside_slice != row[i].outside + (f == 1 && i == 1))
+                fail_msg("%s: %s, %llu outside", keys, names,
+                         (unsigned long long)workload_counts(spec).outside_slice);
+            remove_file(path);
+            aid_close(&aid);
+        }
+}
+
 static void sorting_is_done_only_when_asked_for_and_is_stable(void **state)
 {
     struct aid aid;
@@ -779,6 +825,7 @@ int main(void)
         cmocka_unit_test(unknown_run_times_are_those_that_are_said),
         cmocka_unit_test(gzip_gives_the_same_jobs_as_plain),
         cmocka_unit_test(slices_count_what_they_leave_out),
+        cmocka_unit_test(where_comes_before_slice_and_slice_before_skip),
         cmocka_unit_test(sorting_is_done_only_when_asked_for_and_is_stable),
         cmocka_unit_test(a_bad_row_is_refused_though_rows_are_sorted),
         cmocka_unit_test(faulty_files_are_refused_at_their_line),
