@@ -38,7 +38,8 @@ extern const struct cs_policy advised_policy;
 enum {
     WIDTH = 8,                  /* of each layer */
     /* Inputs; each layer has a constant 1 beside them. */
-    TASK_INPUTS = 8, STATE_INPUTS = 6, ASKED_INPUTS = CS_ADVICE_KINDS + 12,
+    TASK_INPUTS = 8, STATE_INPUTS = 6, QUESTION_INPUTS = 12,
+    ASKED_INPUTS = CS_ADVICE_KINDS + QUESTION_INPUTS,
     CONTEXT_INPUTS = 2 * WIDTH + STATE_INPUTS,
     ORDER_INPUTS = 2 * WIDTH, PLACE_INPUTS = 2 * WIDTH + ASKED_INPUTS,
 };
@@ -63,6 +64,19 @@ struct advised_row {
     int64_t turn_ns;            /* when its job came, by the order head */
 };
 
+/* The task that was scored last, in this context: of jobs that come at once many are equal. */
+struct advised_last {
+    bool known;
+    double x[TASK_INPUTS], embedding[WIDTH], days;
+};
+
+/* What was asked about last, in this context: the place head's sums of the inputs that all
+ * questions about one task share. */
+struct advised_about {
+    bool known;
+    double embedding[WIDTH], sum[WIDTH];
+};
+
 struct advised {
     int encoder;
     int64_t depth;
@@ -76,6 +90,8 @@ struct advised {
     double (*embedding)[WIDTH]; /* likewise */
     uint32_t rows;
     double context[WIDTH];
+    struct advised_last last;
+    struct advised_about about;
 };
 
 static const struct cs_param advised_param[] = {
@@ -95,32 +111,51 @@ static const struct cs_words advised_words[] = { { "encoder", "set none" } };
 
 /* ---- arithmetic ---------------------------------------------------------- */
 
-/* out = max(0, W x), row by row of W: an input's weights stand together, the
- * last row is of a constant 1. */
+/* sum += W x, row by row of W: an input's weights stand together.  Each sum is named, so
+ * that it stays in a register, and takes the inputs in their order. */
+static void layer_add(double *restrict sum, const double *weight, const double *x,
+                      uint32_t inputs)
+{
+    double a = sum[0], b = sum[1], c = sum[2], d = sum[3];
+    double e = sum[4], f = sum[5], g = sum[6], h = sum[7];
+
+    _Static_assert(WIDTH == 8, "a sum for each output");
+    for (uint32_t i = 0; i < inputs; i++, weight += WIDTH) {
+        a += weight[0] * x[i];
+        b += weight[1] * x[i];
+        c += weight[2] * x[i];
+        d += weight[3] * x[i];
+        e += weight[4] * x[i];
+        f += weight[5] * x[i];
+        g += weight[6] * x[i];
+        h += weight[7] * x[i];
+    }
+    memcpy(sum, (double[WIDTH]) { a, b, c, d, e, f, g, h }, WIDTH * sizeof *sum);
+}
+
+/* What a layer makes of its sums. */
+static void layer_end(const double *sum, double *out)
+{
+    for (uint32_t h = 0; h < WIDTH; h++)
+        out[h] = sum[h] > 0 ? sum[h] : 0;
+}
+
+/* out = max(0, W x); the last row of W is of a constant 1, and comes first in the sums. */
 static void layer_run(const double *weight, const double *x, uint32_t inputs,
                       double *out)
 {
     double sum[WIDTH];
 
     memcpy(sum, weight + (size_t)inputs * WIDTH, sizeof sum);
-    for (uint32_t i = 0; i < inputs; i++, weight += WIDTH)
-        if (x[i] != 0)
-            for (uint32_t h = 0; h < WIDTH; h++)
-                sum[h] += weight[h] * x[i];
-    for (uint32_t h = 0; h < WIDTH; h++)
-        out[h] = sum[h] > 0 ? sum[h] : 0;
+    layer_add(sum, weight, x, inputs);
+    layer_end(sum, out);
 }
 
-/* The output of a head: of its hidden layer and, linearly, of its inputs. */
-static double head_run(const double *weight, const double *hidden,
-                       const double *x, uint32_t inputs)
+/* The sum, and the products of two rows of numbers, one after the other. */
+static double dot_add(double sum, const double *weight, const double *x, uint32_t count)
 {
-    double sum = 0;
-
-    for (uint32_t h = 0; h < WIDTH; h++)
-        sum += weight[h] * hidden[h];
-    for (uint32_t i = 0; i < inputs; i++)
-        sum += weight[WIDTH + i] * x[i];
+    for (uint32_t i = 0; i < count; i++)
+        sum += weight[i] * x[i];
     return sum;
 }
 
@@ -128,15 +163,14 @@ static double head_run(const double *weight, const double *hidden,
  * up to nine hours of seconds. */
 static double squeeze(double x)
 {
-    double power = 0;
+    uint64_t bits;
 
     assert(!(x < 0));
-    for (x = x < 1e15 ? x + 1 : 1e15; x >= 65536; x *= 1.0 / 65536)
-        power += 16;
-    for (; x >= 16; x *= 0.0625)
-        power += 4;
-    for (; x >= 2; x *= 0.5)
-        power += 1;
+    x = x < 1e15 ? x + 1 : 1e15;
+    memcpy(&bits, &x, sizeof bits);
+    double power = (double)((int)(bits >> 52) - 1023);  /* of IEEE 754, as x is 1 or more */
+    bits = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1023) << 52;
+    memcpy(&x, &bits, sizeof x);
     return (power + x - 1) * 0.0625;
 }
 
@@ -155,20 +189,39 @@ static double share_of(double part, double whole)
 
 /* ---- what the network reads ---------------------------------------------- */
 
-/* Inputs of a job, each about 0 to 1: time left, what switching loses, how free its
- * home is, its size. */
-static void read_job(const struct cs_host *host, struct job_id job,
-                     uint32_t role, double *x)
+/* A role's home, 0 if it has none, and GPUs there and in all: those in all are those there if
+ * there is no home. */
+struct advised_gpus {
+    uint32_t homes;
+    double total, free, home_total, home_free;
+};
+
+static struct advised_gpus count_gpus(const struct cs_host *host, struct job_id job,
+                                      uint32_t role)
 {
-    double loss = cs_switch_loss(host, job);
     uint32_t homes = cs_role_homes(host, job, role);
+    double total = cs_total_gpus(host, 0), free = cs_free_gpus(host, 0);
+
+    return (struct advised_gpus) {
+        homes, total, free, homes != 0 ? cs_total_gpus(host, homes) : total,
+        homes != 0 ? cs_free_gpus(host, homes) : free
+    };
+}
+
+/* Inputs of a job, each about 0 to 1: time left, what switching loses, how free its
+ * home is, its size.  Returns all GPUs. */
+static double read_job(const struct cs_host *host, struct job_id job, uint32_t role,
+                       double *x)
+{
+    struct advised_gpus gpus = count_gpus(host, job, role);
+    double loss = cs_switch_loss(host, job);
     int64_t left_ns = cs_left_ns(host, job);
 
     x[0] = squeeze(left_ns > 0 ? (double)left_ns * 1e-9 : 0);
     x[1] = share_of(loss, 1 + loss);
-    x[2] = share_of(cs_free_gpus(host, homes) + cs_idle_gpus(host, homes),
-                    cs_total_gpus(host, homes));
-    x[3] = share_of(cs_job_gpus(host, job), cs_total_gpus(host, 0));
+    x[2] = share_of(gpus.home_free + cs_idle_gpus(host, gpus.homes), gpus.home_total);
+    x[3] = share_of(cs_job_gpus(host, job), gpus.total);
+    return gpus.total;
 }
 
 /* Inputs of a task: those of its job, then estimate, size, whether it holds a
@@ -176,10 +229,11 @@ static void read_job(const struct cs_host *host, struct job_id job,
 static void read_task(const struct cs_host *host, const struct cs_task *task,
                       double *x)
 {
-    read_job(host, task->job, task->role, x);
+    double total = read_job(host, task->job, task->role, x);
+
     x[4] = squeeze(task->estimate_ns > 0 ? (double)task->estimate_ns * 1e-9
                                          : 0);
-    x[5] = share_of(task->gpus, cs_total_gpus(host, 0));
+    x[5] = share_of(task->gpus, total);
     x[6] = task->held.i != ID_NONE;
     x[7] = task->started;
 }
@@ -198,24 +252,22 @@ static void read_state(const struct cs_host *host, double *x)
     x[5] = share_of(cs_running_count(host), total * 0.125);
 }
 
-/* Inputs of a question: its kind as one of several, the place that it is about, and
- * the forecast there, if there is one.  Times are squeezed, all others are shares. */
+/* Inputs of a question but its kind: the place that it is about, and the forecast there, if
+ * there is one.  Times are squeezed, all others are shares. */
 static void read_question(const struct cs_host *host,
                           const struct cs_question *question, double *x)
 {
     const struct cs_forecast *f = question->forecast;
-    double waiting = cs_pending_count(host), total = cs_total_gpus(host, 0);
-    uint32_t homes = cs_role_homes(host, question->job, question->role);
+    struct advised_gpus gpus = count_gpus(host, question->job, question->role);
+    double waiting = cs_pending_count(host);
 
-    memset(x, 0, ASKED_INPUTS * sizeof *x);
-    x[question->kind] = 1;
-    x += CS_ADVICE_KINDS;
+    memset(x, 0, QUESTION_INPUTS * sizeof *x);
     x[0] = question->take_idle;
     x[1] = question->away;
     x[2] = question->beyond;
     x[3] = waiting / (waiting + 4);
-    x[4] = share_of(cs_free_gpus(host, 0), total);
-    x[5] = share_of(cs_free_gpus(host, homes), cs_total_gpus(host, homes));
+    x[4] = share_of(gpus.free, gpus.total);
+    x[5] = share_of(gpus.home_free, gpus.home_total);
     x[6] = question->task.i != ID_NONE ? squeeze(question->value)
                                        : share_of(question->value,
                                                   1 + question->value);
@@ -224,7 +276,7 @@ static void read_question(const struct cs_host *host,
     double all_s = f->run_s + f->switch_s + f->evict_s;
     x[7] = share_of(f->switch_s, all_s);
     x[8] = share_of(f->evict_s, all_s);
-    x[9] = share_of(f->gpus, total);
+    x[9] = share_of(f->gpus, gpus.total);
     x[10] = share_of(f->usd, f->usd + all_s * f->gpus / 1800);
     x[11] = squeeze(f->run_s);
 }
@@ -257,24 +309,40 @@ static int64_t turn_of(const struct cs_task *task, double days)
     return task->submit_ns - (int64_t)(days * 86400) * 1000000000;
 }
 
+/* Embeds a task and says by how many days it is served as if its job had come earlier.  An
+ * equal task has the answers of the last one. */
+static void advised_ask_order(struct advised *advised, const double *x)
+{
+    struct advised_last *last = &advised->last;
+    double in[ORDER_INPUTS], hidden[WIDTH];
+    const double *order = advised->layer[ORDER];
+
+    if (last->known && memcmp(last->x, x, sizeof last->x) == 0)
+        return;
+    last->known = true;
+    memcpy(last->x, x, sizeof last->x);
+    layer_run(advised->layer[TASK], x, TASK_INPUTS, in);
+    memcpy(last->embedding, in, sizeof last->embedding);
+    memcpy(in + WIDTH, advised->context, sizeof advised->context);
+    layer_run(advised->layer[ORDER_HIDDEN], in, ORDER_INPUTS, hidden);
+    last->days = dot_add(dot_add(0, order, hidden, WIDTH), order + WIDTH, x, TASK_INPUTS);
+}
+
 /* Scores a task that is new. */
 static const struct advised_row *advised_score(struct advised *advised, struct task_id id,
                                                const struct cs_task *task)
 {
-    double x[TASK_INPUTS], in[ORDER_INPUTS], hidden[WIDTH];
+    double x[TASK_INPUTS];
 
     advised_make_room(advised, id.i);
     struct advised_row *row = &advised->row[id.i];
+    read_task(advised->host, task, x);
+    advised_ask_order(advised, x);
+    memcpy(advised->embedding[id.i], advised->last.embedding, sizeof advised->last.embedding);
     *row = (struct advised_row) { .job = task->job.i, .role = task->role,
                                   .phase = task->phase, .known = true,
-                                  .ready_ns = task->ready_ns };
-    read_task(advised->host, task, x);
-    layer_run(advised->layer[TASK], x, TASK_INPUTS, in);
-    memcpy(advised->embedding[id.i], in, sizeof advised->embedding[id.i]);
-    memcpy(in + WIDTH, advised->context, sizeof advised->context);
-    layer_run(advised->layer[ORDER_HIDDEN], in, ORDER_INPUTS, hidden);
-    row->turn_ns = turn_of(task, head_run(advised->layer[ORDER], hidden, x,
-                                          TASK_INPUTS));
+                                  .ready_ns = task->ready_ns,
+                                  .turn_ns = turn_of(task, advised->last.days) };
     return row;
 }
 
@@ -331,12 +399,46 @@ static void advised_look(struct advised *advised)
         advised_pool(advised, x, x + WIDTH);
     read_state(advised->host, x + (size_t)2 * WIDTH);
     layer_run(advised->layer[CONTEXT], x, CONTEXT_INPUTS, advised->context);
+    advised->last.known = advised->about.known = false;
 }
 
 /* ---- advice -------------------------------------------------------------- */
 
 /* What the rule would not look at must be better by more than this. */
 #define BEYOND 0.25
+
+/* Returns the place head's sums over an embedding and the context. */
+static const double *advised_sums_about(struct advised *advised, const double *embedding)
+{
+    struct advised_about *about = &advised->about;
+    const double *weight = advised->layer[PLACE_HIDDEN];
+
+    if (about->known && memcmp(about->embedding, embedding, sizeof about->embedding) == 0)
+        return about->sum;
+    about->known = true;
+    memcpy(about->embedding, embedding, sizeof about->embedding);
+    memcpy(about->sum, weight + (size_t)PLACE_INPUTS * WIDTH, sizeof about->sum);
+    layer_add(about->sum, weight, embedding, WIDTH);
+    layer_add(about->sum, weight + (size_t)WIDTH * WIDTH, advised->context, WIDTH);
+    return about->sum;
+}
+
+/* Returns what the place head answers.  Of the inputs by kind one is 1 and all others are 0. */
+static double advised_ask_place(struct advised *advised, const struct cs_question *question,
+                                const double *embedding)
+{
+    const double *weight = advised->layer[PLACE_HIDDEN] + (size_t)2 * WIDTH * WIDTH;
+    const double *place = advised->layer[PLACE], one = 1;
+    double x[QUESTION_INPUTS], sum[WIDTH], hidden[WIDTH];
+
+    read_question(advised->host, question, x);
+    memcpy(sum, advised_sums_about(advised, embedding), sizeof sum);
+    layer_add(sum, weight + (size_t)question->kind * WIDTH, &one, 1);
+    layer_add(sum, weight + (size_t)CS_ADVICE_KINDS * WIDTH, x, QUESTION_INPUTS);
+    layer_end(sum, hidden);
+    return dot_add(dot_add(0, place, hidden, WIDTH) + place[WIDTH + question->kind],
+                   place + WIDTH + CS_ADVICE_KINDS, x, QUESTION_INPUTS);
+}
 
 /* Answers a question of the rule: the factor by which its value is bent.  1 changes
  * nothing.  A place that only advice makes looked at is refused (INFINITY) unless
@@ -345,19 +447,15 @@ static double advised_factor(void *self, struct cs_host *host,
                              const struct cs_question *question)
 {
     struct advised *advised = self;
-    double x[PLACE_INPUTS], hidden[WIDTH], job[TASK_INPUTS] = { 0 };
-    double *asked = x + (size_t)2 * WIDTH;
+    double embedding[WIDTH], job[TASK_INPUTS] = { 0 };
 
     if (question->task.i != ID_NONE) {
-        memcpy(x, advised_embedding(advised, question->task), sizeof hidden);
+        memcpy(embedding, advised_embedding(advised, question->task), sizeof embedding);
     } else {
         read_job(host, question->job, question->role, job);
-        layer_run(advised->layer[TASK], job, TASK_INPUTS, x);
+        layer_run(advised->layer[TASK], job, TASK_INPUTS, embedding);
     }
-    memcpy(x + WIDTH, advised->context, sizeof advised->context);
-    read_question(host, question, asked);
-    layer_run(advised->layer[PLACE_HIDDEN], x, PLACE_INPUTS, hidden);
-    double out = head_run(advised->layer[PLACE], hidden, asked, ASKED_INPUTS);
+    double out = advised_ask_place(advised, question, embedding);
 
     if (question->beyond)
         return out < -BEYOND ? as_factor(out + BEYOND) : INFINITY;

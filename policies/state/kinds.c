@@ -161,6 +161,33 @@ static bool stands_before(void *owner, uint32_t a, uint32_t b)
     return of[a] != of[b] ? of[a] < of[b] : host_task_before(host, a, b);
 }
 
+/* Is a task of what waits there, and of that kind? */
+static bool is_of(const struct host_kinds *all, uint32_t task, uint32_t kind)
+{
+    assert(kind < all->count);
+    return task != ORDER_NONE && order_holds(&all->order, task) && all->of[task] == kind;
+}
+
+/* Puts a task behind or before others of its kind.  These stand in the order of what waits:
+ * if one of them is its neighbour there, nothing has to be compared. */
+static void put_in(struct cs_host *host, uint32_t task)
+{
+    struct host_kinds *all = host->waiting->kinds;
+    const struct rank_tree *order = host->waiting->order;
+    struct order_item item = host_task_item(host, task);
+    uint32_t kind = all->of[task], next = rank_tree_next(order, task);
+    uint32_t previous = rank_tree_previous(order, task);
+
+    assert(host->waiting->tops == NULL);        /* what waits is sorted */
+    if (is_of(all, next, kind))
+        order_insert_at(&all->order, task, item, next);
+    else if (is_of(all, previous, kind))
+        order_insert_at(&all->order, task, item,
+                        rank_tree_next(&all->order.tree, previous));
+    else
+        order_insert(&all->order, task, item, stands_before);
+}
+
 void host_kinds_insert(struct cs_host *host, uint32_t task)
 {
     assert(task < host->tasks->count && host->tasks->slot[task].live);
@@ -173,7 +200,7 @@ void host_kinds_insert(struct cs_host *host, uint32_t task)
     }
     all->of[task] = kind_number(host, &host->tasks->slot[task]);
     all->kind[all->of[task]].tasks++;
-    order_insert(&all->order, task, host_task_item(host, task), stands_before);
+    put_in(host, task);
     all->stale = true;
 }
 
@@ -225,8 +252,9 @@ static struct host_kinds *keep(struct cs_host *host)
                order_store_new(host->parts.arena), &plain, host);
     kind_add(host, single);
     host->waiting->kinds->told = ID_NONE;
-    for (uint32_t i = 0; i < host_order_count(host); i++)
-        host_kinds_insert(host, rank_tree_at(host->waiting->order, i));
+    for (uint32_t task = rank_tree_first(host->waiting->order); task != ORDER_NONE;
+         task = rank_tree_next(host->waiting->order, task))
+        host_kinds_insert(host, task);
     assert(order_count(&host->waiting->kinds->order) == host_order_count(host));
     return host->waiting->kinds;
 }
@@ -248,10 +276,12 @@ static bool is_of_before(void *owner, uint32_t a, uint32_t kind)
 static uint32_t first_from(struct cs_host *host, uint32_t kind)
 {
     struct host_kinds *all = host->waiting->kinds;
-    uint32_t place = order_front(&all->order, is_of_before, kind, NULL);
-    uint32_t found = rank_tree_at(&all->order.tree, place);
 
     assert(kind < all->count && all->kind[kind].tasks > 0);
+    if (all->of[all->from] == kind)
+        return all->from;
+    uint32_t place = order_front(&all->order, is_of_before, kind, NULL);
+    uint32_t found = rank_tree_at(&all->order.tree, place);
     return found != ORDER_NONE && all->of[found] == kind ? found : ID_NONE;
 }
 

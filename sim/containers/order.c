@@ -248,6 +248,19 @@ void order_insert(struct order *order, uint32_t item, struct order_item known,
     rank_tree_insert(&order->tree, item, before);
 }
 
+void order_insert_at(struct order *order, uint32_t item, struct order_item known,
+                     uint32_t other)
+{
+    if (other == NONE) {
+        order_insert(order, item, known, NULL);
+        return;
+    }
+    assert(!order_holds(order, item) && order_holds(order, other));
+    make_room(order, item);
+    order_know(order, item, known);
+    rank_tree_insert_at(&order->tree, item, other);
+}
+
 void order_remove(struct order *order, uint32_t item)
 {
     assert(order_holds(order, item));

@@ -155,6 +155,9 @@ bool order_holds(const struct order *order, uint32_t item);
 /* Inserts an item at the place that `before` gives it; NULL: at the end. */
 void order_insert(struct order *order, uint32_t item, struct order_item known,
                   rank_tree_before_fn *before);
+/* Inserts an item directly before `other`; ORDER_NONE: at the end. */
+void order_insert_at(struct order *order, uint32_t item, struct order_item known,
+                     uint32_t other);
 
 /* Removes an item, which must be in it; O(log n). order_clear() removes all. */
 void order_remove(struct order *order, uint32_t item);

@@ -6,6 +6,8 @@
  *
  * size 32: at each instant 32 jobs end and 32 come, so 32 rows are new at each decision.
  * size 1000: 1,000 jobs come at once, and one decision is made: all rows are new.
+ *
+ * The jobs ask for unlike times, so that the network reads each row.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -44,13 +46,15 @@ static bool write_files(const struct asked *asked, uint64_t size)
 
     if (jobs == NULL || file == NULL || getcwd(here, sizeof here) == NULL)
         return false;
-    fprintf(jobs, "submit,duration,gpus\n");
+    fprintf(jobs, "submit,duration,gpus,limit\n");
     for (uint64_t i = 0; i < asked->decisions * size; i++)
-        fprintf(jobs, "%u,%u,1\n", (unsigned)(i / size) * 60 * MINUTES, 60 * MINUTES);
+        fprintf(jobs, "%u,%u,1,%u\n", (unsigned)(i / size) * 60 * MINUTES, 60 * MINUTES,
+                60 * MINUTES + (unsigned)(i * 7919 % 5003));
     fprintf(file, "experiment: advised\nseeds: 1\nuntil: %umin\n"
             "cluster: {nodes: [{name: gpu, count: 4, gpus: {type: generic, count: 8}}]}\n"
             "workload: {trace: {file: jobs.csv, format: csv, columns: "
-            "{submit: submit, duration: duration, gpus: gpus}}}\n"
+            "{submit: submit, duration: duration, gpus: gpus, limit: limit}, "
+            "estimate: requested}}\n"
             "policies: [dynamic, {policy: advised, weights: '%s/policies/weights/advised.yaml'}]\n",
             asked->decisions * MINUTES - 1, here);
     return fclose(jobs) == 0 && fclose(file) == 0;

@@ -222,11 +222,13 @@ static void embed(const struct world_job *job, bool is_first, double x[WIDTH],
     add_layer(order_layer[TASK], x, WIDTH, WIDTH, embedding);
 }
 
-/* The context when a job comes is that of the decision before.  At first the first job waits
- * and all is free.  Then it runs on all GPUs, and those that came since wait.  A job that runs
- * counts as eight GPUs. */
+/* The context when a job comes is that of the decision before, which none saw that came with
+ * it.  At first the first job waits and all is free.  Then it runs on all GPUs, and those that
+ * came since wait.  A job that runs counts as eight GPUs. */
 static void look_back(const struct world_job *job, int at, double context[WIDTH])
 {
+    while (job[at - 1].submit_s == job[at].submit_s)
+        at--;
     int first = at > 1 ? 1 : 0, count = at - first;
     double x[2 * WIDTH + STATE] = { 0 }, known[WIDTH], embedding[WIDTH];
     const double state[STATE] = { at == 1, 0, count / (count + 4.0), squeezed(count),
@@ -256,6 +258,20 @@ static double turn_s(const struct world_job *job, int at)
     return (double)job[at].submit_s - trunc(fmax(-10, fmin(10, days)) * 86400);
 }
 
+/* Jobs that come two at once or alone, and every other time as long as the one before: the same
+ * job may come twice, in the same context or in another one, or as another one but for its size. */
+static void draw_jobs(struct world_job *job, struct rng *rng)
+{
+    job[0] = (struct world_job) { 0, 100000, GPUS, 0, 0 };
+    for (int i = 1; i < JOBS; i++) {
+        job[i] = (struct world_job) { .gpus = 5 + (uint32_t)rng_below(rng, 4),
+            .duration_s = 1 + (int64_t)rng_below(rng, UINT64_C(1) << rng_below(rng, 20)) };
+        if (rng_below(rng, 2) == 0)
+            job[i].duration_s = job[i - 1].duration_s;
+        job[i].submit_s = 1 + i * 2 / 3;
+    }
+}
+
 /* While the first job has all GPUs the others come, each of which takes more than half of
  * them: so they start one by one. */
 static void jobs_start_by_the_turns_of_the_network(void **state)
@@ -265,14 +281,12 @@ static void jobs_start_by_the_turns_of_the_network(void **state)
     (void)state;
     rng_init(&rng, 3, "advised", 0);
     for (int round = 0; round < 20; round++) {
-        struct world_job job[JOBS] = { { 0, 100000, GPUS, 0, 0 } };
+        struct world_job job[JOBS];
         struct world world = { .folder = "" }, weights = { .folder = "" };
         char entry[160];
         int counted = 0;
 
-        for (int i = 1; i < JOBS; i++)
-            job[i] = (struct world_job) { .submit_s = i, .gpus = 5 + (uint32_t)rng_below(&rng, 4),
-                .duration_s = 1 + (int64_t)rng_below(&rng, UINT64_C(1) << rng_below(&rng, 20)) };
+        draw_jobs(job, &rng);
         strcpy(weights.folder, "/tmp/clustersim-test-XXXXXX");
         assert_non_null(mkdtemp(weights.folder));
         write_order(&weights, &rng);
@@ -297,6 +311,141 @@ static void jobs_start_by_the_turns_of_the_network(void **state)
     }
 }
 
+/* ---- the place head ---- */
+
+#define LEAST 16.13
+#define SEEDS 5
+
+/* Weights that are not 0: by them a job starts on its smallest size if three numbers are above
+ * LEAST together: the GPUs that it asks for, 10 k / (k + 4) of k jobs that wait, and a fourth
+ * of the GPUs that are free in its home, which has 32 of 64. */
+static const struct {
+    const char *key;
+    int at;
+    double weight;
+} shrink[] = {
+    { "task", 3 * 8, 64 },              /* the job's part of all GPUs */
+    { "context", 18 * 8, 1 },           /* k / (k + 4) */
+    { "place_hidden", 0, 1 }, { "place_hidden", 8 * 8, 10 },    /* of both */
+    { "place_hidden", (16 + 4) * 8, 20 },       /* is it asked about the smallest size? */
+    { "place_hidden", (24 + 5) * 8, 8 },        /* the free part of its home */
+    { "place_hidden", 36 * 8, -20 - LEAST },
+    { "place", 0, -100 },
+};
+
+static void write_shrink(const struct program *program)
+{
+    char path[192];
+
+    snprintf(path, sizeof path, "%s/shrink.yaml", program->folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("weights:\n", file);
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        fprintf(file, "  %s: [", list[i].key);
+        for (int k = 0; k < list[i].count; k++) {
+            double weight = 0;
+            for (size_t j = 0; j < sizeof shrink / sizeof shrink[0]; j++)
+                if (strcmp(shrink[j].key, list[i].key) == 0 && shrink[j].at == k)
+                    weight = shrink[j].weight;
+            fprintf(file, "%s%g", k > 0 ? ", " : "", weight);
+        }
+        fputs("]\n", file);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+#define TRAINS(gpus, least) \
+    "model: qwen2.5-0.5b, batch: 12, sequence: 512, steps: 12, " \
+    "train: {gpus: " gpus ", min: " least ", max: " gpus ", types: [a100-80]}}"
+#define NODES(name, type) \
+    "{name: " name ", count: 4, gpus: {type: " type ", count: 8}, cpu: {type: epyc-7763}, " \
+    "memory: 1TB, nics: {type: ib-hdr}}"
+
+/* Jobs that ask for 4 or 6 GPUs come alone, by two, three and four, to an idle cluster. */
+static void run_shrink(const struct program *program)
+{
+    char path[192];
+
+    snprintf(path, sizeof path, "%s/e.yaml", program->folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "experiment: shrink\nuntil: drained\nseeds: %d\n"
+            "cluster: {nodes: [" NODES("train", "a100-80") ", " NODES("rest", "l40s") "], "
+            "storage: {bandwidth: 20GB/s}}\n"
+            "workload: {arrival: {process: fixed, times: [0s, 100h, 100h, 100h, 200h, 200h, "
+            "200h, 200h, 300h, 300h, 400h, 400h, 400h, 400h]}, mix: ["
+            "{recipe: sft, name: four, " TRAINS("4", "2") ", "
+            "{recipe: sft, name: six, " TRAINS("6", "3") "]}\n"
+            "policies: [{policy: advised, weights: shrink.yaml}]\n"
+            "output: {tables: [summary, jobs, phases], plots: [], detail_seeds: all}\n", SEEDS);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(program_experiment(program, path, "out", NULL), 0);
+}
+
+enum { SHRINK_JOBS = 14 };
+struct sized {
+    long at_s;
+    uint32_t asked, got;
+};
+
+/* What the jobs of a seed asked for, and where their first phases ran. */
+static void read_sizes(const char *jobs, const char *phases, int seed, struct sized *out)
+{
+    char field[64];
+
+    memset(out, 0, SHRINK_JOBS * sizeof *out);
+    for (int t = 0; t < 2; t++)
+        for (const char *line = t == 0 ? jobs : phases; *line != '\0';
+             line += strcspn(line, "\n") + 1) {
+            csv_field(line, 2, field, sizeof field);
+            if (field[0] != '0' + seed)
+                continue;
+            csv_field(line, 3, field, sizeof field);
+            struct sized *job = &out[atoi(field)];
+            csv_field(line, t == 0 ? 4 : 8, field, sizeof field);
+            if (t == 1 && job->got == 0)
+                job->got = (uint32_t)atoi(field);
+            if (t == 1)
+                continue;
+            job->asked = strcmp(field, "six") == 0 ? 6 : 4;
+            csv_field(line, 5, field, sizeof field);
+            job->at_s = atol(field);
+        }
+}
+
+/* The jobs of an instant start in the order of their numbers, and take what they get. */
+static void a_job_shrinks_by_what_the_network_says_of_it_and_of_the_cluster(void **state)
+{
+    struct sized job[SHRINK_JOBS];
+    uint32_t shrunk = 0;
+
+    write_shrink(*state);
+    run_shrink(*state);
+    char *jobs = program_result(*state, "out", "jobs.csv");
+    char *phases = program_result(*state, "out", "phases.csv");
+    for (int seed = 0; seed < SEEDS; seed++) {
+        double left = 0;
+
+        read_sizes(jobs, phases, seed, job);
+        for (int i = 0, first = 0; i < SHRINK_JOBS; i++) {
+            double k = 0;
+            if (job[i].at_s != job[first].at_s)
+                first = i;
+            left = i == first ? 32 : left;
+            for (int j = 0; j < SHRINK_JOBS; j++)
+                k += job[j].at_s == job[i].at_s;
+            bool shrinks = job[i].asked + 10 * k / (k + 4) + left / 4 > LEAST;
+            assert_int_equal(job[i].got, shrinks ? job[i].asked / 2 : job[i].asked);
+            left -= job[i].got;
+            shrunk += shrinks;
+        }
+    }
+    assert_in_range(shrunk, SEEDS, SEEDS * (SHRINK_JOBS - 1));
+    free(jobs);
+    free(phases);
+}
+
 #define TEST(name) \
     cmocka_unit_test_setup_teardown(name, program_setup, program_teardown)
 
@@ -307,6 +456,7 @@ int main(int argc, char **argv)
         TEST(with_heads_of_zero_it_is_dynamic_to_the_byte),
         TEST(with_other_heads_it_decides_otherwise),
         cmocka_unit_test(jobs_start_by_the_turns_of_the_network),
+        TEST(a_job_shrinks_by_what_the_network_says_of_it_and_of_the_cluster),
     };
 
     (void)argc;

@@ -230,6 +230,96 @@ static void static_tries_one_of_what_is_alike(void **state)
     assert_true(seen[0] > 0 && seen[1] < 2 * seen[0]);
 }
 
+/* ---- comparisons ---- */
+
+static uint32_t compared;
+
+static bool count_before(const void *self, const struct cs_host *host, struct task_id a,
+                         struct task_id b)
+{
+    compared++;
+    return cs_by_priority(self, host, a, b);
+}
+
+/* Asks for no candidates. */
+static void start_in_order(void *self, struct cs_host *host)
+{
+    (void)self;
+    while (cs_pending_count(host) > 0 && cs_start(host, cs_pending(host, 0)) == CS_DONE)
+        ;
+}
+
+/* Where all are of one kind, a task is compared as it takes its place among what waits, and
+ * not once more: neither in its kind nor to find the first of it. */
+static void candidates_of_one_kind_are_compared_where_they_wait_alone(void **state)
+{
+    struct cs_policy table[2] = { *registry_find("dynamic"), *registry_find("dynamic") };
+    struct world_job job[500];
+    uint32_t count[2];
+
+    (void)state;
+    for (uint32_t i = 0; i < 500; i++)
+        job[i] = (struct world_job) { i / 100, 1000 + i, 1, 0, 0 };
+    table[1].decide = start_in_order;
+    for (uint32_t p = 0; p < 2; p++) {
+        struct world world = { .folder = "" };
+        assert_true(world_trace(&world, 2, 8, job, 500, "[dynamic]"));
+        table[p].before = count_before;
+        struct host_policy policy = *experiment_trial_spec(world.experiment, 0).policy;
+        policy.policy = &table[p];
+        compared = 0;
+        if (!world_run(&world, 0, &policy, NULL, NULL))
+            fail_msg("%s", world_error(&world));
+        count[p] = compared;
+        world_close(&world);
+    }
+    assert_true(count[1] > 500);
+    assert_int_equal(count[0], count[1]);
+}
+
+/* An order by lot. */
+static bool lot_before(const void *self, const struct cs_host *host, struct task_id a,
+                       struct task_id b)
+{
+    (void)self;
+    return cs_task(host, a)->job.i * 7919 % 311 < cs_task(host, b)->job.i * 7919 % 311;
+}
+
+/* Each is tried alone, in order; then the first starts, if it may. */
+static void check_candidates(void *self, struct cs_host *host)
+{
+    (void)self;
+    cs_try_anew(host);
+    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
+        struct task_id task = cs_next_candidate(host);
+        assert_int_equal(task.i, cs_pending(host, i).i);
+        cs_tried(host, task, CS_ALIKE_NONE);
+    }
+    assert_int_equal(cs_next_candidate(host).i, UINT32_MAX);
+    if (cs_pending_count(host) > 0)
+        (void)cs_start(host, cs_pending(host, 0));
+}
+
+/* Of three kinds, which come between others of theirs and of other kinds. */
+static void candidates_come_in_the_order_of_what_waits(void **state)
+{
+    static const struct cs_policy table = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof table, .name = "check",
+        .summary = "checks candidates", .before = lot_before, .decide = check_candidates,
+    };
+    struct host_policy policy = world_policy(&table);
+    struct world_job job[300];
+    struct world world = { .folder = "" };
+
+    (void)state;
+    for (uint32_t i = 0; i < 300; i++)
+        job[i] = (struct world_job) { i * 2 / 3, 2 + i % 5, 1 + i / 3 % 3, 0, 0 };
+    assert_true(world_trace(&world, 1, 4, job, 300, "[fcfs]"));
+    if (!world_run(&world, 0, &policy, NULL, NULL))
+        fail_msg("%s", world_error(&world));
+    world_close(&world);
+}
+
 /* Starts the first task between the telling of the second and the word that this was tried. */
 static void start_between(void *self, struct cs_host *host)
 {
@@ -270,6 +360,8 @@ int main(void)
         cmocka_unit_test(searches_for_idle_GPUs_do_not_grow_with_the_nodes),
         cmocka_unit_test(static_skips_as_a_walk_over_all_jobs_would),
         cmocka_unit_test(static_tries_one_of_what_is_alike),
+        cmocka_unit_test(candidates_of_one_kind_are_compared_where_they_wait_alone),
+        cmocka_unit_test(candidates_come_in_the_order_of_what_waits),
         cmocka_unit_test(a_candidate_stands_while_others_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -174,8 +174,11 @@ static void put_in(struct world *w, uint32_t item)
     w->group[item] = below(w, 4);
     w->full[item] = below(w, 6) == 0;
     w->in[item] = true;
-    order_insert(&w->order, item, known, by);
     naive_insert(&w->naive, item, known, by);
+    if (below(w, 3) == 0)
+        order_insert_at(&w->order, item, known, rank_tree_next(&w->naive.tree, item));
+    else
+        order_insert(&w->order, item, known, by);
     assert_true(order_holds(&w->order, item));
     assert_true(naive_holds(&w->naive, item));
 }
