@@ -87,6 +87,7 @@ static uint32_t causes_of(enum metric metric)
     case METRIC_SLO:
     case METRIC_SLO_COUNT: return DEADLINES;
     case METRIC_GPU_TAIL: return ROLLOUTS;
+    case METRIC_GPU_BUBBLE:         /* a job of known length waits for no phase and no link */
     case METRIC_CPU_UTILIZATION:
     case METRIC_GPU_BURSTS:
     case METRIC_FLOPS_KNOWN: return PHASES;

@@ -173,13 +173,14 @@ static void match_jobs(struct allox *a, struct cs_host *host, uint32_t jobs)
 }
 
 /* Those that are first on a free machine are taken out of the queue's order
- * before any starts, because a start changes the order. */
-static void start_firsts(struct allox *a, struct cs_host *host)
+ * before any starts, because a start changes the order.  True: one was refused. */
+static bool start_firsts(struct allox *a, struct cs_host *host)
 {
+    bool refused = false;
     uint32_t waiting = cs_pending_count(host), firsts = 0, jobs;
 
     if (waiting == 0 || cs_free_gpus(host, 0) == 0)
-        return;
+        return false;
     jobs = cs_share_up(a->alpha, waiting);
     if (jobs > a->depth_max)
         cs_limit_reached(host);
@@ -194,7 +195,7 @@ static void start_firsts(struct allox *a, struct cs_host *host)
     find_machines(a, host);
     jobs = list_jobs(a, host, jobs);
     if (a->machines == 0 || jobs == 0)
-        return;
+        return false;
     match_jobs(a, host, jobs);
     for (uint32_t m = 0; m < a->machines; m++)
         if (a->machine[m].last > 0 && a->machine[m].free) {
@@ -203,8 +204,9 @@ static void start_firsts(struct allox *a, struct cs_host *host)
         }
     for (uint32_t i = 0; i < firsts; i++) {
         struct cs_want want = { .pool_mask = 1u << a->machine[i].pool };
-        cs_start_want(host, a->first[i], &want);
+        refused |= cs_start_want(host, a->first[i], &want) != CS_DONE;
     }
+    return refused;
 }
 
 /* Starts what waits wherever it may run.  A start changes the queue's order, so it is gone
@@ -222,8 +224,9 @@ static void start_anywhere(struct cs_host *host)
  * where it is matched, but in another pool: it starts there when nothing runs. */
 static void allox_decide(void *self, struct cs_host *host)
 {
-    start_firsts(self, host);
-    if (cs_lease_count(host) == 0)
+    bool refused = start_firsts(self, host);
+
+    if (refused && cs_lease_count(host) == 0)
         start_anywhere(host);
 }
 

@@ -26,7 +26,8 @@ const char *program_argv0;
     "  mix: [{recipe: trace, gpus: 1, duration: 1h" keys "}]\n" \
     "policies: [" policies "]\noutput: {plots: []}\n" \
     "expect:\n  - {metric: gpu_down_fraction, policy: fcfs, at_most: 0.001}\n" \
-    "  - {metric: jobs_dropped, policy: fcfs, at_most: 0.001}\n"
+    "  - {metric: jobs_dropped, policy: fcfs, at_most: 0.001}\n" \
+    "  - {metric: gpu_bubble_fraction, policy: fcfs, at_most: 0.001}\n"
 
 static void run_says(const struct program *program, const char *text, const char *name,
                      const char *part)
