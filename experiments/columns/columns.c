@@ -278,7 +278,8 @@ static const struct table_column sensitivity_column[] = {
     { "sobol_total_high", TABLE_REAL, "its other end" },
     { "turns", TABLE_TEXT, "does the verdict turn within the range, all others at base: "
       "yes, no, forth and back, or not known" },
-    { "turns_at", TABLE_TEXT, "first value of another verdict than at base" },
+    { "turns_at", TABLE_TEXT, "first value of another verdict than at base; of one that is "
+      "undecided, one on each side, with `or` between" },
     { "value_from", TABLE_REAL, "what is judged, at `from` with all others at base" },
     { "value_to", TABLE_REAL, "the same at `to`" },
     { "seeds", TABLE_COUNT, "of each value" },

@@ -21,24 +21,26 @@
 #include "sim/base/arena.h"
 #include "sim/text/paths.h"
 
-/* Sets the clause for a border from `same`, the last value with the verdict of the
- * base, to `other`, the first without it.  Values that are no numbers give no
- * clause. */
-static void set_border(struct findings *f, struct finding *finding, const char *same,
+/* Adds a border to the clause, from `same`, the last value with the verdict of the base, to
+ * `other`, the first without it.  Values that are no numbers give no clause. */
+static void add_border(struct findings *f, struct finding *finding, const char *same,
                        const char *other)
 {
     const char *key = claim_short_key(finding->input->key);
     double a = 0, b = 0;
 
-    finding->turns_at = other;
-    if (quantity_number(&finding->input->range, same, &a) &&
-        quantity_number(&finding->input->range, other, &b))
-        finding->clause = text_format(f->arena, "%s %s %s", key, b < a ? "falls below"
-                                      : "rises above", same);
+    finding->turns_at = finding->turns_at == NULL ? other
+                      : text_format(f->arena, "%s or %s", finding->turns_at, other);
+    if (!quantity_number(&finding->input->range, same, &a) ||
+        !quantity_number(&finding->input->range, other, &b))
+        return;
+    finding->clause = text_format(f->arena, "%s %s %s", finding->clause == NULL ? key
+                                  : text_format(f->arena, "%s or", finding->clause),
+                                  b < a ? "falls below" : "rises above", same);
 }
 
 /* Sets the border next to the verdict of the base: the one out of "holds", or out
- * of "does not hold".  Out of "undecided" it is whichever there is.  If no border
+ * of "does not hold".  Out of "undecided" there may be one to each of these.  If no border
  * has the base's verdict on a side, the base lies outside of the range, and every
  * value in it turns the verdict. */
 static void set_turn(struct findings *f, struct finding *finding,
@@ -47,16 +49,16 @@ static void set_turn(struct findings *f, struct finding *finding,
     enum check_verdict base = f->base.item.verdict;
 
     if (base == CHECK_HOLDS && turn->holds_at != NULL)
-        set_border(f, finding, turn->holds_at, turn->ceases_at);
+        add_border(f, finding, turn->holds_at, turn->ceases_at);
     else if (base == CHECK_FAILS && turn->fails_at != NULL)
-        set_border(f, finding, turn->fails_at, turn->not_yet_at);
-    else if (base == CHECK_UNDECIDED && turn->fails_at != NULL)
-        set_border(f, finding, turn->not_yet_at, turn->fails_at);
-    else if (base == CHECK_UNDECIDED)
-        set_border(f, finding, turn->ceases_at, turn->holds_at);
-    else
+        add_border(f, finding, turn->fails_at, turn->not_yet_at);
+    else if (base != CHECK_UNDECIDED)
         finding->clause = text_format(f->arena, "%s is anywhere in its range",
                                       claim_short_key(finding->input->key));
+    if (base == CHECK_UNDECIDED && turn->fails_at != NULL)
+        add_border(f, finding, turn->not_yet_at, turn->fails_at);
+    if (base == CHECK_UNDECIDED && turn->holds_at != NULL)
+        add_border(f, finding, turn->ceases_at, turn->holds_at);
 }
 
 /* Bisects the range of an input.  A verdict that is equal at all values of the

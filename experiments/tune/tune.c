@@ -174,6 +174,10 @@ static double *untuned_means(const struct tuning *t, const struct values *untune
 
     if (untuned->why != NULL) {
         *err = *untuned->why;
+        if (err->pos.line == 0)
+            err->pos = conf_pos(t->entry);
+        err_hint(err, "A trial of policy %.60s failed as the entry is, so that nothing can be "
+                 "compared with it.  Begin with keys with which it runs.", t->policy);
         return NULL;
     }
     for (uint32_t p = 0; p < t->point_count; p++) {

@@ -176,6 +176,33 @@ static void verdict_at_the_turn_is_not_that_of_the_base(void **state)
     assert_int_equal(search_command(w, "check", "check", set, "2"), 1);
 }
 
+/* At 20/h it is undecided.  It does not hold where jobs come seldom, and holds where they come
+ * often: both turns are told, and `check` confirms the values that were tried. */
+static void an_undecided_verdict_turns_on_both_sides(void **state)
+{
+    struct search_world *w = *state;
+    search_cells at, sentence;
+    char low[40], high[40];
+
+    search_write(w, "expect:\n  - {claim: C1, metric: jct_mean_s, policy: sjf, vs: fcfs, "
+                 "at_most: -45%}\n"
+                 "sensitivity:\n"
+                 "  claim: C1\n"
+                 "  inputs: {workload.arrival.rate: {from: 2/h, to: 90/h}}\n"
+                 QUICK);
+    assert_int_equal(search_command(w, "sensitivity", "out", NULL, "2"), 0);
+    search_column(w, "out/sensitivity.csv", "turns_at", at);
+    search_column(w, "out/sensitivity.csv", "sentence", sentence);
+    search_assert_verdict(w, "C1", "workload.arrival.rate", "20/h", "undecided");
+    if (sscanf(at[0], "%39s or %39s", low, high) != 2)
+        fail_msg("turns at %s; %s", at[0], sentence[0]);
+    assert_true(atof(low) < 20 && atof(high) > 20);
+    search_assert_verdict(w, "C1", "workload.arrival.rate", low, "does not hold");
+    search_assert_verdict(w, "C1", "workload.arrival.rate", high, "holds");
+    assert_non_null(strstr(sentence[0], "C1 is undecided, and turns if arrival.rate falls below "));
+    assert_non_null(strstr(sentence[0], "/h or rises above "));
+}
+
 static void failed_trials_leave_an_input_unknown(void **state)
 {
     struct search_world *w = *state;
@@ -289,6 +316,7 @@ int main(void)
         T(whole_numbers_are_drawn_alike),
         T(turn_is_what_check_says),
         T(verdict_at_the_turn_is_not_that_of_the_base),
+        T(an_undecided_verdict_turns_on_both_sides),
         T(failed_trials_leave_an_input_unknown),
         T(base_is_that_of_the_point),
         T(report_shows_what_would_turn_the_verdicts),

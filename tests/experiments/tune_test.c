@@ -787,6 +787,30 @@ static void what_is_nothing_at_first_cannot_be_tuned(void **state)
     assert_null(scratch_read(scratch, "out/tuned.yaml"));
 }
 
+/* Tenants own less than their jobs ask for, and may borrow nothing. */
+static void what_fails_at_first_is_named_with_its_place(void **state)
+{
+    struct scratch *scratch = *state;
+    char said[4096], path[256];
+
+    scratch_write(scratch, "e.yaml",
+        "experiment: e\n"
+        "cluster: {nodes: [{name: a, count: 2, gpus: {type: generic, count: 4}}]}\n"
+        "workload:\n"
+        "  arrival: {process: poisson, rate: 30/h}\n"
+        "  jobs: 60\n"
+        "  mix: [{recipe: trace, tenant: a, gpus: {choice: {1: 9, 2: 1}}, duration: 600s}]\n"
+        "policies: [fcfs, {policy: quota, quotas: a=1, borrow: false}]\n"
+        "tune: {metric: jct_mean_s, seeds: 2, budget: 8, over: {policies.quota.borrow: "
+        "[true]}}\n");
+    snprintf(path, sizeof path, "%s", scratch_path(scratch, "e.yaml"));
+    assert_int_equal(tune_command(scratch, path, "quota", said), 5);
+    if (strstr(said, "e.yaml:7:18: policy error: ") == NULL)
+        fail_msg("%s", said);
+    assert_non_null(strstr(said, "A trial of policy quota failed as the entry is"));
+    assert_null(scratch_read(scratch, "out/tuned.yaml"));
+}
+
 #define TEST(name) \
     cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
 
@@ -803,6 +827,7 @@ int main(int argc, char **argv)
         TEST(threads_and_resuming_change_no_byte),
         TEST(what_is_wrong_is_told_with_its_place),
         TEST(what_is_nothing_at_first_cannot_be_tuned),
+        TEST(what_fails_at_first_is_named_with_its_place),
         TEST(what_nothing_beats_stays),
         TEST(a_point_that_is_named_is_tuned_for_alone),
         TEST(who_does_fewer_jobs_is_out),
