@@ -199,7 +199,7 @@ static void a_run_says_how_many_rows_are_longer(void **state)
                "generic, count: 8}}]}\nworkload: {trace: {file: in, format: swf}}\n"
                "policies: [fcfs]\noutput: {tables: [summary], plots: []}\n");
     for (int rows = 1; rows <= 2; rows++) {
-        snprintf(text, sizeof text, "%s2%s", longer, rows == 1 ? SWF_1 + 1 : longer + 1);
+        snprintf(text, sizeof text, "%s2%s", longer, rows == 1 ? &SWF_1[1] : &longer[1]);
         write_file(in_folder(program, "in", path), text);
         if (run(program, words, &said) != 0)
             fail_msg("%s", said);
