@@ -186,6 +186,31 @@ static void a_run_says_what_its_trace_left_out(void **state)
     free(said);
 }
 
+/* One row, and two, of 19 fields, of which the last is not read: told in the same line. */
+static void a_run_says_how_many_rows_are_longer(void **state)
+{
+    static const char longer[] = "1 0 -1 10 2 -1 -1 4 60 -1 1 7 -1 -1 -1 -1 -1 -1 9\n";
+    const struct program *program = the_program(state);
+    char yaml[160], out[160], path[160], text[1000], *said;
+    const char *words[] = { "run", in_folder(program, "long.yaml", yaml),
+                            "-o", in_folder(program, "long", out), NULL };
+
+    write_file(yaml, "experiment: long\ncluster: {nodes: [{name: gpu, count: 1, gpus: {type: "
+               "generic, count: 8}}]}\nworkload: {trace: {file: in, format: swf}}\n"
+               "policies: [fcfs]\noutput: {tables: [summary], plots: []}\n");
+    for (int rows = 1; rows <= 2; rows++) {
+        snprintf(text, sizeof text, "%s2%s", longer, rows == 1 ? &SWF_1[1] : &longer[1]);
+        write_file(in_folder(program, "in", path), text);
+        if (run(program, words, &said) != 0)
+            fail_msg("%s", said);
+        snprintf(text, sizeof text, "\ntraces\n  base: 2 rows, 2 jobs; left out: 0 without run "
+                 "time, 0 without GPUs, 0 too large, 0 by other reasons, 0 outside the slice; "
+                 "0 blank lines, %d rows of more than 18 fields\n", rows);
+        has(said, text);
+        free(said);
+    }
+}
+
 static void an_imported_trace_runs_as_the_trace_itself(void **state)
 {
     static const char *const none[MORE_MAX] = { NULL };
@@ -217,6 +242,7 @@ int main(int argc, char **argv)
         WITH(what_no_format_holds_is_counted),
         WITH(jobs_with_phases_are_not_exported),
         WITH(a_run_says_what_its_trace_left_out),
+        WITH(a_run_says_how_many_rows_are_longer),
         WITH(an_imported_trace_runs_as_the_trace_itself),
     };
     int failed;

@@ -156,7 +156,8 @@ static void kube_reads_json_and_repeated_pods(void **state)
     "{\"terminated\": {\"finishedAt\": \"" TO "\"}}}]}}"
     static const char *const none[] = { NULL };
     static const char *const lines[] = {
-        "  1 jobs have pods that did not run at once", NULL };
+        "  1 jobs have pods that did not run at once",
+        "  1 jobs: failed or were cancelled", NULL };
     char in[160];
 
     write_file(in_folder(the_program(state), "in", in),

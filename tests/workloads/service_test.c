@@ -268,6 +268,27 @@ static void full_queues_and_timeouts_drop_and_count(void **state)
     "{process: poisson, rate: " RATE "}, prompt: {lognormal: {mean: 800, cv: " \
     "1}}, output: {lognormal: {mean: 150, cv: 1}, max: 2000}, for: " FOR "}, "
 
+/* Each part of a promise alone: no answer is there within a microsecond, and all are in a day. */
+static void each_part_of_a_promise_counts(void **state)
+{
+    static const char *const part[] = { "ttft", "tpot", "latency" };
+
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        struct world world = { 0 };
+        struct trial_result result;
+        char text[500];
+
+        snprintf(text, sizeof text, CHAT("1/s", "100s") "slo: {%s: %s}", part[i / 2],
+                 i % 2 ? "24h" : "1us");
+        open_service(&world, text, "", "", "[fcfs]");
+        struct table *t = run(&world, 0, &result);
+        assert_true(column(t, "slo_attained_fraction") == i % 2);
+        table_free(t);
+        world_close(&world);
+    }
+}
+
 static void jumping_over_steps_changes_nothing(void **state)
 {
     static const char *const same[] = {
@@ -534,6 +555,7 @@ int main(void)
         cmocka_unit_test(a_batch_goes_when_it_is_full),
         cmocka_unit_test(a_batch_goes_when_its_first_has_waited_enough),
         cmocka_unit_test(full_queues_and_timeouts_drop_and_count),
+        cmocka_unit_test(each_part_of_a_promise_counts),
         cmocka_unit_test(jumping_over_steps_changes_nothing),
         cmocka_unit_test(an_idle_replica_answers_at_the_speed_of_its_law),
         cmocka_unit_test(a_full_cache_throws_out_and_computes_again),
