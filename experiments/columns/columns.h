@@ -49,8 +49,8 @@ const char *csv_column_unit(const struct csv_kind *kind, size_t column);
 /* Writes where a lease lies: "3:0-7 5:0+2" is GPUs 0 to 7 of node 3, and 0 and 2
  * of node 5; a node without GPUs stands alone; "3:0*0.250" is a quarter of a GPU.
  * Nodes count from 0.  Cut with "..." where `out` (out_bytes, more than 5) is too
- * short; always ends with a 0. */
-void trial_placement_text(const struct placement *placement, char *out,
-                          size_t out_bytes);
+ * short; always ends with a 0.  Returns its bytes without that. */
+size_t trial_placement_text(const struct placement *placement, char *out,
+                            size_t out_bytes);
 
 #endif

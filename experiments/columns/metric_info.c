@@ -146,8 +146,8 @@ static size_t share_bytes_max(const struct share *share)
 /* A share that may not have room is written into a buffer of its own first (256 bytes hold
  * the longest: 64 GPUs that alternate), so that none is cut in its middle.  So is the first
  * one, whose blank is left out. */
-void trial_placement_text(const struct placement *placement, char *out,
-                          size_t out_bytes)
+size_t trial_placement_text(const struct placement *placement, char *out,
+                            size_t out_bytes)
 {
     size_t n = 0;
 
@@ -171,4 +171,5 @@ void trial_placement_text(const struct placement *placement, char *out,
         n += bytes;
     }
     out[n] = '\0';
+    return n;
 }

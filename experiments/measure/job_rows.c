@@ -288,8 +288,7 @@ void job_rows_phase(struct job_rows *rows, const struct host_job *job,
     table_time(table, end_ns);
     table_milli(table, gpu_milli);
     table_text(table, placed_gpu_type(rows, at));
-    trial_placement_text(at, where, sizeof where);
-    table_text(table, where);
+    table_plain(table, where, trial_placement_text(at, where, sizeof where));
     table_text(table, run->bottleneck);
     double share = isfinite(run->rate_max) && run->rate_max > 0.0
                        ? run->rate / run->rate_max : 0.0;

@@ -159,29 +159,35 @@ struct csv *plot_open(const struct plot_source *source, const char *table,
     return in;
 }
 
-/* Are these the cells that were kept last?  If not, they are kept. */
+void plot_cut(struct csv *in, const size_t *column, size_t count)
+{
+    size_t last = 0;
+
+    for (size_t i = 0; i < count; i++)
+        last = column[i] > last ? column[i] : last;
+    csv_cut(in, last + 1);
+}
+
+/* Are these the cells that were kept last?  If not, they are kept.  In our tables
+ * they stand side by side, so they are compared at once; elsewhere they are read each time. */
 static bool keep_cells(struct plot_trial *trial, const struct csv *in,
                        const size_t column[3])
 {
-    char *kept = trial->text;
+    const struct csv_field *field[3];
     size_t bytes = 0;
-    bool same = true;
+    bool together = true;
 
-    for (int i = 0; i < 3; i++)
-        bytes += csv_field(in, column[i])->bytes + 1;
-    if (bytes > sizeof trial->text) {
-        trial->kept = false;
-        return false;
-    }
     for (int i = 0; i < 3; i++) {
-        const struct csv_field *field = csv_field(in, column[i]);
-
-        same = same && trial->kept && memcmp(kept, field->text, field->bytes + 1) == 0;
-        if (!same)
-            memcpy(kept, field->text, field->bytes + 1);
-        kept += field->bytes + 1;
+        field[i] = csv_field(in, column[i]);
+        together = together && field[i]->text == field[0]->text + bytes;
+        bytes += field[i]->bytes + 1;
     }
-    trial->kept = true;
+    together = together && bytes <= sizeof trial->text;
+    bool same = together && bytes == trial->bytes &&
+                memcmp(trial->text, field[0]->text, bytes) == 0;
+    if (together && !same)
+        memcpy(trial->text, field[0]->text, bytes);
+    trial->bytes = together ? bytes : 0;
     return same;
 }
 

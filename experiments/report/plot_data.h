@@ -114,7 +114,7 @@ void plot_put_unit(struct out *out, struct plot_unit unit);
 struct plot_trial {
     uint32_t point, policy;     /* of the grid; UINT32_MAX: not there */
     double seed;
-    bool kept;                  /* text has the three cells, each with its NUL */
+    size_t bytes;               /* of text: the three cells, each with its NUL; 0: none */
     char text[256];
 };
 /* Finds the trial of the row that was read last.  column: those of point, policy and seed.
@@ -128,6 +128,9 @@ struct csv *plot_open(const struct plot_source *source, const char *table,
                       const char *const *names, size_t *column,
                       size_t count, struct plot_sink *sink,
                       struct err *err);
+
+/* These columns alone will be read: for long tables. */
+void plot_cut(struct csv *in, const size_t *column, size_t count);
 
 /* jobs.csv, read once for all charts.  Memory does not grow with the number of jobs: of
  * more than a few thousand, a distribution is that of sim/stats/tally.h's quantiles. */

@@ -126,6 +126,7 @@ bool gantt_read_text(struct gantt *g, gantt_row_fn *take, void *self,
 
     if (in == NULL)
         return false;
+    plot_cut(in, column, C_COUNT);
     while ((step = csv_next(in, err)) == CSV_ROW)
         if (!read_row(&text, in, column, err)) {
             step = CSV_ERROR;

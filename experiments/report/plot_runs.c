@@ -110,6 +110,7 @@ bool plot_jobs_read(const struct plot_source *source, plot_job_fn *fn, void *sel
 
     if (in == NULL)
         return false;
+    plot_cut(in, column, J_COUNT);
     if (!service_names_read(jobs->arena, source->dir, &reading.services, err)) {
         csv_close(in);
         return false;

@@ -160,7 +160,7 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
     else if (csv->format == CSV_ALEA)
         count = blanks_split_rest(line, csv->field, columns);
     else if (csv->format == CSV_TABLE)
-        count = csv_split_table(csv, line, csv->field, columns, &plain, err);
+        count = csv_split_table(csv, line, csv->field, csv->cut, &plain, err);
     else if (csv->format == CSV_TAB)
         count = csv_split_tabs(line, csv->field, columns);
     else
@@ -178,21 +178,27 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
     }
     csv->begun = true;
     if (!plain)
-        unguard(csv->field, count);
+        unguard(csv->field, csv->cut);
     return CSV_ROW;
+}
+
+/* Has csv_cut() an effect? */
+static bool may_cut(const struct csv *csv)
+{
+    assert(csv->cut <= csv->columns);
+    return csv->format == CSV_SWF || csv->format == CSV_TABLE;
 }
 
 void csv_cut(struct csv *csv, size_t columns)
 {
     assert(columns > 0 && columns <= csv->columns);
-    if (csv->format == CSV_SWF)
+    if (may_cut(csv))
         csv->cut = columns;
 }
 
 const struct csv_field *csv_field(const struct csv *csv, size_t column)
 {
-    assert(column < (csv->format == CSV_SWF ? csv->cut
-                                            : csv->columns + csv->constants));
+    assert(column < (may_cut(csv) ? csv->cut : csv->columns + csv->constants));
     return &csv->field[column];
 }
 

@@ -90,8 +90,8 @@ void csv_list(const struct csv *csv, char *out, size_t out_bytes);
 /* Does the header look like a row: is at least half of it numbers? */
 bool csv_header_is_row(const struct csv *csv);
 
-/* From now on the caller reads only the first `columns` columns of SWF.  A row
- * must still have the others, but they are not cut out, which saves time.  No
+/* From now on the caller reads only the first `columns` columns of SWF, or of a table of
+ * ours.  A row must still have the others, but they are not cut out, which saves time.  No
  * effect on other formats. */
 void csv_cut(struct csv *csv, size_t columns);
 

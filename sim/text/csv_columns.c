@@ -206,7 +206,7 @@ static bool read_header(struct csv *csv, struct arena *arena,
         return err_set(err, ERR_RANGE, csv_place(csv, 1),
                        "header has %zu columns, at most %u are read", count,
                        CSV_FIELDS_MAX);
-    csv->columns = count;
+    csv->columns = csv->cut = count;
     csv->field = field;
     csv->name = arena_alloc(arena, count + CSV_CONSTANTS_MAX + 1,
                             sizeof *csv->name);

@@ -150,7 +150,7 @@ size_t csv_split_table(const struct csv *csv, char *line, struct csv_field *fiel
     size_t count;
 
     assert(csv->format == CSV_TABLE && csv->comma == ',');
-    count = commas_split(line, field, max, &rest);
+    count = commas_split(line, field, max, &rest);      /* of a cut row: its first fields */
     *plain = rest == NULL;
     return *plain ? count : split_rest(csv, line, rest, count, field, max, err);
 }

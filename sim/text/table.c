@@ -175,6 +175,15 @@ void table_text(struct table *table, const char *text)
         put_text(table, text);
 }
 
+void table_plain(struct table *table, const char *text, size_t bytes)
+{
+    char *out = begin_cell(table, TABLE_TEXT, bytes);
+
+    assert(bytes == 0 || (!odd_begin[(unsigned char)text[0]] && memchr(text, ',', bytes) == NULL));
+    memcpy(out, text, bytes);
+    end_cell(table, out + bytes);
+}
+
 /* Most cells are one digit: no call for that. */
 static inline char *put_whole(char *out, uint64_t value)
 {

@@ -250,7 +250,8 @@ static void check_place(const struct placement *place, size_t room)
         n += (size_t)sprintf(wanted + n, "%s%s", i > 0 ? " " : "", text);
     }
     assert_non_null(out);
-    trial_placement_text(place, out, room);     /* and touches nothing behind it */
+    /* It touches nothing behind the room. */
+    assert_int_equal(trial_placement_text(place, out, room), strlen(wanted));
     assert_string_equal(out, wanted);
     free(out);
 }

@@ -146,6 +146,86 @@ static void guarded_texts_are_read_back_as_they_were(void **state)
     assert_int_equal(remove(path), 0);
 }
 
+/* Cells of a row, some of which are quoted; a row has 3 to 40 of 1 to 9 letters. */
+#define CELLS 40
+static const char *const cell_of[] = { "a", "bc", "d,e", "fgh\"i", "'k", "lmnopqrst" };
+
+static size_t cell_at(size_t row, size_t column)
+{
+    return (row * 7 + column * column * 5 + row * column) % (row % 3 == 0 ? 6 : 3) % 6;
+}
+
+/* Of a table that is cut, the first columns are what was written, and a row of other length is
+ * still refused. */
+static void a_cut_table_has_its_first_columns(void **state)
+{
+    static const struct table_column text = { "x", TABLE_TEXT, "" };
+    struct table_column column[CELLS];
+    char path[] = "/tmp/clustersim-table-XXXXXX";
+
+    (void)state;
+    assert_int_equal(close(mkstemp(path)), 0);
+    for (size_t i = 0; i < CELLS; i++)
+        column[i] = text;
+    for (size_t width = 3; width <= CELLS; width++) {
+        struct table *table = table_new(column, width);
+        struct arena *arena = arena_new(4096);
+        struct err err = { 0 };
+        size_t bytes, cut = 1 + width * 5 % (width - 1);
+
+        for (size_t row = 0; row < 30; row++) {
+            for (size_t i = 0; i < width; i++)
+                table_text(table, cell_of[cell_at(row, i)]);
+            table_end_row(table);
+        }
+        const char *rows = table_bytes(table, &bytes);
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        for (size_t i = 0; i < width; i++)
+            fprintf(file, "%sc%zu", i > 0 ? "," : "", i);
+        fputc('\n', file);
+        assert_int_equal(fwrite(rows, 1, bytes, file), bytes);
+        for (size_t i = 0; i < width; i++)    /* one too many */
+            fputs("x,", file);
+        fputs("x\n", file);
+        assert_int_equal(fclose(file), 0);
+        struct csv *csv = csv_open(arena, path, CSV_TABLE, &err);
+        assert_non_null(csv);
+        csv_cut(csv, cut);
+        for (size_t row = 0; row < 30; row++) {
+            assert_int_equal(csv_next(csv, &err), CSV_ROW);
+            for (size_t i = 0; i < cut; i++)
+                assert_string_equal(csv_text(csv, i), cell_of[cell_at(row, i)]);
+        }
+        assert_int_equal(csv_next(csv, &err), CSV_ERROR);
+        char wanted[80];
+        snprintf(wanted, sizeof wanted, "row has %zu fields, the header line has %zu",
+                 width + 1, width);
+        assert_non_null(strstr(err.text, wanted));
+        csv_close(csv);
+        arena_free(arena);
+        table_free(table);
+    }
+    assert_int_equal(remove(path), 0);
+}
+
+static void a_plain_text_stands_as_it_is(void **state)
+{
+    static const struct table_column column[] = { { "a", TABLE_TEXT, "" },
+                                                  { "b", TABLE_TEXT, "" } };
+    struct table *table = table_new(column, 2);
+    size_t bytes;
+
+    (void)state;
+    table_plain(table, "", 0);
+    table_plain(table, "0:0-7 1:0-7 2:0-7 3:0-7 4:0-7 5:0-3 and more", 37);
+    table_end_row(table);
+    const char *row = table_bytes(table, &bytes);
+    assert_int_equal(bytes, 39);
+    assert_memory_equal(row, ",0:0-7 1:0-7 2:0-7 3:0-7 4:0-7 5:0-3 a\n", 39);
+    table_free(table);
+}
+
 static void write_file(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
@@ -458,6 +538,8 @@ int main(void)
         cmocka_unit_test(texts_are_quoted_only_where_they_must_be),
         cmocka_unit_test(formulas_have_an_apostrophe_and_numbers_have_none),
         cmocka_unit_test(guarded_texts_are_read_back_as_they_were),
+        cmocka_unit_test(a_cut_table_has_its_first_columns),
+        cmocka_unit_test(a_plain_text_stands_as_it_is),
         cmocka_unit_test(columns_of_csv_count_characters),
         cmocka_unit_test(columns_of_json_count_characters),
         cmocka_unit_test(header_names_the_columns),

@@ -185,7 +185,8 @@ static bool has_place(const struct reading *in, const struct row *row,
 static bool check_size(const struct reading *in, const struct row *row, struct err *err)
 {
     assert(row->gpus >= 0);
-    return row->pod || row->gpus == 0 || row->gpu_milli > 0 ||
+    return in->spec->form.scaling == NULL || row->pod || row->gpus == 0 ||
+           row->gpu_milli > 0 ||
            speedup_check_size(in->spec->form.scaling, (uint32_t)row->gpus,
                               csv_pos(in->csv, in->at.gpus), err);
 }
