@@ -34,6 +34,7 @@ struct held *held_new(struct arena *arena, const struct trial_spec *spec, struct
     held->spec = spec;
     held->rows = rows;
     held->from_ns = spec->warmup_ns;
+    held->flowed_ns = -1;
     held->pool = arena_alloc(arena, cluster->pool_count, sizeof *held->pool);
     held->pool_busy = arena_alloc(arena, cluster->pool_count, sizeof *held->pool_busy);
     held->idle_w = arena_alloc(arena, cluster->group_count, sizeof *held->idle_w);
@@ -370,6 +371,29 @@ void held_drop(struct held *held, const struct fact *fact)
     lease->live = false;
 }
 
+void held_flowed(struct held *held, double work)
+{
+    assert(work >= 0);
+    if (work > 1)
+        return;                 /* bytes of a copy */
+    held->flowed = work;
+    held->flowed_ns = cs_now_ns(held->host);
+}
+
+/* Returns what ran of a phase that ends now: what flowed of its work.  A phase without a flow
+ * is slowed by nothing, but that times are whole nanoseconds.  With `fidelity: step` each step
+ * has flows of its own, and the host knows what was done. */
+static double part_ran(struct held *held, const struct host_phase_run *run, int64_t ns)
+{
+    bool flowed = held->flowed_ns == cs_now_ns(held->host);
+
+    assert(ns >= 0);
+    held->flowed_ns = -1;
+    if (held->spec->by_step)
+        return run->part;
+    return flowed ? held->flowed : most(run->part, (double)(ns - 1) / 1e9 * run->rate_max);
+}
+
 void held_phase(struct held *held, const struct fact *fact)
 {
     const struct held_lease *lease = &held->lease[fact->subject];
@@ -381,8 +405,9 @@ void held_phase(struct held *held, const struct fact *fact)
 
     assert(lease->does == HELD_WORKS);
     /* A link or another flow that slowed it down: it would have taken part / rate_max. */
-    if (run->rate_max > 0 && whole_s * run->rate_max > run->part)
-        works = run->part / (whole_s * run->rate_max);
+    double part = part_ran(held, run, ns);
+    if (run->rate_max > 0 && whole_s * run->rate_max > part)
+        works = part / (whole_s * run->rate_max);
     double busy = works * least(1, most(0, run->busy_fraction));
     double tail = least(works * run->tail_fraction, works - busy);
 

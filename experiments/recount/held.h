@@ -51,6 +51,8 @@ struct held {
     double *pool_busy;          /* GPUs x busy fraction x s, by pool */
     double memory_s;            /* bytes x s */
     double busy_s, tail_s, phase_s, bursts_s;   /* GPU-seconds */
+    double flowed;              /* work of the flow that ended last, 0 to 1, */
+    int64_t flowed_ns;          /* ... and when; -1: a phase had it */
     double *group_j;            /* above idle, by group; without PUE */
     double usd;
     /* Over all time, beside what rows say. */
@@ -73,6 +75,8 @@ void held_drop(struct held *held, const struct fact *fact);
 /* Another part of its GPUs is busy, or it does something else, from this fact on. */
 void held_busy(struct held *held, const struct fact *fact);
 void held_does(struct held *held, const struct fact *fact, enum held_does does);
+/* A flow has ended, of which that much was done.  That of a phase ends right before it. */
+void held_flowed(struct held *held, double work);
 /* Its phase ended at this fact; before held_does() is told. */
 void held_phase(struct held *held, const struct fact *fact);
 /* A row of a job that has ended. */

@@ -287,6 +287,7 @@ static void flow_heard(void *self, const struct flow_use *use, uint32_t count, d
     struct recount *r = self;
     struct recount_books *b = &r->books;
 
+    held_flowed(b->held, work);
     for (uint32_t k = 0; k < count; k++)
         if (use[k].link < b->links) {
             b->carried[use[k].link].units += work * use[k].per_unit;

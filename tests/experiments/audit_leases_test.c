@@ -3,8 +3,10 @@
  * audit_leases_test.c - the audit of leases hears facts of a host that does wrong.
  *
  * No host does so: what it may not do is played to the audit, which is compiled here with
- * leases and requests of this file in their place.
+ * leases and requests of this file in their place.  The second opinion is played a host that
+ * says a wrong part of a phase.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,6 +29,13 @@ static struct job_request fake_request;
 #undef cs_lease
 #undef cs_request
 
+#include "experiments/recount/held.h"
+#include "experiments/spec/trial_spec.h"
+#include "models/types/facts.h"
+#include "policies/state/lease_slot.h"
+#include "policies/state/state.h"
+#include "sim/event/loop.h"
+#include "sim/flow/flow.h"
 #include "tests/aid/cluster_aid.h"
 
 #define A_TYPE 3u
@@ -237,9 +246,61 @@ static void a_rented_node_draws_from_its_order_to_its_end(void **state)
     }
 }
 
+static void hear_flow(void *self, const struct flow_use *use, uint32_t count, double work)
+{
+    (void)use;
+    (void)count;
+    held_flowed(self, work);
+}
+
+/* A phase on two GPUs, which alone takes 10 s, is cut at 10 s.  Its link lets 0.05 of it through
+ * in a second: a half has run, and its GPUs were busy for 0.8 of 5 s, though the host says that
+ * all ran.  Without a flow nothing slows it, though the host says that a quarter ran; a copy,
+ * of bytes, is no flow of it.  Step by step the host is asked. */
+static void what_flowed_of_a_phase_is_what_ran(void **state)
+{
+    static const struct { bool flows, copies, by_step; double said, busy_s; } row[] = {
+        { true, false, false, 1, 8 }, { false, false, false, 0.25, 16 },
+        { false, true, false, 0.25, 16 }, { false, false, true, 0.25, 4 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct loop *loop = loop_new((struct loop_limits){ .until_ns = 10000000000,
+                                                           .event_count_max = 100 });
+        struct flow_net *net = flow_new(loop);
+        struct flow_use use = { flow_link_add(net, 0.05), 1 };
+        struct flow_spec flow = { .work = 1, .weight = 1, .rate_max = 0.1, .use = &use,
+                                  .use_count = 1 };
+        struct cluster_spec cluster = { .pool_count = 0 };
+        struct trial_spec spec = { .cluster = &cluster, .by_step = row[i].by_step };
+        struct host_lease_slot slot = { .run = { .rate_max = 0.1, .busy_fraction = 0.8,
+                                                 .part = row[i].said } };
+        struct host_leases leases = { .slot = &slot, .count = 1 };
+        struct cs_host host = { .parts = { .loop = loop }, .leases = &leases };
+        struct held_lease lease = { .does = HELD_WORKS, .milli = 2000 };
+        struct held held = { .spec = &spec, .host = &host, .lease = &lease, .flowed_ns = -1 };
+        struct fact end = { .time_ns = 10000000000 };
+
+        struct flow_handle runs = flow_start(net, &flow);
+        (void)loop_run(loop);
+        flow_listen(net, hear_flow, &held);
+        if (row[i].flows)
+            (void)flow_stop(net, runs);
+        if (row[i].copies)
+            held_flowed(&held, 1e9);
+        held_phase(&held, &end);
+        if (fabs(held.busy_s - row[i].busy_s) > 1e-6 || held.phase_s != 20)
+            fail_msg("row %zu: busy for %g s", i, held.busy_s);
+        flow_free(net);
+        loop_free(loop);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_flowed_of_a_phase_is_what_ran),
         cmocka_unit_test(a_lease_lies_in_the_pool_of_its_role),
         cmocka_unit_test(a_lease_holds_types_of_its_role),
         cmocka_unit_test(every_share_of_a_lease_is_looked_at),
