@@ -382,14 +382,14 @@ void held_flowed(struct held *held, double work)
 
 /* Returns what ran of a phase that ends now: what flowed of its work.  A phase without a flow
  * is slowed by nothing, but that times are whole nanoseconds.  With `fidelity: step` each step
- * has flows of its own, and the host knows what was done. */
+ * has flows of its own, and a service has no work: the host knows what was done. */
 static double part_ran(struct held *held, const struct host_phase_run *run, int64_t ns)
 {
     bool flowed = held->flowed_ns == cs_now_ns(held->host);
 
     assert(ns >= 0);
     held->flowed_ns = -1;
-    if (held->spec->by_step)
+    if (held->spec->by_step || (run->phase != NULL && run->phase->law->kind == LAW_SERVE))
         return run->part;
     return flowed ? held->flowed : most(run->part, (double)(ns - 1) / 1e9 * run->rate_max);
 }
