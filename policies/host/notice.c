@@ -121,7 +121,7 @@ bool host_notice_keeps(const struct cs_host *host, uint32_t n)
     return false;
 }
 
-/* Could the state that a job has parked on a node be copied within so long, over free
+/* Could the state that a job has parked on a node be copied within that time, over free
  * links?  If so, the copy is paid for. */
 static bool store_parked(struct cs_host *host, uint32_t j, uint32_t n, int64_t within_ns)
 {

@@ -20,7 +20,7 @@ void host_notice_lose_leases(struct cs_host *host, uint32_t node);
 /* Is state parked in the memory of the node? */
 bool host_notice_keeps(const struct cs_host *host, uint32_t node);
 /* The memory of the node is gone, with what is parked there.  What could be copied to the
- * shared storage within so long is saved, and its copy paid for; other jobs are
+ * shared storage within that time is saved, and its copy paid for; other jobs are
  * interrupted.  HOST_SAVES_NOTHING: nothing was copied. */
 void host_notice_lose_parked(struct cs_host *host, uint32_t node, int64_t within_ns);
 

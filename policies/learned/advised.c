@@ -70,7 +70,7 @@ struct advised_last {
     double x[TASK_INPUTS], embedding[WIDTH], days;
 };
 
-/* What was asked about last, in this context: the place head's sums of the inputs that all
+/* The task of the last question, in this context: the place head's sums of the inputs that all
  * questions about one task share. */
 struct advised_about {
     bool known;

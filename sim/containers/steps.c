@@ -201,7 +201,7 @@ struct step_at steps_find(struct steps *steps, int64_t time_ns)
     return find_in(steps, steps->near, time_ns);
 }
 
-/* Moves `step` to the first step from there on that has so many (`enough`), or fewer; to the
+/* Moves `step` to the first step from there on that has `free` or more (`enough`), or fewer; to the
  * end, if there is none. */
 static inline void seek(const struct steps *steps, struct step_at *step, int64_t free, bool enough)
 {

@@ -73,17 +73,17 @@ void steps_forget(struct steps *steps, int64_t now_ns);
 /* Returns the least number in [start_ns, end_ns), which is not empty. */
 int64_t steps_least(const struct steps *steps, int64_t start_ns, int64_t end_ns);
 
-/* A stretch of time in which so many are free, without a break. */
+/* A stretch of time in which a number is free, without a break. */
 struct stretch {
     int64_t start_ns, end_ns;   /* CLOCK_NEVER_NS: it does not end */
 };
-/* Finds the stretch of a step that has so many, or else the first one after it, and moves
+/* Finds the stretch of a step that has `free`, or else the first one after it, and moves
  * `step` to its end.  False: there is none. */
 bool steps_stretch(const struct steps *steps, struct step_at *step, int64_t free,
                    struct stretch *out);
-/* Returns since when so many are free without a break until a step, which has them. */
+/* Returns since when `free` are free without a break until a step, which has them. */
 int64_t steps_since(const struct steps *steps, struct step_at step, int64_t free);
-/* Returns when so many are free for the first time after a step that has fewer. */
+/* Returns when `free` are free for the first time after a step that has fewer. */
 int64_t steps_until(const struct steps *steps, struct step_at step, int64_t free);
 
 static inline int64_t step_time_ns(const struct steps *steps, struct step_at step)

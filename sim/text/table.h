@@ -35,7 +35,7 @@ void table_free(struct table *table);                       /* accepts NULL */
 /* Each fills the next column and asserts that it is of that type; table_reals
  * fills the next `count`. */
 void table_text(struct table *table, const char *text);
-/* A text of so many bytes that needs neither quotes nor an apostrophe. */
+/* A text of `bytes` bytes that needs neither quotes nor an apostrophe. */
 void table_plain(struct table *table, const char *text, size_t bytes);
 /* Does a text have an apostrophe before it in the table?  It does if it begins with =, +,
  * -, @, a tab or a carriage return, and is no number, and if apostrophes stand before such
