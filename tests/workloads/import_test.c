@@ -406,6 +406,20 @@ static void inline_faults_are_refused_at_their_place(void **state)
     }
 }
 
+static void a_csv_that_lacks_a_column_is_refused_at_its_header(void **state)
+{
+    const struct program *program = the_program(state);
+    char in[160], out[160], *said;
+    const char *words[] = { "import", "csv", in_folder(program, "in", in),
+                            "-o", in_folder(program, "w.yaml", out), NULL };
+
+    write_file(in, "submit_s,run_s\n0,5\n");
+    assert_int_equal(run(program, words, &said), 3);
+    has(said, "in:1:1:");
+    has(said, "no column gpus");
+    free(said);
+}
+
 /* As far as the jobs of the workload that import wrote. */
 static void deadlines_reach_the_workload(void **state)
 {
@@ -482,6 +496,7 @@ int main(int argc, char **argv)
         WITH(remarks_count_their_rows),
         WITH(each_format_is_read_inline_as_it_is_imported),
         WITH(inline_faults_are_refused_at_their_place),
+        WITH(a_csv_that_lacks_a_column_is_refused_at_its_header),
         WITH(deadlines_reach_the_workload),
         WITH(windows_line_ends_and_a_byte_order_mark_change_nothing),
         WITH(numbers_in_exponent_form_are_the_same_numbers),
