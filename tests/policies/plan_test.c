@@ -184,6 +184,26 @@ static void what_comes_back_is_found_after_a_search_in_vain(void **state)
     arena_free(arena);
 }
 
+/* By hand: one GPU is taken in [10, 100) and in [101, 200).  Its last instant before 100 comes
+ * back, which lasts until 100, though no run of 30 ends there. */
+static void what_comes_back_at_the_end_of_a_gap_is_found(void **state)
+{
+    struct arena *arena = arena_new(1 << 12);
+    struct cs_host host = { .parts = { .arena = arena } };
+    struct cs_plan *plan = cs_plan_new(&host);
+
+    (void)state;
+    cs_plan_clear(plan, 0, 1);
+    cs_plan_take(plan, 10, 100, 1);
+    cs_plan_take(plan, 101, 200, 1);
+    assert_int_equal(cs_plan_find(plan, 1, 30, 150), 150);
+    assert_int_equal(cs_plan_find(plan, 1, 30, 100), 100);
+    cs_plan_take(plan, 99, 100, -1);
+    assert_int_equal(cs_plan_find(plan, 1, 30, 100), 99);
+    assert_int_equal(cs_plan_find(plan, 1, 30, 99), 99);
+    arena_free(arena);
+}
+
 /* ---- whole policies ---- */
 
 #define JOBS 150
@@ -450,6 +470,7 @@ int main(void)
         cmocka_unit_test(a_plan_finds_what_a_walk_over_instants_finds),
         cmocka_unit_test(a_plan_that_is_cleared_takes_no_more_memory),
         cmocka_unit_test(what_comes_back_is_found_after_a_search_in_vain),
+        cmocka_unit_test(what_comes_back_at_the_end_of_a_gap_is_found),
         cmocka_unit_test(policies_meet_their_oracles_where_things_fail),
         cmocka_unit_test(rows_of_equal_jobs_start_as_one_by_one),
         cmocka_unit_test(who_came_before_is_who_a_walk_finds),
