@@ -37,10 +37,13 @@ set xlabel (serves ? 'latency, 99th percentile, seconds' : 'time, hours').' (log
 set ylabel (serves ? 'cost, USD a day' : 'cost, USD').' (logarithmic)' offset -0.5, 0 \
     textcolor rgb ink
 power(n) = abs(log(n) / log(2) - floor(log(n) / log(2) + 0.5)) < 1e-9
+# Of neighbours on the front with one number, the first has it: numbers would cover each other.
+last = 0
+is_new(n) = n == last ? 0 : (last = n, 1)
 plot for [p = 1:policies] data index 0 using ($1 == p ? $2 : NaN):3 with points \
          pointtype point(p) pointsize 0.9 linecolor rgb colour[nth(p)] notitle, \
      data index 1 using 2:3 with linespoints pointtype 6 pointsize 1.7 linewidth 1.2 \
          linecolor rgb 'black' notitle, \
-     data index 1 using (serves || power($4) ? $2 : NaN):3:(sprintf('%d', $4)) with labels \
-         left offset 0.9, 0.5 font ',10' textcolor rgb ink notitle
+     data index 1 using ((serves || power($4)) && is_new($4) ? $2 : NaN):3:(sprintf('%d', $4)) \
+         with labels left offset 0.9, 0.5 font ',10' textcolor rgb ink notitle
 unset multiplot

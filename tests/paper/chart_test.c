@@ -713,12 +713,12 @@ static void run_program(const struct program *program, const char *const *words)
     free(said);
 }
 
-/* Of the front, the cheapest is the slowest; circles tell a number of GPUs that is a power of
- * two.  Rows without a cost cannot be drawn. */
+/* Of the front, the cheapest is the slowest; a number of GPUs that is a power of two stands
+ * beside the fastest of those that have it.  Rows without a cost cannot be drawn. */
 static void marks_of_advice_are_its_rows(void **state)
 {
     struct program program;
-    double front[100][2];
+    double front[100][2], count[100][2];
     size_t fronts = 0;
     char cell[64];
 
@@ -751,14 +751,22 @@ static void marks_of_advice_are_its_rows(void **state)
         const struct chart_shape *circle = chart_take_mark(chart, 1, "000000", hours, usd);
         assert_int_equal(circle->sign, 6);
         csv_field(row, csv_column(rows, "gpus"), cell, sizeof cell);
-        int gpus = atoi(cell);
-        if ((gpus & (gpus - 1)) == 0)
-            chart_take_text(chart, 1, cell, hours, usd, 25);
-        front[fronts][0] = hours;
+        count[fronts][0] = front[fronts][0] = hours;
+        count[fronts][1] = atoi(cell);
         front[fronts++][1] = usd;
     }
     assert_true(fronts > 2);
     qsort(front, fronts, sizeof *front, compare_numbers);
+    qsort(count, fronts, sizeof *count, compare_numbers);
+    for (size_t i = 0, last = 0; i < fronts; i++) {
+        size_t gpus = (size_t)count[i][1];
+
+        if ((gpus & (gpus - 1)) != 0 || gpus == last)
+            continue;
+        snprintf(cell, sizeof cell, "%zu", gpus);
+        chart_take_text(chart, 1, cell, front[i][0], front[i][1], 25);
+        last = gpus;
+    }
     chart_take_line(chart, 1, "000000", front, fronts);
     chart_is_empty(chart, 1);
     chart_free(chart);
