@@ -34,7 +34,6 @@ struct held *held_new(struct arena *arena, const struct trial_spec *spec, struct
     held->spec = spec;
     held->rows = rows;
     held->from_ns = spec->warmup_ns;
-    held->flowed_ns = -1;
     held->pool = arena_alloc(arena, cluster->pool_count, sizeof *held->pool);
     held->pool_busy = arena_alloc(arena, cluster->pool_count, sizeof *held->pool_busy);
     held->idle_w = arena_alloc(arena, cluster->group_count, sizeof *held->idle_w);
@@ -266,6 +265,7 @@ void held_does(struct held *held, const struct fact *fact, enum held_does does)
     if (does == HELD_LOADS)
         lease->load_ns = fact->time_ns;
     lease->does = does;
+    lease->flowed = -1;
 }
 
 /* What is known of the work of jobs of a form: laws that compute FLOPs, a length that
@@ -371,27 +371,24 @@ void held_drop(struct held *held, const struct fact *fact)
     lease->live = false;
 }
 
-void held_flowed(struct held *held, double work)
+void held_flowed(struct held *held, uint64_t lease, double work)
 {
     assert(work >= 0);
-    if (work > 1)
-        return;                 /* bytes of a copy */
-    held->flowed = work;
-    held->flowed_ns = cs_now_ns(held->host);
+    if (lease < held->room && held->lease[lease].live && held->lease[lease].does == HELD_WORKS)
+        held->lease[lease].flowed = work;
 }
 
 /* Returns what ran of a phase that ends now: what flowed of its work.  A phase without a flow
  * is slowed by nothing, but that times are whole nanoseconds.  With `fidelity: step` each step
  * has flows of its own, and a service has no work: the host knows what was done. */
-static double part_ran(struct held *held, const struct host_phase_run *run, int64_t ns)
+static double part_ran(const struct held *held, const struct held_lease *lease,
+                       const struct host_phase_run *run, int64_t ns)
 {
-    bool flowed = held->flowed_ns == cs_now_ns(held->host);
-
     assert(ns >= 0);
-    held->flowed_ns = -1;
     if (held->spec->by_step || (run->phase != NULL && run->phase->law->kind == LAW_SERVE))
         return run->part;
-    return flowed ? held->flowed : most(run->part, (double)(ns - 1) / 1e9 * run->rate_max);
+    return lease->flowed >= 0 ? lease->flowed
+                              : most(run->part, (double)(ns - 1) / 1e9 * run->rate_max);
 }
 
 void held_phase(struct held *held, const struct fact *fact)
@@ -405,7 +402,7 @@ void held_phase(struct held *held, const struct fact *fact)
 
     assert(lease->does == HELD_WORKS);
     /* A link or another flow that slowed it down: it would have taken part / rate_max. */
-    double part = part_ran(held, run, ns);
+    double part = part_ran(held, lease, run, ns);
     if (run->rate_max > 0 && whole_s * run->rate_max > part)
         works = part / (whole_s * run->rate_max);
     double busy = works * least(1, most(0, run->busy_fraction));

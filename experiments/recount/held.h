@@ -31,6 +31,7 @@ struct held_lease {
     int64_t busy_ns, load_ns;   /* since when it has `busy`; began to load last */
     double busy, watts;         /* watts: above idle, of all its GPUs, now */
     double usd_per_h;           /* where no price changes */
+    double flowed;              /* work of the flow of the phase, 0 to 1; below 0: none ended */
     int64_t memory;             /* bytes of its nodes */
     double cores, idle_w;
 };
@@ -51,8 +52,6 @@ struct held {
     double *pool_busy;          /* GPUs x busy fraction x s, by pool */
     double memory_s;            /* bytes x s */
     double busy_s, tail_s, phase_s, bursts_s;   /* GPU-seconds */
-    double flowed;              /* work of the flow that ended last, 0 to 1, */
-    int64_t flowed_ns;          /* ... and when; -1: a phase had it */
     double *group_j;            /* above idle, by group; without PUE */
     double usd;
     /* Over all time, beside what rows say. */
@@ -75,8 +74,9 @@ void held_drop(struct held *held, const struct fact *fact);
 /* Another part of its GPUs is busy, or it does something else, from this fact on. */
 void held_busy(struct held *held, const struct fact *fact);
 void held_does(struct held *held, const struct fact *fact, enum held_does does);
-/* A flow has ended, of which that much was done.  That of a phase ends right before it. */
-void held_flowed(struct held *held, double work);
+/* A flow of a lease has ended, of which that much was done: of the phase that it runs, or of a
+ * copy, which says nothing of a phase. */
+void held_flowed(struct held *held, uint64_t lease, double work);
 /* Its phase ended at this fact; before held_does() is told. */
 void held_phase(struct held *held, const struct fact *fact);
 /* A row of a job that has ended. */

@@ -282,12 +282,13 @@ static void hear_decision(void *self, const struct fact *fact)
 }
 
 /* Adds what a flow that has ended took of each of its links, in units of the link. */
-static void flow_heard(void *self, const struct flow_use *use, uint32_t count, double work)
+static void flow_heard(void *self, const struct flow_use *use, uint32_t count, double work,
+                       uint64_t lease)
 {
     struct recount *r = self;
     struct recount_books *b = &r->books;
 
-    held_flowed(b->held, work);
+    held_flowed(b->held, lease, work);
     for (uint32_t k = 0; k < count; k++)
         if (use[k].link < b->links) {
             b->carried[use[k].link].units += work * use[k].per_unit;
@@ -296,10 +297,12 @@ static void flow_heard(void *self, const struct flow_use *use, uint32_t count, d
 }
 
 /* A flow that runs when the warm-up ends: what is done of it so far is of the warm-up. */
-static void begin_heard(void *self, const struct flow_use *use, uint32_t count, double work)
+static void begin_heard(void *self, const struct flow_use *use, uint32_t count, double work,
+                        uint64_t lease)
 {
     struct recount *r = self;
 
+    (void)lease;
     for (uint32_t k = 0; k < count; k++)
         if (use[k].link < r->books.links)
             r->books.carried[use[k].link].before += work * use[k].per_unit;

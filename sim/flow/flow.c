@@ -315,7 +315,7 @@ static void tell_done(const struct flow_net *net, uint32_t slot, double left,
 
         for (; n < 64 && k < shared->use_count; n++, k++)
             told[n] = (struct flow_use){ use[k].link, use[k].per_unit };
-        heard(self, told, n, done);
+        heard(self, told, n, done, net->flow[slot].arg);
     }
 }
 

@@ -100,12 +100,12 @@ double flow_link_load(struct flow_net *net, uint32_t link);
 double flow_link_area(struct flow_net *net, uint32_t link);
 double flow_link_capacity(const struct flow_net *net, uint32_t link);
 
-/* A second opinion, for audits.  flow_listen(): from now on heard(self, use, count, work)
- * is called when a flow ends or is stopped, with the work that was done of it; one
- * listener at most.  flow_each() calls it so for every flow that runs, with what is done
- * of it so far. */
+/* A second opinion, for audits.  flow_listen(): from now on heard(self, use, count, work, arg)
+ * is called when a flow ends or is stopped, with the work that was done of it and the `arg` of
+ * its spec; one listener at most.  flow_each() calls it so for every flow that runs, with what
+ * is done of it so far. */
 typedef void flow_heard_fn(void *self, const struct flow_use *use, uint32_t use_count,
-                           double work);
+                           double work, uint64_t arg);
 void flow_listen(struct flow_net *net, flow_heard_fn *heard, void *self);
 void flow_each(struct flow_net *net, flow_heard_fn *heard, void *self);
 /* Are the rates in force weighted max-min fair?  By the definition, link by link; only

@@ -246,17 +246,19 @@ static void a_rented_node_draws_from_its_order_to_its_end(void **state)
     }
 }
 
-static void hear_flow(void *self, const struct flow_use *use, uint32_t count, double work)
+static void hear_flow(void *self, const struct flow_use *use, uint32_t count, double work,
+                      uint64_t lease)
 {
     (void)use;
     (void)count;
-    held_flowed(self, work);
+    held_flowed(self, lease, work);
 }
 
 /* A phase on two GPUs, which alone takes 10 s, is cut at 10 s.  Its link lets 0.05 of it through
  * in a second: a half has run, and its GPUs were busy for 0.8 of 5 s, though the host says that
- * all ran.  Without a flow nothing slows it, though the host says that a quarter ran; a copy,
- * of bytes, is no flow of it.  Step by step the host is asked. */
+ * all ran.  Without a flow nothing slows it, though the host says that a quarter ran; the copy of
+ * another lease, which is cut as it begins at that instant, is no flow of it.  Step by step the
+ * host is asked. */
 static void what_flowed_of_a_phase_is_what_ran(void **state)
 {
     static const struct { bool flows, copies, by_step; double said, busy_s; } row[] = {
@@ -278,8 +280,11 @@ static void what_flowed_of_a_phase_is_what_ran(void **state)
                                                  .part = row[i].said } };
         struct host_leases leases = { .slot = &slot, .count = 1 };
         struct cs_host host = { .parts = { .loop = loop }, .leases = &leases };
-        struct held_lease lease = { .does = HELD_WORKS, .milli = 2000 };
-        struct held held = { .spec = &spec, .host = &host, .lease = &lease, .flowed_ns = -1 };
+        struct held_lease lease[] = {
+            { .live = true, .does = HELD_WORKS, .milli = 2000, .flowed = -1 },
+            { .live = true, .does = HELD_LOADS, .milli = 1000, .flowed = -1 }
+        };
+        struct held held = { .spec = &spec, .host = &host, .lease = lease, .room = 2 };
         struct fact end = { .time_ns = 10000000000 };
 
         struct flow_handle runs = flow_start(net, &flow);
@@ -288,7 +293,7 @@ static void what_flowed_of_a_phase_is_what_ran(void **state)
         if (row[i].flows)
             (void)flow_stop(net, runs);
         if (row[i].copies)
-            held_flowed(&held, 1e9);
+            held_flowed(&held, 1, 0);
         held_phase(&held, &end);
         if (fabs(held.busy_s - row[i].busy_s) > 1e-6 || held.phase_s != 20)
             fail_msg("row %zu: busy for %g s", i, held.busy_s);

@@ -127,8 +127,10 @@ static void rates_are_fair_as_solved_and_no_other_way(void **state)
     share_release(&share);
 }
 
-static void add_work(void *self, const struct flow_use *use, uint32_t count, double work)
+static void add_work(void *self, const struct flow_use *use, uint32_t count, double work,
+                     uint64_t arg)
 {
+    assert_int_equal(arg, 7);
     for (uint32_t k = 0; k < count; k++)
         ((double *)self)[use[k].link] += work * use[k].per_unit;
 }
@@ -142,7 +144,7 @@ static void work_that_is_told_is_what_links_carried(void **state)
     double told[2] = { 0 };
     struct flow_use use[] = { { flow_link_add(net, 6), 1 }, { flow_link_add(net, 100), 2 } };
     struct flow_spec spec = { .work = 10, .weight = 1, .rate_max = INFINITY, .use = use,
-                              .use_count = 2 };
+                              .use_count = 2, .arg = 7 };
 
     (void)state;
     flow_listen(net, add_work, told);
