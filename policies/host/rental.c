@@ -318,8 +318,8 @@ static bool has_power(const struct cs_host *host)
            (double)(host->nodes->power_mw + host->nodes->rent->drawn_mw) <= 1000 * cap_w;
 }
 
-/* Is an idle node of a group one of those that are ahead of the tasks?  None is that takes
- * power from them. */
+/* Is an idle node of a group kept for tasks to come?  It is not if tasks that wait lack the power
+ * that it draws. */
 static bool is_ahead(const struct cs_host *host, uint32_t g)
 {
     const struct rent_group *group = &host->nodes->rent->group[g];

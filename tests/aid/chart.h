@@ -40,10 +40,10 @@ void chart_free(struct chart *chart);
 
 /* Scales an axis of a panel by its ticks, which must all stand where such an axis has them. */
 void chart_ticks(struct chart *chart, unsigned panel, enum chart_axis axis, bool logarithmic);
-/* The same by names beside the axis, which stand at 1, 2 and so on.  There are two or more. */
+/* Scales an axis by the names beside it, two or more, which stand at 1, 2 and so on. */
 void chart_names(struct chart *chart, unsigned panel, enum chart_axis axis,
                  const char *const *names, size_t count);
-/* The same as in another panel, which stands beside it. */
+/* Gives a panel the scale of another one, which stands beside it. */
 void chart_like(struct chart *chart, unsigned panel, enum chart_axis axis, unsigned other);
 /* How many pixels a shape may be away from its place, along an axis; 1 at first. */
 void chart_slack(struct chart *chart, enum chart_axis axis, double pixels);

@@ -713,8 +713,8 @@ static void run_program(const struct program *program, const char *const *words)
     free(said);
 }
 
-/* Of the front, the cheapest is the slowest; a number of GPUs that is a power of two stands
- * beside the fastest of those that have it.  Rows without a cost cannot be drawn. */
+/* On the front the cheapest row is the slowest.  A number of GPUs that is a power of two stands
+ * beside the fastest row with this number.  Rows without a cost cannot be drawn. */
 static void marks_of_advice_are_its_rows(void **state)
 {
     struct program program;

@@ -96,8 +96,8 @@ static void a_node_ahead_goes_where_a_task_lacks_its_power(void **state)
     }
 }
 
-/* The same of two nodes that are kept from the beginning: under 2 x 2212 + 337 W the second is
- * not there, as no GPU could run; the job has what the first leaves. */
+/* Two nodes are to be kept from the beginning.  Under 2 x 2212 + 337 W the second one is not
+ * ordered, as no GPU could run beside it, and the job has the power that the first one leaves. */
 static void nodes_that_are_kept_leave_power_for_a_gpu(void **state)
 {
     static const struct { const char *cap; uint32_t gpus; double nodes; } row[] = {

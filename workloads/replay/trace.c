@@ -120,7 +120,8 @@ const struct conf_schema trace_schema =
 
 static const struct conf_field slice_fields[] = {
     CONF_KEY("from", CONF_TIME, trace_slice, from_ns, CONF_ABSENT,
-             "after the first row of the file that `where` takes, be it a job or not", .max = 9e9),
+             "after the first row of the file that `where` takes, whether it is a job or not",
+             .max = 9e9),
     CONF_KEY("for", CONF_TIME, trace_slice, for_ns, CONF_ABSENT,
              "length, from there", .max = 9e9),
     CONF_KEY("jobs", CONF_INT, trace_slice, jobs, CONF_ABSENT,
