@@ -6,6 +6,7 @@
  * generate and train get a pool for each, by the roles' names, so that policies
  * with a home for each role can be compared with those that lend.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "experiments/start/parts.h"
@@ -46,6 +47,30 @@ static void split_pool(struct start *start)
     start->pool_count = 2;
 }
 
+/* Returns the peak of a GPU in bf16, or in fp16 if it lacks that; generic: 0. */
+static double train_flops(const struct start_pool *pool)
+{
+    const double *peak = pool->gpu != NULL ? pool->gpu->flops_peak : NULL;
+
+    if (peak == NULL)
+        return 0;
+    return peak[PRECISION_BF16] > 0 ? peak[PRECISION_BF16] : peak[PRECISION_FP16];
+}
+
+/* Jobs train on the GPUs of most FLOPS, wherever they stand in the list, and generate on
+ * the first of the others: a token generated takes bytes more than FLOPS. */
+static void name_roles(struct start *start)
+{
+    uint32_t train = 1;
+
+    assert(start->pool_count > 1);
+    for (uint32_t i = 0; i < start->pool_count; i++)
+        if (train_flops(&start->pool[i]) > train_flops(&start->pool[train]))
+            train = i;
+    start->pool[train].name = "train";
+    start->pool[train == 0 ? 1 : 0].name = "rollout";
+}
+
 bool start_name_pools(struct start *start, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -60,10 +85,8 @@ bool start_name_pools(struct start *start, struct err *err)
         split_pool(start);
     for (uint32_t i = 0; i < start->pool_count; i++)
         start->pool[i].name = start->pool[i].type;
-    if (rollouts) {
-        start->pool[0].name = "rollout";
-        start->pool[1].name = "train";
-    }
+    if (rollouts)
+        name_roles(start);
     return true;
 }
 
@@ -95,6 +118,13 @@ static const char *format_nodes(const struct start *start, const struct start_po
         node.drive, node.nic, nics > 0 ? nics : 1, price);
 }
 
+/* Was a type of GPUs chosen for the jobs' training? */
+static bool is_roles_by_flops(const struct start *start)
+{
+    return start_has_rollouts(start) &&
+           train_flops(&start->pool[0]) != train_flops(&start->pool[1]);
+}
+
 const char *start_cluster_text(const struct start *start)
 {
     struct arena *arena = start->arena;
@@ -108,8 +138,10 @@ const char *start_cluster_text(const struct start *start)
     return text_format(
         arena, "# The cluster of %s.yaml, made by `clustersim new`.\n%s"
         "# `clustersim explain cluster.nodes` names the other keys.\n"
-        "nodes:\n%s%s", start->name,
+        "%snodes:\n%s%s", start->name,
         real ? "# Nodes are as they are rented or sold: `clustersim list instances`.\n"
-             : "# The GPUs only count: their jobs have known lengths.\n", text,
+             : "# The GPUs only count: their jobs have known lengths.\n",
+        is_roles_by_flops(start) ? "# Jobs train where a GPU has most FLOPS; change the names "
+                                   "to turn that.\n" : "", text,
         real ? "storage: {bandwidth: 20GB/s}     # shared by all nodes; an assumption\n" : "");
 }

@@ -13,6 +13,7 @@
  * lists them all.
  */
 #include <assert.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -282,8 +283,23 @@ static bool same_letters(const char *a, const char *b)
            strncasecmp(a, b, letters) == 0;
 }
 
-/* In this order: the family of the name, the nearest spelling, the command
- * that lists all. */
+/* "h100": the entry whose name, with a mark behind it, the word begins with, as h100-80
+ * does; the longest of several.  NULL: none. */
+static const char *find_stem(const char *const *names, const char *word)
+{
+    const char *stem = NULL;
+
+    for (size_t i = 0; names[i] != NULL; i++) {
+        size_t bytes = strlen(names[i]);
+        if (strncasecmp(word, names[i], bytes) == 0 && ispunct((unsigned char)word[bytes]) &&
+            (stem == NULL || bytes > strlen(stem)))
+            stem = names[i];
+    }
+    return stem;
+}
+
+/* In this order: the family of the name, the nearest spelling, the name that the word begins
+ * with, the command that lists all. */
 bool catalogue_hint(const struct catalogue *catalogue,
                     enum catalogue_section section, const char *name,
                     struct err *err)
@@ -297,10 +313,14 @@ bool catalogue_hint(const struct catalogue *catalogue,
     assert(catalogue && name && err);
     if (list_family(catalogue, section, name, family, sizeof family) > 0)
         return err_hint(err, "It may be %s.", family);
-    const char *near = conf_nearest(name, catalogue_names(catalogue, section));
+    const char *const *names = catalogue_names(catalogue, section);
+    const char *near = conf_nearest(name, names), *stem = find_stem(names, name);
     if (near != NULL &&
         (section != CATALOGUE_GPUS || same_letters(name, near)))
         return err_hint(err, "Did you mean '%s'?", near);
+    if (stem != NULL)
+        return err_hint(err, "'%s' is known; is it meant?  `clustersim list %s` prints all "
+                             "names.", stem, list[section]);
     return err_hint(err, "`clustersim list %s` prints the names that are "
                          "known.", list[section]);
 }

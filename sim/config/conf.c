@@ -197,8 +197,20 @@ static unsigned edit_distance(const char *a, size_t a_bytes, const char *b,
     return row[a_bytes % 3][b_bytes];
 }
 
+/* Returns the number of letters with which both words begin. */
+static size_t begin_alike(const char *a, const char *b)
+{
+    size_t i = 0;
+
+    assert(a != NULL && b != NULL);
+    while (a[i] != '\0' && lower_letter(a[i]) == lower_letter(b[i]))
+        i++;
+    return i;
+}
+
 /* The edit distance that counts as near grows with the word: with short words
- * everything is near. */
+ * everything is near.  Of equally near names, the one that shares most of the word's
+ * beginning wins, then the first. */
 const char *conf_nearest(const char *word, const char *const *names)
 {
     assert(word != NULL && names != NULL);
@@ -215,7 +227,9 @@ const char *conf_nearest(const char *word, const char *const *names)
         if (name_bytes > WORD_BYTES_MAX)
             continue;
         unsigned d = edit_distance(word, word_bytes, names[i], name_bytes);
-        if (d < smallest && d < name_bytes) {   /* the first of equals wins */
+        if (d < name_bytes &&
+            (d < smallest || (d == smallest && nearest != NULL &&
+                              begin_alike(word, names[i]) > begin_alike(word, nearest)))) {
             smallest = d;
             nearest = names[i];
         }

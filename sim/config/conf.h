@@ -173,7 +173,7 @@ const char *conf_flow(struct arena *arena, const struct conf_node *node);
  * one; every other scalar is a text. */
 void conf_print_json(const struct conf_node *node, FILE *file);
 /* The nearest of `names` (ends with NULL) by edit distance, or NULL if none is
- * near enough to be what was meant. */
+ * near enough to be what was meant.  Of equally near ones, the one that begins most alike. */
 const char *conf_nearest(const char *word, const char *const *names);
 /* The size of a unit in that of the stored value: 3600 for CONF_TIME (seconds) and
  * "h".  False: it is no unit of the type. */

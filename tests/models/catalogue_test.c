@@ -301,8 +301,9 @@ static void names_that_say_too_little_are_answered_with_candidates(
         { "a100-sxm4", "It may be a100-40 or a100-80." },
         { "V100", "It may be v100-32 or v100s." },
         { "h1000", "Did you mean 'h100'?" },
-        { "h100-pcie", "`clustersim list gpus` prints the names that are "
-                       "known." },
+        { "h100-pcie", "'h100' is known; is it meant?  `clustersim list gpus` prints all "
+                       "names." },
+        { "mi300x", "`clustersim list gpus` prints the names that are known." },
     };
     struct arena *arena = arena_new(1 << 20);
     struct err err = { 0 };

@@ -125,11 +125,26 @@ static void without_a_terminal_the_options_are_told(void **state)
     expect_lines(*state, "new -o x.yaml", 2, "no question can be asked");
 }
 
+/* An H100 has 989 TFLOPS in BF16, an H20 148, an L40S 362; a V100 112 in FP16 alone, a T4 65.
+ * Where both have the same, as H100 and H200, the second trains. */
+static void the_gpus_of_most_flops_train_in_any_order(void **state)
+{
+    expect_lines(*state,
+        "roles() { new --jobs dpo --gpus $1 -o y.yaml >/dev/null &&\n"
+        "sed -n 's/.*- name: //p; s/ *gpus: {type: \\([^,]*\\),.*/\\1/p' y-cluster.yaml |\n"
+        "paste -sd ' '; rm y*.yaml; }\n"
+        "roles h100:8,l40s:8; roles l40s:8,h100:8; roles h100:8,h200:8; roles v100-32:8,t4:8\n"
+        "roles h20:8,l40s:8,h100:8", 0,
+        "train h100 rollout l40s\nrollout l40s train h100\nrollout h100 train h200\n"
+        "train v100-32 rollout t4\nrollout h20 l40s l40s train h100\n");
+}
+
 static void wrong_answers_are_refused_with_the_nearest(void **state)
 {
     static const struct { const char *typed; int status; const char *says; } answers[] = {
         { "new --gpus a10-80:8", 2, "Did you mean 'a100-80'?" },
         { "new --gpus a100:8", 2, "It may be a100-40 or a100-80." },
+        { "new --gpus h100-94:8", 2, "'h100' is known; is it meant?" },
         { "new --gpus genric:8", 2, "Did you mean generic?" },
         { "new --gpus a100-80", 2, "Write for example a100-80:64." },
         { "new --gpus a100-80:0", 2, "from 1 to 100000, and is '0'" },
@@ -190,6 +205,7 @@ int main(int argc, char **argv)
         TEST(the_end_of_a_long_answer_is_not_taken_for_one),
         TEST(without_a_terminal_the_options_are_told),
         TEST(wrong_answers_are_refused_with_the_nearest),
+        TEST(the_gpus_of_most_flops_train_in_any_order),
         TEST(nothing_is_written_over),
         TEST(a_trace_is_taken_by_its_header),
     };

@@ -488,6 +488,8 @@ static void nearest_spelling_is_offered_only_when_near(void **state)
     assert_string_equal(conf_nearest("sedes", names), "seeds");
     assert_string_equal(conf_nearest("polcies", names), "policies");
     assert_string_equal(conf_nearest("untli", names), "until");
+    static const char *const gpus[] = { "l4", "l40s", "a40", NULL };
+    assert_string_equal(conf_nearest("l40", gpus), "l40s");     /* all are one letter away */
     assert_null(conf_nearest("cluster", names));
     assert_null(conf_nearest("b", names));
     assert_null(conf_nearest("", names));
