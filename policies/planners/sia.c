@@ -55,6 +55,12 @@ struct sia_job {
     bool placed;
 };
 
+/* What is known of a job from its submission on. */
+struct sia_past {
+    uint32_t restarts;
+    bool dealt;                 /* may the program deal to it? */
+};
+
 /* GPUs of a node, for one job. */
 struct sia_seat {
     uint32_t node, gpus;
@@ -64,7 +70,9 @@ struct sia {
     int64_t interval_ns, delay_ns, growth, depth, nodes_max;
     double p, idle;
     struct sia_job *job;
-    uint32_t *restarts, seen;   /* by job number */
+    struct sia_past *past;      /* by job number */
+    uint32_t seen;              /* room of `past` */
+    uint32_t others;            /* jobs here that the program may not deal to */
     uint32_t jobs, room, nodes, pools, columns, column_room;
     struct sia_config *config;  /* by column */
     double *gain, *x, *value, *limit, *bound;
@@ -86,9 +94,8 @@ struct sia {
 /* ---- the jobs and nodes of a deal ------------------------------------------- */
 
 /* May the program deal to this job?  It must be one that can be moved, and a pool
- * must have a configuration of its least size. */
-static bool sia_can_deal(const struct sia *sia, struct cs_host *host,
-                         struct job_id id)
+ * must have a configuration of its least size.  The answer stays with the job. */
+static bool sia_find_deal(const struct sia *sia, struct cs_host *host, struct job_id id)
 {
     uint32_t least;
 
@@ -102,6 +109,23 @@ static bool sia_can_deal(const struct sia *sia, struct cs_host *host,
             return true;
     }
     return false;
+}
+
+static void sia_job_submitted(void *self, struct cs_host *host, struct job_id id)
+{
+    struct sia *sia = self;
+
+    sia->past = cs_grow(host, sia->past, &sia->seen, id.i, sizeof *sia->past);
+    sia->past[id.i].dealt = sia_find_deal(sia, host, id);
+    sia->others += !sia->past[id.i].dealt;
+}
+
+static void sia_job_ended(void *self, struct cs_host *host, struct job_id id)
+{
+    struct sia *sia = self;
+
+    (void)host;
+    sia->others -= !sia->past[id.i].dealt;
 }
 
 /* Makes room for `jobs` jobs.  Nothing is kept from before. */
@@ -137,16 +161,15 @@ static void sia_add_job(struct sia *sia, struct cs_host *host, struct job_id id)
 {
     struct sia_job *job;
 
-    if (!sia_can_deal(sia, host, id))
+    if (!sia->past[id.i].dealt)
         return;
     sia_room(sia, host, sia->jobs + 1);
-    sia->restarts = cs_grow(host, sia->restarts, &sia->seen, id.i, sizeof *sia->restarts);
     job = &sia->job[sia->jobs++];
     memset(job, 0, sizeof *job);
     job->id = id;
     job->age_s = 1e-9 * (double)(cs_now_ns(host) -
                                  cs_request(host, id)->submit_ns);
-    job->restarts = sia->restarts[id.i];
+    job->restarts = sia->past[id.i].restarts;
     job->each[0] = cs_request(host, id)->form->role[0].cores;
     job->each[1] = (double)cs_request(host, id)->form->role[0].memory_bytes;
 }
@@ -578,19 +601,18 @@ static void sia_apply(struct sia *sia, struct cs_host *host)
         if (job->seats == 0)
             sia->spot[count++] = (struct cs_node_gpus) { job->id, 0, 0 };
         else if (moves && cs_attained_gpu_s(host, job->id) > 0)
-            sia->restarts[job->id.i]++;
+            sia->past[job->id.i].restarts++;
     }
     cs_set_node_gpus(host, sia->spot, count);
 }
 
 /* Starts what the program does not deal to, as it asks: services, jobs of several
- * roles, parts of a GPU, other gangs. */
+ * roles, parts of a GPU, other gangs.  Where no such job is here, nothing is looked at. */
 static void sia_start_others(const struct sia *sia, struct cs_host *host)
 {
-    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
+    for (uint32_t i = 0; sia->others > 0 && i < cs_pending_count(host); i++) {
         struct task_id task = cs_pending(host, i);
-        if (!sia_can_deal(sia, host, cs_task(host, task)->job) &&
-            cs_start(host, task) == CS_DONE)
+        if (!sia->past[cs_task(host, task)->job.i].dealt && cs_start(host, task) == CS_DONE)
             i--;
     }
 }
@@ -688,5 +710,6 @@ const struct cs_policy sia_policy = {
     .flags = CS_PREEMPTS | CS_RESIZES | CS_TUNES_BATCHES,
     .param_count = sizeof params / sizeof params[0], .param = params,
     .self_bytes = sizeof(struct sia), .init = sia_init, .decide = sia_decide,
+    .job_submitted = sia_job_submitted, .job_ended = sia_job_ended,
     .limits = "depth nodes_max",
 };
