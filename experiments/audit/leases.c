@@ -254,7 +254,8 @@ static void hear_take(void *self, const struct fact *fact)
 {
     struct audit_leases *leases = hears(self, fact);
     struct lease_id id = { fact->subject };
-    const struct placement *place = &cs_lease(leases->host, id)->placement;
+    const struct cs_lease *taken = cs_lease(leases->host, id);
+    const struct placement *place = &taken->placement;
 
     ARENA_REACH(leases->arena, leases->lease, leases->lease_room, id.i);
     struct audit_lease *lease = &leases->lease[id.i];
@@ -270,7 +271,7 @@ static void hear_take(void *self, const struct fact *fact)
         leases->held_milli += milli;
         hold_share(leases, group, share);
     }
-    check_limits(leases, cs_lease(leases->host, id));
+    check_limits(leases, taken);
 }
 
 /* Next part of a lease from share *i on. */

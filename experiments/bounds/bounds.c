@@ -54,7 +54,6 @@ static double serve(struct fluid *f, const struct bounds_job *job,
         double whole_s = machine_s(&job[j], gpus);
         bool ends = part_s >= f->left_s[j];
 
-        lazy_heap_pop(&f->waits);
         if (f->by_whole)
             f->sum_s += whole_s > 0
                       ? (from + part_s / 2) * (part_s / whole_s) : from;
@@ -62,8 +61,10 @@ static double serve(struct fluid *f, const struct bounds_job *job,
             f->sum_s += from + part_s;
         from += part_s;
         f->left_s[j] -= part_s;
-        if (!ends)
-            push(f, j, f->by_whole ? whole_s : f->left_s[j]);
+        if (ends)
+            lazy_heap_pop(&f->waits);
+        else if (!f->by_whole)
+            lazy_heap_lower(&f->waits, f->left_s[j]);
     }
     return from;
 }

@@ -126,19 +126,24 @@ static bool is_node_fact(const struct fact *fact)
            (fact->kind >= FACT_RENT_ORDER && fact->kind <= FACT_RENT_TAKEN);
 }
 
+/* A lease is taken: it has so many GPUs from now on. */
+static void take(struct idle *idle, struct lease_id id)
+{
+    const struct cs_lease *lease = cs_lease(idle->host, id);
+
+    *lease_of(idle, id.i) = (struct idle_lease) {
+        .milli = (int64_t)lease->gpus * lease->gpu_milli
+    };
+    now_does(idle, id.i, true, GPU_LOADS);
+}
+
 /* The GPUs of a lease do something else now. */
 static void lease_fact(struct idle *idle, const struct fact *fact)
 {
     struct lease_id id = { fact->subject };
 
     switch ((enum fact_kind)fact->kind) {
-    case FACT_LEASE_TAKE:
-        *lease_of(idle, id.i) = (struct idle_lease) {
-            .milli = (int64_t)cs_lease(idle->host, id)->gpus *
-                     cs_lease(idle->host, id)->gpu_milli
-        };
-        now_does(idle, id.i, true, GPU_LOADS);
-        break;
+    case FACT_LEASE_TAKE: take(idle, id); break;
     case FACT_LEASE_READY: now_does(idle, id.i, true, GPU_WAITS); break;
     case FACT_LEASE_LEAVE: now_does(idle, id.i, true, GPU_LOADS); break;
     case FACT_PHASE_START: now_does(idle, id.i, true, GPU_WORKS); break;

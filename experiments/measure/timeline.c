@@ -107,16 +107,23 @@ struct timeline *timeline_new(const struct metrics_parts *parts)
     return t;
 }
 
-/* Returns core-seconds that the cores of a pool have worked since time 0. */
+/* Returns core-seconds that the cores of a pool have worked since time 0.  Cores without a
+ * number have no link. */
 static double cores_area(struct timeline *t, uint32_t pool)
 {
     const struct cluster_spec *spec = t->parts.spec->cluster;
     double area = 0;
 
-    for (uint32_t n = 0; n < spec->node_count; n++) {
-        uint32_t link = fabric_link(t->parts.fabric, FABRIC_CPU, n);
-        if (link != UINT32_MAX && cluster_group_of(spec, n)->pool == pool)
-            area += flow_link_area(t->parts.net, link);
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+
+        if (group->pool != pool || group->cores == CLUSTER_CORES_UNLIMITED)
+            continue;
+        for (uint32_t n = 0; n < group->node_count; n++) {
+            uint32_t link = fabric_link(t->parts.fabric, FABRIC_CPU, group->first_node + n);
+            if (link != UINT32_MAX)
+                area += flow_link_area(t->parts.net, link);
+        }
     }
     return area;
 }

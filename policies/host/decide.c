@@ -185,17 +185,15 @@ static void tell_policy(struct cs_host *host, const struct host_news *news)
 }
 
 /* Returns the first task from the i-th on for which a start could succeed; ID_NONE: none.
- * Tasks of whole jobs that want more GPUs than are free are passed over at once. */
-static uint32_t next_to_try(struct cs_host *host, uint32_t *i)
+ * Tasks of whole jobs that want more GPUs than are free (`room`) are passed over at once. */
+static uint32_t next_to_try(struct cs_host *host, uint32_t *i, uint32_t room)
 {
     bool skips = !host_per_phase(host) && host->rules->blocking == HOST_SKIP;
-    struct cs_filter filter = { .gpus_max = cs_free_gpus(host, 0),
-                                .estimate_max_ns = INT64_MAX,
+    struct cs_filter filter = { .gpus_max = room, .estimate_max_ns = INT64_MAX,
                                 .startable = true };
 
     if (host->waiting->tops != NULL)
-        return host_tops_first(host, skips ? host_gpus_to_try(host, filter.gpus_max)
-                                           : UINT32_MAX, skips);
+        return host_tops_first(host, skips ? host_gpus_to_try(host, room) : UINT32_MAX, skips);
     if (skips)
         *i = cs_find_pending(host, *i, &filter);
     return rank_tree_at(host->waiting->order, *i);
@@ -216,12 +214,12 @@ static void pass_over(struct cs_host *host, uint32_t task, uint32_t *i)
  * goes on behind it, HOST_DROP drops the job, and any other rule ends the decision. */
 static void serve_in_order(struct cs_host *host)
 {
-    uint32_t i = 0, task;
+    uint32_t i = 0, task, room = cs_free_gpus(host, 0);
 
-    while ((task = next_to_try(host, &i)) != ID_NONE) {
+    for (; (task = next_to_try(host, &i, room)) != ID_NONE; room = cs_free_gpus(host, 0)) {
         struct job_id job = host->tasks->slot[task].pub.job;
         assert(host->tasks->slot[task].live);
-        if (host_try(host, task, cs_free_gpus(host, 0)) == CS_DONE)
+        if (host_try(host, task, room) == CS_DONE)
             continue;           /* it left the order: i is the next */
         if (host->rules->blocking == HOST_DROP) {
             host_job_end(host, job.i, JOB_DROPPED);

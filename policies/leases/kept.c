@@ -16,14 +16,29 @@
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 
+/* Returns room for what is kept of all roles of a job, empty: that of a job that is
+ * forgotten, if there is any. */
+static struct host_kept *make_room(struct cs_host *host)
+{
+    struct host_jobs *jobs = host->jobs;
+
+    assert(jobs->free_kept_count <= jobs->free_kept_capacity);
+    if (jobs->free_kept_count == 0)
+        return arena_alloc(host->parts.arena, FORM_ROLES_MAX, sizeof(struct host_kept));
+    struct host_kept *kept = jobs->free_kept[--jobs->free_kept_count];
+    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
+        kept[r].nodes = 0, kept[r].owed_bytes = 0;
+    assert(kept->room == 0 || kept->share != NULL);
+    return kept;
+}
+
 /* Returns what is kept of a role beyond home[]; the first time of a job it is made. */
 static struct host_kept *more_of(struct cs_host *host, struct host_job_slot *job,
                                  uint32_t role)
 {
     assert(role < FORM_ROLES_MAX);
     if (job->kept_more == NULL)
-        job->kept_more = arena_alloc(host->parts.arena, FORM_ROLES_MAX,
-                                     sizeof *job->kept_more);
+        job->kept_more = make_room(host);
     return &job->kept_more[role];
 }
 

@@ -85,7 +85,7 @@ static struct host_part_ends *reach_parts(struct cs_host *host, uint32_t lease)
     return parts;
 }
 
-static void group_ends_note(struct cs_host *host, uint32_t lease, bool comes);
+static inline void group_ends_note(struct cs_host *host, uint32_t lease, bool comes);
 static int64_t cores_here(const struct cs_host *host, uint64_t groups);
 
 /* Counts a lease anew, which has become the last of its GPU or is it no more. */
@@ -275,18 +275,26 @@ static void note(const struct cs_host *host, struct pool_ends *of,
         calendar_drop(of->ends, lease->expected_end_ns, i);
 }
 
-void host_pool_ends_note(struct cs_host *host, uint32_t i, bool comes)
+/* Kept out of line, as under most policies nobody asks. */
+__attribute__((noinline)) static void note_pools(struct cs_host *host, uint32_t i, bool comes)
 {
     const struct host_pool_ends *all = host->waiting->pool_ends;
     const struct host_lease_slot *lease = &host->leases->slot[i];
 
-    if (all == NULL || lease->pub.gpus == 0)
+    if (lease->pub.gpus == 0)
         return;
     assert(lease->pool_mask != 0);
     for (uint32_t p = 0; p < all->pools; p++)
         if (lease->pool_mask & 1u << p)
             note(host, &all->of[p], &lease->pub, i, comes);
     note(host, &all->of[all->pools], &lease->pub, i, comes);
+}
+
+void host_pool_ends_note(struct cs_host *host, uint32_t i, bool comes)
+{
+    assert(i < host->leases->count);
+    if (host->waiting->pool_ends != NULL)
+        note_pools(host, i, comes);
 }
 
 /* Returns what is known of all pools; makes it at the first question. */
@@ -345,19 +353,26 @@ static uint32_t core_milli(const struct cs_host *host, const struct cs_lease *le
     return (uint32_t)milli;
 }
 
-/* A lease comes to the ends of cores or goes from them, with its expected end of now. */
-static void note_cores(const struct cs_host *host, uint32_t i, bool comes)
+/* Kept out of line, as under most policies nobody asks. */
+__attribute__((noinline)) static void note_kept_cores(const struct cs_host *host, uint32_t i,
+                                                      bool comes)
 {
     const struct cs_lease *lease = &host->leases->slot[i].pub;
     struct calendar *ends = host->waiting->core_ends;
 
-    assert(i < host->leases->count);
-    if (ends == NULL)
-        return;
+    assert(ends != NULL);
     if (!comes)
         calendar_drop(ends, lease->expected_end_ns, i);
     else if (core_milli(host, lease) > 0)
         calendar_add(ends, lease->expected_end_ns, i, core_milli(host, lease));
+}
+
+/* A lease comes to the ends of cores or goes from them, with its expected end of now. */
+static inline void note_cores(const struct cs_host *host, uint32_t i, bool comes)
+{
+    assert(i < host->leases->count);
+    if (host->waiting->core_ends != NULL)
+        note_kept_cores(host, i, comes);
 }
 
 /* Returns the thousandths of cores of all nodes that are in service. */
@@ -476,7 +491,7 @@ static void note_groups(const struct cs_host *host, const struct group_ends *of,
 }
 
 /* A live lease comes to the ends by groups or goes from them, with its expected end of now. */
-static void group_ends_note(struct cs_host *host, uint32_t lease, bool comes)
+static inline void group_ends_note(struct cs_host *host, uint32_t lease, bool comes)
 {
     const struct host_group_ends *all = host->waiting->group_ends;
 

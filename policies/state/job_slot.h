@@ -100,6 +100,8 @@ struct host_jobs {
     struct host_job_slot **free;    /* slots that serve no job */
     uint32_t free_count, free_capacity;
     uint32_t *gone, gone_count, gone_capacity;  /* ended, and the policy knows */
+    struct host_kept **free_kept;   /* kept_more of jobs that are forgotten */
+    uint32_t free_kept_count, free_kept_capacity;
     uint32_t *free_seat, free_seat_count, seat_capacity;
     uint32_t seat_count;
 };

@@ -104,6 +104,10 @@ static void forget(struct cs_host *host, uint32_t job)
     jobs->free_seat[jobs->free_seat_count++] = slot->seat;
     ROOM(host, jobs->free, jobs->free_count, jobs->free_capacity);
     jobs->free[jobs->free_count++] = slot;
+    if (slot->kept_more != NULL) {
+        ROOM(host, jobs->free_kept, jobs->free_kept_count, jobs->free_kept_capacity);
+        jobs->free_kept[jobs->free_kept_count++] = slot->kept_more;
+    }
     page->slot[job % HOST_JOB_PAGE] = NULL;
     if (++page->gone < HOST_JOB_PAGE)
         return;
@@ -134,11 +138,7 @@ struct host_job_slot *host_job_make(struct cs_host *host)
     assert(host->jobs->page[at]->slot[number % HOST_JOB_PAGE] == NULL);
     host->jobs->page[at]->slot[number % HOST_JOB_PAGE] = job;
     host->jobs->count++;
-    struct host_kept *kept = job->kept_more;
     memset(job, 0, sizeof *job);
-    job->kept_more = kept;
-    for (uint32_t r = 0; kept != NULL && r < FORM_ROLES_MAX; r++)
-        kept[r].nodes = 0, kept[r].owed_bytes = 0;
     job->task = job->left = job->tenant = ID_NONE;
     job->even_from_ns = CLOCK_NEVER_NS;
     job->seat = host->jobs->free_seat_count > 0

@@ -105,6 +105,13 @@ const struct lazy_heap_item *lazy_heap_top(struct lazy_heap *heap, lazy_heap_hol
     return heap->count > 0 ? &heap->item[0] : NULL;
 }
 
+void lazy_heap_lower(struct lazy_heap *heap, double key)
+{
+    assert(heap->count > 0);
+    assert(key <= heap->item[0].key);
+    heap->item[0].key = key;
+}
+
 void lazy_heap_pop(struct lazy_heap *heap)
 {
     assert(heap->count > 0);

@@ -38,7 +38,8 @@ void lazy_heap_push(struct lazy_heap *heap, struct lazy_heap_item item, lazy_hea
  * none. */
 const struct lazy_heap_item *lazy_heap_top(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
                                            const void *self);
-
+/* Gives the first item, which must be there, a key that is not higher: it stays the first. */
+void lazy_heap_lower(struct lazy_heap *heap, double key);
 /* Removes the first item, which must be there; O(log n). */
 void lazy_heap_pop(struct lazy_heap *heap);
 

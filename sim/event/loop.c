@@ -24,7 +24,7 @@
 /* The clock of a trial.  The digest is a hash of all events so far, by which
  * two runs can be compared. */
 struct loop {
-    int64_t now_ns;
+    struct loop_clock clock;    /* the first: loop_now_ns() */
     struct loop_limits limits;
     uint64_t event_count;
     uint64_t digest;
@@ -66,7 +66,7 @@ struct loop_handle loop_at(struct loop *loop, int64_t time_ns,
                            enum loop_rank rank, loop_fn *fn, void *self,
                            uint64_t arg)
 {
-    assert(time_ns >= loop->now_ns);
+    assert(time_ns >= loop->clock.now_ns);
     assert((unsigned)rank < LOOP_RANK_COUNT);
     assert(fn != NULL);
     return queue_push(&loop->queue, (uint64_t)time_ns, (uint32_t)rank, fn,
@@ -91,7 +91,7 @@ static bool is_called_off(const struct loop *loop)
 
 void loop_until(struct loop *loop, int64_t until_ns)
 {
-    assert(until_ns >= loop->now_ns);
+    assert(until_ns >= loop->clock.now_ns);
     loop->limits.until_ns = until_ns;
 }
 
@@ -121,15 +121,15 @@ enum loop_end loop_run(struct loop *loop)
 {
     struct queue *queue = &loop->queue;
     uint64_t until_ns = (uint64_t)loop->limits.until_ns;
-    assert(loop->now_ns >= 0 && loop->limits.until_ns >= loop->now_ns);
+    assert(loop->clock.now_ns >= 0 && loop->limits.until_ns >= loop->clock.now_ns);
     while (!loop->stopped) {
         struct queue_entry entry;
         if (!queue_peek(queue, &entry))
             return LOOP_DRAINED;
-        if ((int64_t)entry.time_ns > loop->now_ns)
+        if ((int64_t)entry.time_ns > loop->clock.now_ns)
             tell_over(loop);
         if (entry.time_ns > until_ns) {
-            loop->now_ns = (int64_t)until_ns;
+            loop->clock.now_ns = (int64_t)until_ns;
             return LOOP_TIME_LIMIT;
         }
         if (loop->event_count >= loop->limits.event_count_max)
@@ -139,11 +139,11 @@ enum loop_end loop_run(struct loop *loop)
         struct queue_record record = queue->record[queue_slot(&entry)];
         queue_pop(queue, &entry);
         queue_fetch_ahead(queue);
-        assert((int64_t)entry.time_ns >= loop->now_ns && record.fn != NULL);
-        loop->now_ns = (int64_t)entry.time_ns;
+        assert((int64_t)entry.time_ns >= loop->clock.now_ns && record.fn != NULL);
+        loop->clock.now_ns = (int64_t)entry.time_ns;
         loop->event_count++;
         if (loop->pulse != NULL)
-            *loop->pulse = (struct loop_pulse){ loop->event_count, loop->now_ns };
+            *loop->pulse = (struct loop_pulse){ loop->event_count, loop->clock.now_ns };
         loop->digest = digest_event(loop->digest, entry.time_ns,
                                     queue_rank(&entry), record.arg);
         record.fn(loop, record.self, record.arg);
@@ -155,11 +155,6 @@ enum loop_end loop_run(struct loop *loop)
 void loop_stop(struct loop *loop)
 {
     loop->stopped = true;
-}
-
-int64_t loop_now_ns(const struct loop *loop)
-{
-    return loop->now_ns;
 }
 
 uint64_t loop_event_count(const struct loop *loop)

@@ -146,8 +146,8 @@ static double reach_of(double q)
 }
 
 /* The next in order of mean; a centroid goes before an equal sample. */
-static struct centroid next_in_order(const struct quantile *quantile,
-                                     uint32_t *i, uint32_t *j)
+static inline struct centroid next_in_order(const struct quantile *quantile,
+                                            uint32_t *i, uint32_t *j)
 {
     assert(*i < quantile->centroid_count || *j < quantile->sample_count);
     double sample;

@@ -198,7 +198,8 @@ void csv_cut(struct csv *csv, size_t columns)
 
 const struct csv_field *csv_field(const struct csv *csv, size_t column)
 {
-    assert(column < (may_cut(csv) ? csv->cut : csv->columns + csv->constants));
+    assert(column < csv->cut ||
+           (!may_cut(csv) && column < csv->columns + csv->constants));
     return &csv->field[column];
 }
 

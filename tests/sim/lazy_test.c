@@ -121,12 +121,34 @@ static void a_heap_of_items_that_all_hold_sorts(void **state)
     lazy_heap_release(&heap);
 }
 
+/* Keys 10 to 19; the first one falls to 3, and then to the same again. */
+static void a_first_item_whose_key_falls_stays_the_first(void **state)
+{
+    (void)state;
+    struct lazy_heap heap = {NULL, 0, 0};
+
+    for (uint32_t i = 0; i < 10; i++)
+        lazy_heap_push(&heap, (struct lazy_heap_item){.key = 19 - i, .id = i}, NULL, NULL);
+    lazy_heap_lower(&heap, 3);
+    lazy_heap_lower(&heap, 3);
+    for (uint32_t i = 0; i < 10; i++) {
+        const struct lazy_heap_item *top = lazy_heap_top(&heap, NULL, NULL);
+
+        assert_int_equal(top->id, 9 - i);
+        assert_true(top->key == (i == 0 ? 3 : 10 + i));
+        lazy_heap_pop(&heap);
+    }
+    assert_null(lazy_heap_top(&heap, NULL, NULL));
+    lazy_heap_release(&heap);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lazy_heap_gives_the_least_of_what_holds),
         cmocka_unit_test(popping_a_lazy_heap_sorts),
         cmocka_unit_test(a_heap_of_items_that_all_hold_sorts),
+        cmocka_unit_test(a_first_item_whose_key_falls_stays_the_first),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
