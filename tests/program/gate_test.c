@@ -337,6 +337,11 @@ static void jobs_of_two_policies_are_paired_over_days(void **state)
           "d/jobs.csv >f/jobs.csv && clustersim compare f --jobs --block 1s", 0,
           "\n    120 blocks; p = " },
         { "clustersim compare d d --jobs", 0, "equal 100.0%" },
+        /* jobs of the same names that take longer are others, and that is said first */
+        { "awk -F, -v OFS=, '$3 == 10 { $3 = 20 } { print }' jobs.csv >k.csv && "
+          "sed 's/jobs.csv/k.csv/' d.yaml >k.yaml && clustersim k.yaml -q -o k && "
+          "clustersim compare d k --jobs | head -1", 0, "the jobs differ at 1 point: `seed`" },
+        { "clustersim compare d d --jobs | head -1", 0, "jobs of the same name and seed" },
         { "clustersim compare d", 2, "one and --jobs" },
         { "clustersim compare d d --block 1d", 2, "--block needs --jobs" },
         { "clustersim compare d --jobs --block 7", 2, "unit" },
