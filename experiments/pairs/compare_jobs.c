@@ -34,6 +34,13 @@ static const char *format_time(struct arena *arena, double s)
     return text_format(arena, "%.4g %s", s / unit.seconds, unit.name);
 }
 
+/* An end of an interval.  It has none where many draws of the bootstrap are of blocks without a
+ * difference. */
+static const char *format_end(struct arena *arena, double value, int digits, const char *unit)
+{
+    return isfinite(value) ? text_format(arena, "%+.*g%s", digits, value, unit) : "no end";
+}
+
 /* How sure the difference is: an interval by the bootstrap over blocks, a
  * signed-rank test, and a warning where neighbouring blocks depend on each other. */
 static void print_sure(struct sides *s, const struct pairing *p)
@@ -56,10 +63,12 @@ static void print_sure(struct sides *s, const struct pairing *p)
                 BLOCKS_LEAST);
         return;
     }
-    fprintf(s->file, "; 95%% interval [%+.4g%%, %+.4g%%], [%+.6g s, %+.6g "
-            "s]\n    %zu blocks; p = %.2g (signed ranks of their mean "
-            "differences)\n", 100 * (r.low - 1), 100 * (r.high - 1),
-            apart.low, apart.high, b->count,
+    fprintf(s->file, "; 95%% interval [%s, %s], [%s, %s]\n    %zu blocks; p = %.2g (signed "
+            "ranks of their mean differences)\n",
+            format_end(s->arena, 100 * (fmax(0, r.low) - 1), 4, "%"),
+            format_end(s->arena, 100 * (r.high - 1), 4, "%"),
+            format_end(s->arena, apart.low, 6, " s"),
+            format_end(s->arena, apart.high, 6, " s"), b->count,
             block_signed_rank(s->arena, mean, b->count));
     near = block_neighbours(mean, b->count);
     if (near > 2 / sqrt((double)b->count))
