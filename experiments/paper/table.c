@@ -264,8 +264,11 @@ static const char *caption_of(const struct making *m)
     const struct grid *grid = m->source.grid;
     const char *base = m->source.baseline == UINT32_MAX ? ""
                      : grid->policy[m->source.baseline];
-    const char *text = text_format(m->arena, "%s: means over %u seed%s", m->source.experiment,
-                                   grid->seed_count, grid->seed_count == 1 ? "" : "s");
+    char seeds[SURVIVORS_BYTES];
+
+    survivors_run_text(grid, 0, grid->point_count, seeds);
+    const char *text = text_format(m->arena, "%s: means over %s seed%s", m->source.experiment,
+                                   seeds, grid->seed_count == 1 ? "" : "s");
 
     text = text_format(m->arena, "%s%s.%s", text, m->intervals
                        ? " \u00b1 the longer side of the 95% interval" : "",
