@@ -87,6 +87,9 @@ static void print_left_out(const struct sides *s, const struct pairing *p)
                 p->pairs + lost, lost, p->left_alone, p->right_alone, p->neither);
     if (p->early > 0)
         fprintf(s->file, "; %zu jobs of the warm-up are left out", p->early);
+    if (p->single > 0)
+        fprintf(s->file, "; %zu trial%s of seeds that one side lacks %s left out", p->single,
+                p->single == 1 ? "" : "s", p->single == 1 ? "is" : "are");
 }
 
 /* All that is said of one pair of policies at one point. */
@@ -117,6 +120,21 @@ static void print_pairing(struct sides *s, struct pairing *p,
         print_sure(s, p);
 }
 
+/* Counts the trials of a policy at a point whose seed another table lacks. */
+static size_t count_single(const struct jobs_table *table, const char *policy,
+                           const struct jobs_table *other, const char *of, const char *point)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < table->count; i++) {
+        const struct trial_jobs *t = &table->trial[i];
+
+        count += strcmp(t->policy, policy) == 0 && strcmp(t->point, point) == 0 &&
+                 jobs_trial(other, point, of, t->seed) == NULL;
+    }
+    return count;
+}
+
 /* Compares one policy of the left with one of the right, over all seeds that both
  * have. */
 static void compare_pair(struct sides *s, const char *point,
@@ -138,7 +156,9 @@ static void compare_pair(struct sides *s, const char *point,
             pairs_add_trial(&p, a, b);
     }
     s->lines++;
-    if (p.seeds > 0)
+    p.single = count_single(&s->left, left, &s->right, right, point) +
+               count_single(&s->right, right, &s->left, left, point);
+    if (p.seeds > 0 || p.single > 0)
         print_pairing(s, &p, point, title);
 }
 
