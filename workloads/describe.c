@@ -228,6 +228,11 @@ bool workload_has_steps(const struct workload_spec *spec)
     return false;
 }
 
+bool workload_has_applications(const struct workload_spec *spec)
+{
+    return spec->trace != NULL && trace_has_applications(spec->trace);
+}
+
 bool workload_generates(const struct workload_spec *spec)
 {
     for (size_t i = 0; i < workload_form_count(spec); i++) {

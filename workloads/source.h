@@ -103,6 +103,8 @@ bool workload_has_limits(const struct workload_spec *spec);
 bool workload_has_deadlines(const struct workload_spec *spec);
 bool workload_has_parts(const struct workload_spec *spec);
 bool workload_has_steps(const struct workload_spec *spec);
+/* True: jobs are applications of the catalogue, which take time to start. */
+bool workload_has_applications(const struct workload_spec *spec);
 /* True: some job generates responses in a phase of its own. */
 bool workload_generates(const struct workload_spec *spec);
 /* True: a role may run on GPUs or on cores. */

@@ -270,17 +270,36 @@ static void print_tiers(FILE *file, const struct advice *advice,
     sheet_close(sheet, file);
 }
 
-/* Prints the first `most` rows; pareto: only those of the front. */
-static void print_rows(FILE *file, const struct advice *advice,
-                       const struct advise_row *const *rows, size_t count,
-                       size_t most, bool pareto)
+/* Prints the first `most` rows; pareto: only those of the front.  Returns how many more there
+ * are. */
+static size_t print_rows(FILE *file, const struct advice *advice,
+                         const struct advise_row *const *rows, size_t count,
+                         size_t most, bool pareto)
 {
     struct sheet *sheet = rows_sheet(advice->world->arena, advice->job);
+    size_t left = 0;
 
-    for (size_t i = 0, n = 0; i < count && n < most; i++)
-        if (rows[i]->pareto || !pareto)
+    for (size_t i = 0, n = 0; i < count; i++)
+        if (pareto && !rows[i]->pareto)
+            continue;
+        else if (n < most)
             add_row(sheet, advice->world->arena, ++n, advice->job, rows[i]);
+        else
+            left++;
     sheet_close(sheet, file);
+    return left;
+}
+
+/* By time, so that what is cut off is cheaper, and that is said. */
+static void print_front(FILE *file, const struct advice *advice, size_t most)
+{
+    const struct advise_row **rows;
+    size_t count = advise_order(advice, true, &rows), left;
+
+    fputs("\nPareto front of time and cost\n", file);
+    left = print_rows(file, advice, rows, count, most, true);
+    if (left > 0)
+        fprintf(file, "and %zu more, cheaper and slower: see --top, --csv and --plot\n", left);
 }
 
 void advise_print(FILE *file, const struct advice *advice, bool by_time,
@@ -298,13 +317,11 @@ void advise_print(FILE *file, const struct advice *advice, bool by_time,
     }
     fprintf(file, "\nby %s (*: nothing timed is both cheaper and faster)\n",
             by_time ? "time" : "cost");
-    print_rows(file, advice, rows, count, top, false);
+    (void)print_rows(file, advice, rows, count, top, false);
     if (advice->world->cluster == NULL)
         print_tiers(file, advice, rows, count < top ? count : top);
     print_needs(file, rows, count < top ? count : top);
-    fputs("\nPareto front of time and cost\n", file);
-    count = advise_order(advice, true, &rows);
-    print_rows(file, advice, rows, count, 2 * top, true);
+    print_front(file, advice, 2 * top);
 }
 
 /* ---- memory ----------------------------------------------------------- */

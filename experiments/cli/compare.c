@@ -46,21 +46,28 @@ static unsigned count_other_jobs(const struct two *two)
     return count;
 }
 
+/* Says at how many points the jobs differ, if at any. */
+static void print_other_jobs(struct cli *cli, const struct two *two)
+{
+    unsigned others = count_other_jobs(two);
+
+    if (others > 0)
+        fprintf(cli->out, "the jobs differ at %u point%s: `seed`, the workload or how jobs "
+                "are drawn has changed\n", others, others == 1 ? "" : "s");
+}
+
 /* Says also where the jobs differ.  False: no trial is in both, so there is nothing to
  * compare. */
 static bool print_counts(struct cli *cli, const struct two *two)
 {
     struct compare_only only = compare_count(two->left, two->right);
-    unsigned others = count_other_jobs(two);
 
     fprintf(cli->out, "%u trials in both", only.both);
     if (only.left > 0 || only.right > 0)
         fprintf(cli->out, ", %u only in the left, %u only in the right",
                 only.left, only.right);
     fputc('\n', cli->out);
-    if (others > 0)
-        fprintf(cli->out, "the jobs differ at %u point%s: `seed`, the workload or how jobs "
-                "are drawn has changed\n", others, others == 1 ? "" : "s");
+    print_other_jobs(cli, two);
     return only.both > 0;
 }
 
@@ -86,6 +93,19 @@ static bool read_block(struct cli *cli, const struct args *args,
     return false;
 }
 
+/* Jobs of one name are others where the workload has changed, so that is said first. */
+static bool warn_of_other_jobs(struct cli *cli, const struct args *args, struct err *err)
+{
+    struct two two;
+
+    if (args->word_count < 2)
+        return true;
+    if (!read_two(cli, args, &two, err))
+        return false;
+    print_other_jobs(cli, &two);
+    return true;
+}
+
 /* `--jobs`: job by job, of two folders or of the policies of one. */
 static int compare_by_job(struct cli *cli, const struct args *args)
 {
@@ -95,6 +115,7 @@ static int compare_by_job(struct cli *cli, const struct args *args)
     struct err err = { 0 };
 
     if (!read_block(cli, args, &what.block_ns, &err) ||
+        !warn_of_other_jobs(cli, args, &err) ||
         !compare_jobs_print(cli->out, &what, &err))
         return command_fail(cli, &err);
     return 0;

@@ -34,6 +34,13 @@ static const char *format_time(struct arena *arena, double s)
     return text_format(arena, "%.4g %s", s / unit.seconds, unit.name);
 }
 
+/* An end of an interval.  It has none where many draws of the bootstrap are of blocks without a
+ * difference. */
+static const char *format_end(struct arena *arena, double value, int digits, const char *unit)
+{
+    return isfinite(value) ? text_format(arena, "%+.*g%s", digits, value, unit) : "no end";
+}
+
 /* How sure the difference is: an interval by the bootstrap over blocks, a
  * signed-rank test, and a warning where neighbouring blocks depend on each other. */
 static void print_sure(struct sides *s, const struct pairing *p)
@@ -56,10 +63,12 @@ static void print_sure(struct sides *s, const struct pairing *p)
                 BLOCKS_LEAST);
         return;
     }
-    fprintf(s->file, "; 95%% interval [%+.4g%%, %+.4g%%], [%+.6g s, %+.6g "
-            "s]\n    %zu blocks; p = %.2g (signed ranks of their mean "
-            "differences)\n", 100 * (r.low - 1), 100 * (r.high - 1),
-            apart.low, apart.high, b->count,
+    fprintf(s->file, "; 95%% interval [%s, %s], [%s, %s]\n    %zu blocks; p = %.2g (signed "
+            "ranks of their mean differences)\n",
+            format_end(s->arena, 100 * (fmax(0, r.low) - 1), 4, "%"),
+            format_end(s->arena, 100 * (r.high - 1), 4, "%"),
+            format_end(s->arena, apart.low, 6, " s"),
+            format_end(s->arena, apart.high, 6, " s"), b->count,
             block_signed_rank(s->arena, mean, b->count));
     near = block_neighbours(mean, b->count);
     if (near > 2 / sqrt((double)b->count))
@@ -78,6 +87,9 @@ static void print_left_out(const struct sides *s, const struct pairing *p)
                 p->pairs + lost, lost, p->left_alone, p->right_alone, p->neither);
     if (p->early > 0)
         fprintf(s->file, "; %zu jobs of the warm-up are left out", p->early);
+    if (p->single > 0)
+        fprintf(s->file, "; %zu trial%s of seeds that one side lacks %s left out", p->single,
+                p->single == 1 ? "" : "s", p->single == 1 ? "is" : "are");
 }
 
 /* All that is said of one pair of policies at one point. */
@@ -108,6 +120,21 @@ static void print_pairing(struct sides *s, struct pairing *p,
         print_sure(s, p);
 }
 
+/* Counts the trials of a policy at a point whose seed another table lacks. */
+static size_t count_single(const struct jobs_table *table, const char *policy,
+                           const struct jobs_table *other, const char *of, const char *point)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < table->count; i++) {
+        const struct trial_jobs *t = &table->trial[i];
+
+        count += strcmp(t->policy, policy) == 0 && strcmp(t->point, point) == 0 &&
+                 jobs_trial(other, point, of, t->seed) == NULL;
+    }
+    return count;
+}
+
 /* Compares one policy of the left with one of the right, over all seeds that both
  * have. */
 static void compare_pair(struct sides *s, const char *point,
@@ -129,7 +156,9 @@ static void compare_pair(struct sides *s, const char *point,
             pairs_add_trial(&p, a, b);
     }
     s->lines++;
-    if (p.seeds > 0)
+    p.single = count_single(&s->left, left, &s->right, right, point) +
+               count_single(&s->right, right, &s->left, left, point);
+    if (p.seeds > 0 || p.single > 0)
         print_pairing(s, &p, point, title);
 }
 

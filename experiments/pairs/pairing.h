@@ -38,6 +38,7 @@ struct pairing {
     struct blocks blocks;
     uint64_t first_jobs;        /* hash of the jobs of the first seed */
     size_t seeds, pairs, faster, slower, early;
+    size_t single;              /* trials of a seed that the other side lacks */
     size_t left_alone, right_alone, neither;    /* ended, or there, on one side or on none */
 };
 

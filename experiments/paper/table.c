@@ -193,7 +193,8 @@ static void format_pair(double mean, double half, char *out_mean, char *out_half
     snprintf(out_half, SUMMARY_NUMBER_BYTES, "%.*f", digits, half);
 }
 
-/* "109 ± 12†", and what is noted for the caption. */
+/* "109 ± 12†", and what is noted for the caption.  Plain text has no bold: its best mean has
+ * a star, as at the end of a run. */
 static void add_value(struct making *m, struct sheet *sheet, const struct column *column,
                       uint32_t point, uint32_t policy)
 {
@@ -205,6 +206,7 @@ static void add_value(struct making *m, struct sheet *sheet, const struct column
     char lost[SURVIVORS_BYTES], few[SURVIVORS_BYTES];
     bool interval = isfinite(mean.low) && mean.count > 0;
     bool doubt = interval && mean.high > mean.low && !at->trusted[policy];
+    bool starred = at->best[policy] && m->wish->form == TABLE_TEXT;
 
     if (mean.count == 0) {
         sheet_cell(sheet, "-");
@@ -214,7 +216,7 @@ static void add_value(struct making *m, struct sheet *sheet, const struct column
     survivors_seeds_text(survivors_seeds(grid, point, policy, column->metric), few);
     format_pair(mean.mean / column->unit.size,
                 interval ? summary_half(mean) / column->unit.size : NAN, value, half);
-    sheet_cell(sheet, "%s%s%s%s%s%s%s", value, interval ? " \u00b1 " : "",
+    sheet_cell(sheet, "%s%s%s%s%s%s%s%s", starred ? "*" : "", value, interval ? " \u00b1 " : "",
                interval ? half : "", doubt ? "?" : "",
                p < 0.01 ? "\u2021" : p < 0.05 ? "\u2020" : "", lost, few);
     if (at->best[policy])
@@ -262,13 +264,17 @@ static const char *caption_of(const struct making *m)
     const struct grid *grid = m->source.grid;
     const char *base = m->source.baseline == UINT32_MAX ? ""
                      : grid->policy[m->source.baseline];
-    const char *text = text_format(m->arena, "%s: means over %u seed%s", m->source.experiment,
-                                   grid->seed_count, grid->seed_count == 1 ? "" : "s");
+    char seeds[SURVIVORS_BYTES];
+
+    survivors_run_text(grid, 0, grid->point_count, seeds);
+    const char *text = text_format(m->arena, "%s: means over %s seed%s", m->source.experiment,
+                                   seeds, grid->seed_count == 1 ? "" : "s");
 
     text = text_format(m->arena, "%s%s.%s", text, m->intervals
                        ? " \u00b1 the longer side of the 95% interval" : "",
-                       m->bold ? " Bold: the best mean of a column, among those that did "
-                                 "the most jobs." : "");
+                       m->bold ? text_format(m->arena, " %s: the best mean of a column, among "
+                                             "those that did the most jobs.",
+                                             m->wish->form == TABLE_TEXT ? "*" : "Bold") : "");
     if (m->marks)
         text = text_format(m->arena, "%s \u2020: it differs from the baseline %s, p < 0.05%s; "
                            "paired by seed, and corrected by Holm for all comparisons of "

@@ -23,6 +23,7 @@
 #include "experiments/report/services_table.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/notes.h"
+#include "experiments/results/survivors.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
@@ -185,18 +186,25 @@ static const struct {
     { "style", put_style }, { "script", put_script },
 };
 
+/* "4", or "1 of 4" where trials failed; "" of one seed. */
+static const char *seeds_word(const struct report *r)
+{
+    const struct grid *grid = r->source.grid;
+    char seeds[SURVIVORS_BYTES];
+
+    survivors_run_text(grid, 0, grid->point_count, seeds);
+    return grid->seed_count == 1 ? "" : arena_text(r->arena, seeds);
+}
+
 /* Returns the text of a name that is only a word; "" if there is none. */
 static const char *find_word(const struct report *r, const char *name)
 {
-    const struct grid *grid = r->source.grid;
-
     if (strcmp(name, "experiment") == 0)
         return r->source.experiment;
     if (strcmp(name, "description") == 0)
         return report_word(r->made_from, name);
     if (strcmp(name, "seeds") == 0)
-        return grid->seed_count == 1
-                   ? "" : text_format(r->arena, "%u", grid->seed_count);
+        return seeds_word(r);
     if (strcmp(name, "options") == 0)
         return r->decision == NULL ? "" : "options";
     return report_word(r->audit, name);

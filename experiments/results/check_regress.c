@@ -31,15 +31,21 @@ struct regression {
     const struct check_left *left;
 };
 
+/* What nine digits may be off, as a part of the value (1.00000000 by half of its last one). */
+#define DIGITS_OFF 5e-9
+
 /* Did a metric get worse by more than the tolerance, a part of its size before?  A
- * value that is gone is worse; one that had no value before is not compared. */
+ * value that is gone is worse; one that had no value before is not compared.  What just
+ * keeps a tolerance may look worse by the digits of the tables. */
 static bool worse(double before, double now, int better, double tolerance)
 {
+    double off = tolerance > 0 ? DIGITS_OFF * (fabs(before) + fabs(now)) : 0;
+
     if (better == 0 || isnan(before))
         return false;
     if (isnan(now))
         return true;
-    return (before - now) * better > tolerance * fabs(before);
+    return (before - now) * better > tolerance * fabs(before) + off;
 }
 
 /* Where nothing is drawn on either side, there is one to compare. */

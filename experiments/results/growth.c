@@ -110,5 +110,5 @@ const char *growth_warmup_text(struct arena *arena, const struct grid *grid,
         grid->policy[policy], points_text(arena, grid, in), 100 * filling,
         none ? "MSER-5 finds no steady state in the run" : text_format(
             arena, "MSER-5 finds a steady state from %.3g h on, take that as "
-            "`warmup` or more", most / 3600));
+            "`warmup`, or more if it is that already", most / 3600));
 }

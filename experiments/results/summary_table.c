@@ -283,18 +283,19 @@ static bool print_point(FILE *file, const struct grid *grid, uint32_t point,
     return starred;
 }
 
-/* "3 seeds", unless they could not differ. */
+/* "3 seeds", of which trials are there, unless they could not differ. */
 static void print_seeds(FILE *file, const struct grid *grid, uint32_t point)
 {
     bool fixed = grid->seed_count > 1;
+    char seeds[SURVIVORS_BYTES];
 
     for (uint32_t p = 0; p < grid->policy_count; p++)
         fixed = fixed && grid_fixed(grid, point, p);
     if (fixed)
         fputs("deterministic\n", file);       /* a note says what follows */
-    else
-        fprintf(file, "%u seed%s\n", grid->seed_count,
-                grid->seed_count == 1 ? "" : "s");
+    survivors_run_text(grid, point, point + 1, seeds);
+    if (!fixed)
+        fprintf(file, "%s seed%s\n", seeds, grid->seed_count == 1 ? "" : "s");
 }
 
 /* Does any mean have an interval? */

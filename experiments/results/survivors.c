@@ -89,6 +89,39 @@ void survivors_seeds_text(struct survivors s, char *out)
         snprintf(out, SURVIVORS_BYTES, " (%.0f of %.0f seeds)", s.done, s.all);
 }
 
+/* Of how many seeds has the point a trial? */
+static uint32_t seeds_run(const struct grid *grid, uint32_t point)
+{
+    uint32_t count = 0;
+
+    for (uint32_t s = 0; s < grid->seed_count; s++) {
+        bool any = false;
+
+        for (uint32_t p = 0; p < grid->policy_count; p++)
+            any = any || grid_present(grid, point, p, s) || grid_fixed(grid, point, p);
+        count += any;
+    }
+    return count;
+}
+
+void survivors_run_text(const struct grid *grid, uint32_t first, uint32_t end, char *out)
+{
+    uint32_t least = grid->seed_count, most = 0;
+
+    for (uint32_t t = first; t < end; t++) {
+        uint32_t count = seeds_run(grid, t);
+
+        least = count < least ? count : least;
+        most = count > most ? count : most;
+    }
+    if (least >= grid->seed_count)
+        snprintf(out, SURVIVORS_BYTES, "%u", grid->seed_count);
+    else if (least == most)
+        snprintf(out, SURVIVORS_BYTES, "%u of %u", least, grid->seed_count);
+    else
+        snprintf(out, SURVIVORS_BYTES, "%u to %u of %u", least, most, grid->seed_count);
+}
+
 void survivors_text(struct survivors s, char *out)
 {
     out[0] = '\0';

@@ -47,6 +47,9 @@ bool survivors_whole(const struct grid *grid, uint32_t point, uint32_t policy,
 void survivors_text(struct survivors s, char *out);
 /* Writes " (4 of 6 seeds)" likewise. */
 void survivors_seeds_text(struct survivors s, char *out);
+/* Writes of how many seeds the points from `first` to before `end` have a trial under any
+ * policy, into SURVIVORS_BYTES bytes: "4", or where trials failed "1 of 4", or "1 to 3 of 4". */
+void survivors_run_text(const struct grid *grid, uint32_t first, uint32_t end, char *out);
 /* Has any policy of that point lost one? */
 bool survivors_any(const struct grid *grid, uint32_t point,
                    enum metric metric);

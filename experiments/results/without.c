@@ -37,7 +37,8 @@ uint32_t without_of(const struct experiment *experiment, uint32_t point, uint32_
     uint32_t flags = host_policy_flags(host);
     bool services = workload_service_count(at->workload) > 0;
     bool judged = services || workload_has_deadlines(at->workload);
-    bool phases = services || workload_has_steps(at->workload);
+    bool phases = services || workload_has_steps(at->workload) ||
+                  workload_has_applications(at->workload);
 
     return (cluster_fails(at->cluster) ? 0 : FAILURES) | (at->cluster->rents ? 0 : RENT) |
            (judged ? 0 : DEADLINES) | (phases ? 0 : PHASES) |
@@ -83,6 +84,8 @@ static uint32_t causes_of(enum metric metric)
     case METRIC_GPU_DOWN: return FAILURES;
     case METRIC_INTERRUPTIONS:
     case METRIC_GPU_LOST: return FAILURES | RENT;
+    case METRIC_GPU_SWITCH:         /* a job of known length takes no time to start */
+        return FAILURES | RENT | PHASES | PREEMPTION | RESIZING;
     case METRIC_GPU_RENT: return RENT;
     case METRIC_SLO:
     case METRIC_SLO_COUNT: return DEADLINES;

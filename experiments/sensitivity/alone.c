@@ -93,6 +93,21 @@ static bool vary_range(struct findings *f, struct finding *finding, struct err *
     return true;
 }
 
+/* Is it known what the claim says there?  Not if trials failed, or too few were run. */
+static bool is_verdict(const struct judge_answer *answer)
+{
+    enum check_verdict verdict = answer->item.verdict;
+
+    return answer->why == NULL && (verdict == CHECK_HOLDS || verdict == CHECK_FAILS ||
+                                   verdict == CHECK_UNDECIDED);
+}
+
+/* Why it is not known. */
+static const char *why_unjudged(const struct judge_answer *answer)
+{
+    return answer->why != NULL ? answer->why : answer->item.reason;
+}
+
 /* Sets the words at which the verdict differs.  If a word cannot be judged,
  * nothing is said of the input at all. */
 static void set_words(struct findings *f, struct finding *finding,
@@ -102,10 +117,10 @@ static void set_words(struct findings *f, struct finding *finding,
     const char *list = NULL;
 
     for (uint32_t i = 0; i < input->word_count; i++) {
-        if (answer[i].why != NULL) {
+        if (!is_verdict(&answer[i])) {
             finding->turns = TURN_UNKNOWN;
             finding->why = text_format(f->arena, "at %s: %s", input->word[i],
-                                       answer[i].why);
+                                       why_unjudged(&answer[i]));
             finding->clause = finding->turns_at = NULL;
             return;
         }
@@ -145,8 +160,23 @@ static bool vary_words(struct findings *f, struct finding *finding, struct err *
     return true;
 }
 
+/* Whether a verdict turns is not known where the one at base is not. */
+static void set_unknown(struct findings *f)
+{
+    for (uint32_t i = 0; i < f->keys->input_count; i++) {
+        struct finding *finding = &f->finding[i];
+
+        finding->turns = TURN_UNKNOWN;
+        finding->why = text_format(f->arena, "at base: %s", why_unjudged(&f->base));
+    }
+}
+
 bool find_alone(struct findings *f, struct err *err)
 {
+    if (f->row->expect->claim != NULL && !is_verdict(&f->base)) {
+        set_unknown(f);
+        return true;
+    }
     for (uint32_t i = 0; i < f->keys->input_count; i++) {
         struct finding *finding = &f->finding[i];
 

@@ -234,6 +234,7 @@ static bool judge_base(struct findings *f, struct err *err)
 static bool rank_row(struct ranking *r, const struct judge_row *row, struct err *err)
 {
     struct findings f = findings_new(r, row);
+    uint32_t seeds = probe_experiment(r->probe)->seeds;
     const char *sentence;
 
     if (!judge_base(&f, err) || !find_effects(&f, err) || !find_indices(&f, err) ||
@@ -249,8 +250,8 @@ static bool rank_row(struct ranking *r, const struct judge_row *row, struct err 
     if (r->options->out == NULL)
         return true;
     print_table(&f, r->options->out);
-    fprintf(r->options->out, "%s%s(%u seeds, %llu trials)\n", sentence,
-            *sentence == '\0' ? "" : " ", probe_experiment(r->probe)->seeds,
+    fprintf(r->options->out, "%s%s(%u seed%s, %llu trials)\n", sentence,
+            *sentence == '\0' ? "" : " ", seeds, seeds == 1 ? "" : "s",
             (unsigned long long)f.trials);
     return true;
 }
@@ -295,8 +296,8 @@ static bool check_ends(struct ranking *r, struct err *err)
         trials += values * probe_experiment(r->probe)->seeds *
                   claim_sides(keys->row[i].expect);
     if (r->options->log != NULL)
-        fprintf(r->options->log, "%llu inputs: at most %llu trials\n",
-                (unsigned long long)k, (unsigned long long)trials);
+        fprintf(r->options->log, "%llu input%s: at most %llu trials\n",
+                (unsigned long long)k, k == 1 ? "" : "s", (unsigned long long)trials);
     return true;
 }
 

@@ -52,6 +52,8 @@ struct tuning {
     const char *const *point;   /* labels */
     uint32_t point_count;
     uint32_t round, twins;
+    uint32_t unread;            /* trials of the first round that are of no valid experiment */
+    const char *refusal;        /* the first candidate without one, and why; NULL: none */
 };
 
 /* ---- values ------------------------------------------------------------- */
@@ -256,6 +258,16 @@ static void find_twins(struct tuning *t, const uint32_t *candidate, uint32_t cou
             }
 }
 
+/* Notes of a candidate that some point has no valid experiment of it, and at how many. */
+static void note_refusal(struct tuning *t, uint32_t candidate, const struct values *values)
+{
+    if (t->refusal == NULL)
+        t->refusal = text_format(t->arena, "%s: %s", say_choice(t, candidate),
+                                 values->why->text);
+    for (uint32_t p = 0; p < t->point_count; p++)
+        t->unread += values->answer[p].unread != NULL ? values->seeds : 0;
+}
+
 /* The callback of the race.  Candidate 0 is always among the candidates, and its
  * means are the scale. */
 static bool score_candidates(void *self, const uint32_t *candidate, uint32_t count,
@@ -285,6 +297,8 @@ static bool score_candidates(void *self, const uint32_t *candidate, uint32_t cou
         score[i] = whole ? -better * sum / seeds : INFINITY;
         if (!whole && !twin)
             t->candidate[candidate[i]].state = values[i].refused ? REFUSED : FAILED;
+        if (values[i].refused)
+            note_refusal(t, candidate[i], &values[i]);
     }
     log_round(t, candidate, count, seeds, score);
     return true;
@@ -447,7 +461,8 @@ static bool tune_policy(struct tuning *t, struct tune_found *found, struct err *
         return false;
     if (t->twins > 0)
         spent -= t->twins * (race.seeds < RACE_FIRST_SEEDS ? race.seeds : RACE_FIRST_SEEDS);
-    found->trials = spent * t->point_count;
+    found->trials = spent * t->point_count - t->unread;
+    found->refusal = t->refusal;
     count_states(t, found);
     return finish_policy(t, best, found, err);
 }

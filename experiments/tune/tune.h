@@ -40,6 +40,7 @@ struct tune_found {
     uint32_t candidates, refused, failed;   /* refused: no valid experiment; failed:
                                    a trial failed, or fewer jobs were done or requests
                                    answered */
+    const char *refusal;        /* the first that was refused, and why; NULL: none */
     uint32_t trials;            /* of the training seeds */
     struct stats_delta judged;  /* the winner against the entry as it was; count 0:
                                    that is the winner, or `out`; 1: all seeds are alike */

@@ -56,7 +56,7 @@ void tune_print(const struct experiment *experiment, const struct tune_found *fo
             print_difference(&f->judged, metric, to);
         fprintf(to, " (%u trials, %u candidates", f->trials, f->candidates);
         if (f->refused > 0)
-            fprintf(to, ", %u no valid experiment", f->refused);
+            fprintf(to, ", %u no valid experiment, the first %s", f->refused, f->refusal);
         if (f->failed > 0)
             fprintf(to, ", %u out for failed trials, fewer jobs done or fewer requests "
                     "answered", f->failed);

@@ -331,12 +331,12 @@ void sheet_html(const struct sheet *sheet, size_t heads, struct out *out)
                                 : "</tbody></table>\n");
 }
 
-/* A bar within a cell would end it, so it is escaped. */
+/* A bar within a cell would end it, and "<b>" would be taken for a tag, so both are escaped. */
 static void write_markdown_text(struct out *out, const char *text)
 {
     assert(text != NULL);
     for (; *text != '\0'; text++) {
-        if (*text == '|')
+        if (*text == '|' || *text == '<')
             out_text(out, "\\");
         out_bytes(out, text, 1);
     }

@@ -313,6 +313,36 @@ static void csv_and_chart_are_written_beside_the_tables(void **state)
     free(said("chart.dat"));
 }
 
+/* The front shows two rows for each row of --top, and tells how many the CSV has besides. */
+static void a_front_that_is_cut_says_so(void **state)
+{
+    char csv[128], left[64], *text;
+    const char *words[] = { "experiments/advise/d8_13b.yaml", "--job", "lora-13b", "--gpus",
+                            "64", "--csv", csv, "--top", "1", NULL };
+    unsigned front = 0, rank;
+
+    (void)state;
+    snprintf(csv, sizeof csv, "%s/front.csv", program.folder);
+    assert_int_equal(advise("front.log", words), 0);
+    text = said("front.csv");
+    for (const char *row = strchr(text, '\n'); row != NULL && row[1] != '\0';
+         row = strchr(row + 1, '\n')) {
+        int pareto;
+
+        assert_int_equal(sscanf(row, "\nlora-13b,%u,%d,", &rank, &pareto), 2);
+        front += pareto == 1;
+    }
+    free(text);
+    assert_true(front > 2);
+    snprintf(left, sizeof left, "\nand %u more, cheaper and slower: see --top", front - 2);
+    assert_says("front.log", left);
+    words[8] = "100";
+    assert_int_equal(advise("front.log", words), 0);
+    text = said("front.log");
+    assert_null(strstr(text, "cheaper and slower"));
+    free(text);
+}
+
 /* Of a lognormal of mean 300 and cv 1, cut at 300, with s^2 = ln 2: E[min(x, 300)] =
  * 300 P(z < -s / 2) + 300 P(z < -s / 2) = 600 x 0.338604 = 203.162. */
 static void tokens_are_those_of_responses_that_are_cut(void **state)
@@ -488,6 +518,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(layouts_name_what_the_job_does),
         cmocka_unit_test(memory_names_every_part_and_the_largest_micro_batch),
         cmocka_unit_test(csv_and_chart_are_written_beside_the_tables),
+        cmocka_unit_test(a_front_that_is_cut_says_so),
         cmocka_unit_test(tokens_are_those_of_responses_that_are_cut),
         cmocka_unit_test(wrong_inputs_are_refused_with_their_status),
         cmocka_unit_test(search_finds_the_fastest_of_all_layouts),

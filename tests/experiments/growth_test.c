@@ -152,7 +152,7 @@ static void a_missing_warmup_is_said(void **state)
     char *said = say(program, FILE_OF("[3.8/h]", "until: 30h\n"), "12");
 
     if (strstr(said, "under fcfs the system was still filling") == NULL ||
-        strstr(said, "MSER-5 finds ") == NULL)
+        strstr(said, " h on, take that as `warmup`, or more if it is that already") == NULL)
         fail_msg("%s", said);
     free(said);
     said = say(program, FILE_OF("[2/h]", "until: 100h\nwarmup: 10h\n"), "12");

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "experiments/cli/cli.h"
 #include "experiments/spec/inputs.h"
 #include "tests/aid/scratch.h"
 #include "tests/aid/search_aid.h"
@@ -231,6 +232,58 @@ static void failed_trials_leave_an_input_unknown(void **state)
     assert_non_null(strstr(w->said, "of 1 input it is not known"));
 }
 
+/* What the table says of all of its rows. */
+static void assert_unknown(struct search_world *w, const char *reason)
+{
+    search_cells turns, why;
+
+    search_column(w, "out/sensitivity.csv", "turns", turns);
+    search_column(w, "out/sensitivity.csv", "why", why);
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(turns[i], "not known");
+        assert_non_null(strstr(why[i], reason));
+    }
+}
+
+/* The 100 jobs of the base are too many for the event limit, and those of both inputs are not.
+ * The claim has no verdict at base, so nothing can be said to turn it. */
+static void without_a_verdict_at_base_nothing_turns(void **state)
+{
+    struct search_world *w = *state;
+
+    search_write(w, CLAIM
+                 "event_count_max: 250\n"
+                 "sensitivity:\n"
+                 "  claim: C1\n"
+                 "  inputs:\n"
+                 "    workload.jobs: [20, 30]\n"
+                 "    workload.mix.0.gpus: [4, 8]\n"
+                 QUICK);
+    assert_int_equal(search_command(w, "sensitivity", "out", NULL, "2"), 5);
+    assert_unknown(w, "at base: seed 0 of sjf failed: event limit");
+    assert_non_null(strstr(w->said, "C1 failed trial; of 2 inputs it is not known"));
+}
+
+/* Of the seeds one is run, so that nothing is judged anywhere. */
+static void what_is_not_judged_does_not_turn(void **state)
+{
+    struct search_world *w = *state;
+    char file[256], dir[256];
+    char *argv[] = { "clustersim", "sensitivity", file, "-o", dir, "-q", "--seeds", "1", NULL };
+
+    search_write(w, CLAIM
+                 "sensitivity:\n"
+                 "  claim: C1\n"
+                 "  inputs:\n"
+                 "    workload.arrival.rate: {from: 10/h, to: 30/h}\n"
+                 "    workload.mix.0.gpus: [4, 8]\n"
+                 QUICK);
+    snprintf(file, sizeof file, "%s", scratch_path(&w->scratch, "e.yaml"));
+    snprintf(dir, sizeof dir, "%s", scratch_path(&w->scratch, "out"));
+    assert_int_equal(cli_main(8, argv, stdout, stderr), 5);
+    assert_unknown(w, "at base: 1 sample, and 2 are needed");
+}
+
 static void base_is_that_of_the_point(void **state)
 {
     struct search_world *w = *state;
@@ -318,6 +371,8 @@ int main(void)
         T(verdict_at_the_turn_is_not_that_of_the_base),
         T(an_undecided_verdict_turns_on_both_sides),
         T(failed_trials_leave_an_input_unknown),
+        T(without_a_verdict_at_base_nothing_turns),
+        T(what_is_not_judged_does_not_turn),
         T(base_is_that_of_the_point),
         T(report_shows_what_would_turn_the_verdicts),
         T(answers_do_not_depend_on_threads),

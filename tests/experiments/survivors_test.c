@@ -308,6 +308,26 @@ static void a_mean_over_fewer_seeds_is_marked_and_not_starred(void **state)
     arena_free(arena);
 }
 
+/* Of two seeds one has no trial at all, so that the means are over the other one. */
+static void seeds_of_which_all_trials_failed_are_not_counted(void **state)
+{
+    struct arena *arena = arena_new(1 << 16);
+    struct grid *grid = make_grid(arena, whole, 2);
+    char seeds[SURVIVORS_BYTES], *text;
+
+    (void)state;
+    survivors_run_text(grid, 0, 1, seeds);
+    assert_string_equal(seeds, "2");
+    grid->present[0 * SEEDS + 1] = false;
+    survivors_run_text(grid, 0, 1, seeds);
+    assert_string_equal(seeds, "2");            /* the other policy has it */
+    grid->present[1 * SEEDS + 1] = false;
+    text = closing(grid);
+    assert_int_equal(strncmp(text, "t, 1 of 2 seeds\n", 16), 0);
+    free(text);
+    arena_free(arena);
+}
+
 /* The row of a metric of "short" in compare.csv. */
 static char *compared(const struct row *row, const char *metric)
 {
@@ -484,6 +504,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(requests_that_are_late_at_the_end_are_lost),
         cmocka_unit_test(the_closing_table_marks_and_does_not_star),
         cmocka_unit_test(a_mean_over_fewer_seeds_is_marked_and_not_starred),
+        cmocka_unit_test(seeds_of_which_all_trials_failed_are_not_counted),
         cmocka_unit_test(an_empty_column_is_recommended_to_nobody),
         cmocka_unit_test(a_mean_over_the_rest_has_no_difference),
         cmocka_unit_test(a_verdict_says_what_it_is_over),

@@ -408,6 +408,26 @@ static void a_point_that_is_named_is_tuned_for_alone(void **state)
     end_search(&search);
 }
 
+/* `fcfs` has no key `reserve`.  The entry and the other layout have two seeds each, and what is
+ * no valid experiment has no trial: its reason is told. */
+static void who_is_refused_has_no_trials_and_a_reason(void **state)
+{
+    struct scratch *scratch = *state;
+    struct search search;
+
+    write_experiment(scratch, "e.yaml",
+        "policies: [{policy: fcfs, blocking: skip}]\n"
+        "tune: {metric: jct_mean_s, seeds: 2, budget: 20, over: {m: [{cluster.nodes.b.count: 3}, "
+        "{policies.fcfs.reserve: 1}, {policies.fcfs.reserve: 2}]}}\n");
+    run_search(scratch, 2, &search);
+    assert_int_equal(search.found[0].candidates, 4);
+    assert_int_equal(search.found[0].refused, 2);
+    assert_int_equal(search.found[0].trials, 2 * 2);
+    assert_non_null(strstr(search.found[0].refusal, "policies.fcfs.reserve=1: "));
+    assert_non_null(strstr(search.found[0].refusal, "'reserve'"));
+    end_search(&search);
+}
+
 /* A candidate that does fewer jobs in time has the better mean of them. */
 static void who_does_fewer_jobs_is_out(void **state)
 {
@@ -830,6 +850,7 @@ int main(int argc, char **argv)
         TEST(what_fails_at_first_is_named_with_its_place),
         TEST(what_nothing_beats_stays),
         TEST(a_point_that_is_named_is_tuned_for_alone),
+        TEST(who_is_refused_has_no_trials_and_a_reason),
         TEST(who_does_fewer_jobs_is_out),
         TEST(who_answers_fewer_requests_is_out),
         TEST(requests_under_way_at_the_end_are_excused),

@@ -27,7 +27,8 @@ const char *program_argv0;
     "policies: [" policies "]\noutput: {plots: []}\n" \
     "expect:\n  - {metric: gpu_down_fraction, policy: fcfs, at_most: 0.001}\n" \
     "  - {metric: jobs_dropped, policy: fcfs, at_most: 0.001}\n" \
-    "  - {metric: gpu_bubble_fraction, policy: fcfs, at_most: 0.001}\n"
+    "  - {metric: gpu_bubble_fraction, policy: fcfs, at_most: 0.001}\n" \
+    "  - {metric: gpu_switch_fraction, policy: fcfs, at_most: 0.001}\n"
 
 static void run_says(const struct program *program, const char *text, const char *name,
                      const char *part)
@@ -92,6 +93,24 @@ static void phases_without_responses_have_no_rollouts(void **state)
              ",failures rent deadlines preemption resizing drops failed_jobs\n");
 }
 
+/* An application of the catalogue takes some time to start, under `fcfs` too. */
+static void an_application_has_phases(void **state)
+{
+    const struct program *program = *state;
+    char dir[600], *summary;
+    const char *argv[] = { program->path, "experiments/goodput.yaml", "-q", "--only", "fcfs",
+                           "-o", dir, NULL };
+
+    snprintf(dir, sizeof dir, "%s/starts", program->folder);
+    assert_int_equal(program_spawn(argv, NULL), 0);
+    summary = program_result(program, "starts", "summary.csv");
+    assert_non_null(summary);
+    if (strstr(summary, ",failures rent deadlines preemption resizing drops failed_jobs "
+               "rollouts\n") == NULL)
+        fail_msg("%s", summary);
+    free(summary);
+}
+
 static void words_and_sets_are_read_back(void **state)
 {
     char text[WITHOUT_BYTES];
@@ -108,6 +127,14 @@ static void words_and_sets_are_read_back(void **state)
     assert_false(without_all(without_read("failures"), METRIC_INTERRUPTIONS));
     assert_true(without_all(without_read("failures rent"), METRIC_INTERRUPTIONS));
     assert_false(without_all(UINT32_MAX, METRIC_GPU_UTILIZATION));
+    /* What goes on after it was stopped may take time to start, and so may phases. */
+    assert_true(without_all(without_read("failures rent phases preemption resizing"),
+                            METRIC_GPU_SWITCH));
+    assert_false(without_all(without_read("failures rent phases resizing"), METRIC_GPU_SWITCH));
+    assert_false(without_all(without_read("failures rent preemption resizing"),
+                             METRIC_GPU_SWITCH));
+    assert_false(without_all(without_read("rent phases preemption resizing"),
+                             METRIC_GPU_SWITCH));
     /* A tail is of a rollout, and a rollout is a phase. */
     assert_true(without_all(without_read("rollouts"), METRIC_GPU_TAIL));
     assert_true(without_all(without_read("phases"), METRIC_GPU_TAIL));
@@ -122,6 +149,8 @@ int main(int argc, char **argv)
                                         program_setup, program_teardown),
         cmocka_unit_test_setup_teardown(phases_without_responses_have_no_rollouts,
                                         program_setup, program_teardown),
+        cmocka_unit_test_setup_teardown(an_application_has_phases, program_setup,
+                                        program_teardown),
         cmocka_unit_test(words_and_sets_are_read_back),
     };
 

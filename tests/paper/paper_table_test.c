@@ -94,6 +94,26 @@ static void a_cell_has_mean_half_interval_and_dagger(void **state)
     results_remove(dir);
 }
 
+/* 11 is less than 21: bold where there is bold, and a star in plain text. */
+static void a_caption_tells_the_mark_that_is_there(void **state)
+{
+    char dir[64], *text;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    text = print(dir, TABLE_TEXT, "cost_usd");
+    assert_has(text, " 21 \u00b1 13\n");
+    assert_has(text, " *11 \u00b1 13\u2021\n");
+    assert_has(text, " *: the best mean of a column, among those that did the most jobs.");
+    assert_null(strstr(text, "Bold"));
+    free(text);
+    text = print(dir, TABLE_MARKDOWN, "cost_usd");
+    assert_has(text, "**11 \u00b1 13\u2021** |");
+    assert_has(text, " Bold: the best mean of a column, among those that did the most jobs.");
+    free(text);
+    results_remove(dir);
+}
+
 /* A difference that compare.csv has no row for is not known: it has no dagger. */
 static void what_was_not_compared_has_no_dagger(void **state)
 {
@@ -198,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cell_has_mean_half_interval_and_dagger),
+        cmocka_unit_test(a_caption_tells_the_mark_that_is_there),
         cmocka_unit_test(what_was_not_compared_has_no_dagger),
         cmocka_unit_test(what_holm_does_not_reject_has_no_dagger),
         cmocka_unit_test(names_cannot_break_latex),

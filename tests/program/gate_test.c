@@ -290,19 +290,23 @@ static void copies_are_not_run_and_have_no_interval(void **state)
     RUN(*state, lines);
 }
 
+/* Forty days of three jobs on one GPU, jobs.csv, and their results, d. */
+#define MAKE_DAYS \
+    { "awk 'BEGIN { print \"job,submit,duration,gpus\"; for (d = 0; d < " \
+      "40; d++) for (j = 0; j < 3; j++) printf \"%d-%d,%d,%d,1\\n\", d, " \
+      "j, 86400 * d + j, j == 0 ? 1000 : j == 1 ? 100 + d : 10 }' " \
+      ">jobs.csv", 0, NULL }, \
+    { "sed 's/count: 8}/count: 1}/; s/\\[8, 8\\]/[120, 120]/; " \
+      "s/at_least: 8/at_least: 120/' e.yaml >d.yaml && " \
+      "clustersim check d.yaml -o d", 0, NULL }
+
 /* On one GPU and for forty days, three jobs of 1,000, 100 + day and 10 s come a
  * second apart: the shortest first lets the last one pass the second, which
  * costs 10 s and saves 100 + day.  So a job takes (90 + 19.5) / 3 s less. */
 static void jobs_of_two_policies_are_paired_over_days(void **state)
 {
     static const struct line lines[] = {
-        { "awk 'BEGIN { print \"job,submit,duration,gpus\"; for (d = 0; d < "
-          "40; d++) for (j = 0; j < 3; j++) printf \"%d-%d,%d,%d,1\\n\", d, "
-          "j, 86400 * d + j, j == 0 ? 1000 : j == 1 ? 100 + d : 10 }' "
-          ">jobs.csv", 0, NULL },
-        { "sed 's/count: 8}/count: 1}/; s/\\[8, 8\\]/[120, 120]/; "
-          "s/at_least: 8/at_least: 120/' e.yaml >d.yaml && "
-          "clustersim check d.yaml -o d", 0, NULL },
+        MAKE_DAYS,
         { "clustersim compare d --jobs >one && clustersim compare d --jobs "
           ">two && cmp one two && cat one", 0, "base, fcfs -> sjf\n    120 "
           "pairs; mean completion time" },
@@ -310,8 +314,9 @@ static void jobs_of_two_policies_are_paired_over_days(void **state)
         { "cat one", 0, "-36.5 s; 95% interval [" },
         { "cat one", 0, "40 blocks; p = 1.8e-12" },
         { "cat one", 0, "neighbouring blocks are alike" },
-        /* seeds of the same jobs share their days */
-        { "cat one", 0, "base, fcfs -> noisy\n    120 pairs" },
+        /* seeds of the same jobs share their days; fcfs, which draws nothing, has one of three */
+        { "cat one", 0, "base, fcfs -> noisy\n    120 pairs; 2 trials of seeds that one side "
+          "lacks are left out; mean" },
         { "clustersim compare d d --jobs", 0, "base, noisy\n    360 pairs" },
         { "clustersim compare d --jobs --block 7d", 0, "no interval: 6 "
           "blocks" },
@@ -337,10 +342,33 @@ static void jobs_of_two_policies_are_paired_over_days(void **state)
           "d/jobs.csv >f/jobs.csv && clustersim compare f --jobs --block 1s", 0,
           "\n    120 blocks; p = " },
         { "clustersim compare d d --jobs", 0, "equal 100.0%" },
+        /* jobs of the same names that take longer are others, and that is said first */
+        { "awk -F, -v OFS=, '$3 == 10 { $3 = 20 } { print }' jobs.csv >k.csv && "
+          "sed 's/jobs.csv/k.csv/' d.yaml >k.yaml && clustersim k.yaml -q -o k && "
+          "clustersim compare d k --jobs | head -1", 0, "the jobs differ at 1 point: `seed`" },
+        { "clustersim compare d d --jobs | head -1", 0, "jobs of the same name and seed" },
         { "clustersim compare d", 2, "one and --jobs" },
         { "clustersim compare d d --block 1d", 2, "--block needs --jobs" },
         { "clustersim compare d --jobs --block 7", 2, "unit" },
         { "rm e/jobs.csv && clustersim compare d e --jobs", 4, NULL },
+    };
+
+    RUN(*state, lines);
+}
+
+/* Where one of 40 days differs, 36% of the draws lack it and have no spread: the interval has no
+ * end on its side.  But no time falls by more than 100%. */
+static void where_few_days_differ_an_interval_has_no_end(void **state)
+{
+    static const struct line lines[] = {
+        MAKE_DAYS,
+        { "for by in + -; do cp -r d n$by && awk -F, -v OFS=, -v by=$by '{ for (i = 1; NR == 1 && "
+          "i <= NF; i++) if ($i == \"jct_s\") c = i } NR > 1 && $2 == \"fcfs\" && $4 ~ /^5-0/ "
+          "{ $c += by == \"+\" ? 100 : -100 } { print }' d/jobs.csv >n$by/jobs.csv; done; "
+          "clustersim compare d n+ --jobs | grep 'change of the mean'", 0, ", no end], [" },
+        { "clustersim compare d n- --jobs | grep 'change of the mean'", 0,
+          "95% interval [-100%, " },
+        { "clustersim compare d n- --jobs | grep 'change of the mean'", 0, "], [no end, " },
     };
 
     RUN(*state, lines);
@@ -425,6 +453,7 @@ int main(int argc, char **argv)
         TEST(a_failed_trial_is_neither_held_nor_undecided),
         TEST(ten_copies_are_as_good_as_the_one_trial),
         TEST(jobs_of_two_policies_are_paired_over_days),
+        TEST(where_few_days_differ_an_interval_has_no_end),
         TEST(rows_of_phases_are_by_their_end_for_any_number_of_threads),
         TEST(jobs_that_only_work_pay_nothing_for_waiting),
         TEST(replicas_of_services_are_no_pairs_and_in_no_curve),

@@ -192,6 +192,27 @@ static void a_tolerance_of_5_is_no_fraction(void **state)
     task(*state, answers);
 }
 
+/* A job of 100 s on a node of 3, 3.15 and 3.1501 USD an hour: 0.08333.., 0.0875, which is 5%
+ * more, and 0.0875028 USD. */
+static void a_change_of_the_tolerance_is_kept(void **state)
+{
+    static const struct answer answers[] = {
+        { "printf 'experiment: k\nseeds: 1\ncluster: {nodes: [{name: g, count: 1, gpus: {type: "
+          "generic, count: 8}, price: 3USD/h}]}\nworkload:\n  arrival: {process: fixed, times: "
+          "[0s]}\n  mix: [{recipe: trace, gpus: 8, duration: 100s}]\npolicies: [fcfs]\n"
+          "output: {plots: []}\n' >k.yaml && clustersim k.yaml -q -o k", 0, NULL, NULL },
+        { "clustersim check k.yaml --baseline k -o l --tolerance 5% "
+          "--set cluster.nodes.g.price=3.15USD/h", 0, "nothing worse", NULL },
+        { "clustersim check k.yaml --baseline k -o l --tolerance 5% "
+          "--set cluster.nodes.g.price=3.1501USD/h", 1, "cost_usd worse", NULL },
+        { "clustersim check k.yaml --baseline k -o l --set cluster.nodes.g.price=3.00001USD/h",
+          1, "cost_usd worse", NULL },
+        { NULL, 0, NULL, NULL }
+    };
+
+    task(*state, answers);
+}
+
 /* Nearly empty, two policies do the same: whatever the jobs' lengths, their
  * ratio is 1, and known. */
 static void equal_policies_differ_by_nothing(void **state)
@@ -398,6 +419,7 @@ int main(int argc, char **argv)
         TEST(jobs_are_the_same_on_another_cluster),
         TEST(figures_that_differ_are_printed_so),
         TEST(a_tolerance_of_5_is_no_fraction),
+        TEST(a_change_of_the_tolerance_is_kept),
         TEST(equal_policies_differ_by_nothing),
         TEST(a_run_in_which_no_job_counts_says_so),
         TEST(a_folder_without_results_says_what_it_is),

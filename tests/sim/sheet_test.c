@@ -168,6 +168,10 @@ static void markdown_csv_and_json_hold_the_same_cells(void **state)
 
     (void)state;
     check_file(sheet, JSON, "[]");
+    sheet_cells(sheet, "p99 <s>\t0");
+    check_file(sheet, MARKDOWN, "| of | value |\n|---|---|\n| p99 \\<s> | 0 |\n");
+    sheet_free(sheet);
+    sheet = sheet_new("of:0\tvalue:1");
     sheet_cells(sheet, "a|\"b\"\t1.5");
     sheet_cells(sheet, "c\t2");
     check_file(sheet, MARKDOWN, "| of | value |\n|---|---|\n"

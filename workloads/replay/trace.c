@@ -508,6 +508,11 @@ struct source_counts trace_counts(const struct trace_spec *spec)
     return spec->counts;
 }
 
+bool trace_has_applications(const struct trace_spec *spec)
+{
+    return spec->request.applications;
+}
+
 int64_t trace_begin_ns(const struct trace_spec *spec)
 {
     return spec->begin_ns;

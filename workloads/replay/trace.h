@@ -26,6 +26,8 @@ const struct trace_spec *trace_read(const struct world *world,
 /* Return the form of jobs that request GPUs only, and what the file held. */
 const struct job_form *trace_form(const struct trace_spec *spec);
 struct source_counts trace_counts(const struct trace_spec *spec);
+/* Are its jobs applications of the catalogue, which take time to start? */
+bool trace_has_applications(const struct trace_spec *spec);
 /* Returns the time of the first submission in a run. */
 int64_t trace_begin_ns(const struct trace_spec *spec);
 /* Returns the seconds over which the work of `jobs` jobs is spread that are submitted
