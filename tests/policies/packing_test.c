@@ -651,6 +651,40 @@ static void lucid_leaves_on_the_profiler_who_may_run_nowhere_else(void **state)
     world_close(&world);
 }
 
+/* Nothing shares a rented GPU.  Two jobs of 720 s take turns there in rounds of 360 s, as if
+ * packing were off: they end at 1,080 and at 1,440 s, and nothing is asked for that is refused.  On
+ * a GPU that is owned both run at 0.9 from 0 on, and end at 800 s. */
+static void gavel_plans_no_pairs_on_rented_nodes(void **state)
+{
+    static const struct { const char *rent; double end_s[2]; } on[] = {
+        { ", rent: {start: 60s, min: 1}", { 1080, 1440 } }, { "", { 800, 800 } },
+    };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct world world = { 0 };
+        struct world_job job[2];
+        struct trial_result result;
+        char text[1024];
+
+        strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+        assert_non_null(mkdtemp(world.folder));
+        world_write(&world, "jobs.csv", HEAD "0,0,720,1\n1,0,720,1\n");
+        snprintf(text, sizeof text,
+                 "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: n, count: 1, "
+                 "gpus: {type: generic, count: 1}, price: 1USD/h%s}]}\nworkload: {trace: {file: "
+                 "jobs.csv, format: csv, columns: {job: job, submit: submit, duration: duration, "
+                 "gpus: gpus}, packing: {trace: 0.9}}}\npolicies: [{policy: gavel, packing: true}]"
+                 "\n", on[i].rent);
+        if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, &result))
+            fail_msg("%s", world_error(&world));
+        assert_about(job[0].end_s, on[i].end_s[0]);
+        assert_about(job[1].end_s, on[i].end_s[1]);
+        assert_true(result.value[METRIC_REFUSED] == 0);
+        world_close(&world);
+    }
+}
+
 #define TYPED(name, type, gpus) \
     "{name: " name ", count: 1, gpus: {type: " type ", count: " gpus "}, cpu: {type: epyc-7742, " \
     "sockets: 2}, memory: 500GB}"
@@ -868,6 +902,7 @@ int main(void)
         cmocka_unit_test(lucid_leaves_on_the_profiler_who_may_run_nowhere_else),
         cmocka_unit_test(lucid_leaves_on_the_profiler_a_gang_without_a_type_elsewhere),
         cmocka_unit_test(lucid_profiles_no_replica_of_a_service),
+        cmocka_unit_test(gavel_plans_no_pairs_on_rented_nodes),
         cmocka_unit_test(
             time_slice_tries_two_together_and_parts_those_that_lose),
         cmocka_unit_test(time_slice_leaves_a_good_pair_together),
