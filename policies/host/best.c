@@ -98,6 +98,46 @@ void cs_role_reach(const struct cs_host *host, struct job_id id, uint32_t role,
     out->count = all != 0;
 }
 
+/* May a role have GPUs of a group, as far as pools, types, memory, and the size of a pod say? */
+static bool takes_group(const struct fit_want *fit, const struct node_group *group)
+{
+    bool named = fit->gpu_type_count == 0;
+
+    if (group->gpus == 0 || group->gpu == NULL ||
+        (fit->pool_mask != 0 && (fit->pool_mask >> group->pool & 1) == 0))
+        return false;
+    for (uint32_t t = 0; t < fit->gpu_type_count; t++)
+        named |= fit->gpu_types[t] == group->gpu->index;
+    assert(group->pool < 32);
+    return named && cluster_gpu_mib(group) >= fit->gpu_mib &&
+           (!fit->pod || group->gpus >= fit->gpus);
+}
+
+/* All GPUs of a gang are of one type. */
+bool cs_could_hold(const struct cs_host *host, struct job_id id, uint32_t role,
+                   uint32_t pool_mask)
+{
+    const struct cluster_spec *spec = host->spec;
+    const struct host_job_slot *job = host_job_at(host, id.i);
+    const struct cs_want there = { .role = role, .pool_mask = pool_mask };
+    struct fit_want fit;
+
+    assert(role < host_job_form(host, id.i)->form->role_count);
+    if (job_role_gpus(cs_request(host, id), role) == 0 || host_may_use_cores(host, job, role))
+        return true;
+    if (!host_fit_want(host, job, role, &there, &fit))
+        return false;
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        uint64_t gpus = 0;
+        for (uint32_t k = g; takes_group(&fit, &spec->group[g]) && k < spec->group_count; k++)
+            if (spec->group[k].gpu == spec->group[g].gpu && takes_group(&fit, &spec->group[k]))
+                gpus += (uint64_t)spec->group[k].gpus * spec->group[k].node_count;
+        if (gpus > 0 && gpus >= fit.gpus)
+            return true;
+    }
+    return false;
+}
+
 uint64_t cs_job_groups(const struct cs_host *host, struct job_id id)
 {
     const struct host_form *form = host_job_form(host, id.i);

@@ -286,7 +286,7 @@ enum cs_verdict cs_start_co_located(struct cs_host *host, struct task_id id,
                        NULL);
 }
 
-/* Does a GPU of the pool have the memory for both? */
+/* Does a GPU of the pool, not on a rented node, have the memory for both? */
 static bool pool_holds_both(const struct cs_host *host, uint32_t pool,
                             const struct host_job_slot *job,
                             const struct host_job_slot *other)
@@ -295,7 +295,7 @@ static bool pool_holds_both(const struct cs_host *host, uint32_t pool,
 
     assert(pool < host->spec->pool_count);
     for (uint32_t g = 0; g < host->spec->group_count; g++)
-        holds |= host->spec->group[g].pool == pool &&
+        holds |= host->spec->group[g].pool == pool && host->spec->group[g].rent == NULL &&
                  holds_both(&host->spec->group[g], job, other);
     return holds;
 }

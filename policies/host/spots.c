@@ -79,10 +79,9 @@ uint32_t cs_gpus_powered(const struct cs_host *host, struct job_id id, uint32_t 
     assert(pool < spec->pool_count);
     if (spec->power_cap_w <= 0)
         return UINT32_MAX;
-    /* What leases draw is rounded on each node. */
     for (uint32_t n = 0; n < spec->node_count; n++)
         if (cs_node(host, n).here)
-            left_mw -= (double)power_standby_mw(spec, cluster_group_of(spec, n)) + 1;
+            left_mw -= (double)power_standby_mw(spec, cluster_group_of(spec, n));
     for (uint32_t g = 0; g < spec->group_count; g++)
         if (spec->group[g].gpu != NULL && spec->group[g].pool == pool &&
             job_role_takes_type(role, spec->group[g].gpu->index))
@@ -90,7 +89,8 @@ uint32_t cs_gpus_powered(const struct cs_host *host, struct job_id id, uint32_t 
                                       role->cores * power_core_more_w(&spec->group[g]));
     if (left_mw <= 0 || isinf(each_w))
         return 0;
-    return (uint32_t)fmin(left_mw / (1000 * spec->pue * each_w), spec->gpu_count);
+    /* What a lease draws on a node is rounded to milliwatts. */
+    return (uint32_t)fmin((left_mw + 0.5) / (1000 * spec->pue * each_w), spec->gpu_count);
 }
 
 /* Returns the number of entries of the first job of a list; checks that their

@@ -62,6 +62,7 @@ struct entry {
     uint32_t need_row;          /* of the program; NOWHERE: needs nothing */
     uint32_t was;               /* index in combos; NOWHERE: not known there */
     double speedup[POOLS];      /* alone, on all its GPUs there */
+    uint32_t dark;              /* pools where the power cap lets it never run */
     double equal;               /* rate of an equal share */
     double left_s, solved_left_s;       /* work at speed 1; at the last program */
     double alone, alone_s;      /* rate on 1/n now; time spent at such rates */
@@ -278,10 +279,10 @@ static void list_combos(struct gavel *g, struct cs_host *host)
 /* ---- the linear program -------------------------------------------------- */
 
 /* Returns the speed of a job in a pool; 0 where it does not fit now, since nodes are
- * out of service or not rented. */
+ * out of service or not rented, or a power cap is too low. */
 static double speed_in(const struct gavel *g, const struct entry *e, uint32_t pool)
 {
-    return e->gpus <= g->cap[pool] ? e->speedup[pool] : 0;
+    return e->gpus <= g->cap[pool] && !(e->dark >> pool & 1) ? e->speedup[pool] : 0;
 }
 
 /* Returns the speed of a job in the pool where it is fastest now; 0: there is none,
@@ -316,7 +317,8 @@ static void put_pairs(struct gavel *g, uint32_t *entries)
             const struct entry *a = &g->entry[combo->a];
             const struct entry *b = &g->entry[combo->b];
             uint32_t c = k * g->pools + p;
-            g->most[c] = g->speedup_a[c] > 0 && a->gpus <= g->cap[p] ? 1 : 0;
+            g->most[c] = g->speedup_a[c] > 0 && speed_in(g, a, p) > 0 &&
+                                 speed_in(g, b, p) > 0 ? 1 : 0;
             put_entry(g, entries, combo->a, c, 1);
             put_entry(g, entries, combo->b, c, 1);
             put_entry(g, entries, n + p, c, a->gpus);
@@ -519,6 +521,9 @@ static void refresh_jobs(struct gavel *g, const struct cs_host *host)
         struct entry *e = &g->entry[i];
         double whole = 0, alone = 0;
 
+        e->dark = 0;
+        for (uint32_t p = 0; p < g->pools; p++)
+            e->dark |= (uint32_t)(e->gpus > cs_gpus_powered(host, e->job, p)) << p;
         e->equal = 0;
         for (uint32_t p = 0; p < g->pools; p++) {
             double share = g->cap[p] / g->count / e->held;

@@ -30,6 +30,7 @@
 #include "policies/pack.h"
 #include "policies/params.h"
 #include "policies/phases.h"
+#include "policies/plan.h"
 #include "policies/policy.h"
 #include "policies/resize.h"
 
@@ -83,18 +84,16 @@ static bool lucid_init(void *self, struct cs_host *host)
     return true;
 }
 
-/* May a job of one role run on `gpus` GPUs of these pools, with all their nodes there? */
-static bool lucid_may_run(struct cs_host *host, struct job_id job, uint32_t gpus,
-                          uint32_t pools)
+/* May a job of one role run in these pools, with all their nodes there?  A gang has GPUs of one
+ * type. */
+static bool lucid_may_run(struct cs_host *host, struct job_id job, uint32_t pools)
 {
-    uint64_t room = 0;
+    uint32_t gpus = cs_job_gpus(host, job), fast = 0;
 
-    for (uint32_t n = 0; n < cs_node_count(host); n++) {
-        struct cs_node node = cs_node(host, n);
-        if ((pools >> node.pool & 1) && cs_speedup(host, job, node.pool, gpus) > 0)
-            room += node.gpus;
-    }
-    return room > 0 && room >= gpus;
+    for (uint32_t p = 0; p < cs_pool_count(host); p++)
+        if ((pools >> p & 1) && cs_speedup(host, job, p, gpus) > 0)
+            fast |= 1u << p;
+    return fast != 0 && cs_could_hold(host, job, 0, fast);
 }
 
 /* The estimate is kept as it is on submission: the binder compares jobs of
@@ -108,7 +107,7 @@ static void lucid_submitted(void *self, struct cs_host *host,
     l->job = cs_grow(host, l->job, &l->room, job.i, sizeof *l->job);
     l->job[job.i].gpu_s = 1e-9 * (double)cs_left_ns(host, job) * gpus;
     l->job[job.i].stays = l->profile_pools != 0 &&
-                          !lucid_may_run(host, job, gpus, l->main_pools);
+                          !lucid_may_run(host, job, l->main_pools);
 }
 
 /* GPUs that a task asks for; a part of one counts as such. */
@@ -132,15 +131,16 @@ static bool lucid_before(const void *self, const struct cs_host *host,
 
 /* Must a job run on the profiler first?  Jobs of several roles and jobs
  * without GPUs need not, nor those that are larger than the profiler or may not use
- * its GPUs. */
+ * its GPUs, nor replicas of services: to be moved, these stop answering. */
 static bool lucid_profiles(const struct lucid *l, struct cs_host *host,
                            const struct cs_task *task)
 {
     return l->profile_pools != 0 && task->gpus > 0 &&
-           (l->job[task->job.i].stage == STAGE_QUEUE || l->job[task->job.i].stays) &&
+           (l->job[task->job.i].stays || (l->job[task->job.i].stage == STAGE_QUEUE &&
+                                          !cs_serves(host, task->job))) &&
            cs_request(host, task->job)->form->role_count == 1 &&
            task->gpus <= cs_total_gpus(host, l->profile_pools) &&
-           lucid_may_run(host, task->job, task->gpus, l->profile_pools);
+           lucid_may_run(host, task->job, l->profile_pools);
 }
 
 /* Stops the jobs whose time on the profiler is up, and that may run elsewhere: they wait for

@@ -244,13 +244,15 @@ static bool is_same_config(struct sia_config a, struct sia_config b)
     return a.nodes == b.nodes && a.gpus == b.gpus && a.pool == b.pool;
 }
 
-/* Adds a column if the job may have that size and the laws give it a pace there. */
+/* Adds a column if the job may have that size, the laws give it a pace there, and the power cap
+ * lets it run. */
 static void sia_offer_config(struct sia *sia, struct cs_host *host,
                              struct sia_job *job, struct sia_config config)
 {
     double speedup;
 
-    if (cs_size_below(host, job->id, config.gpus) != config.gpus)
+    if (cs_size_below(host, job->id, config.gpus) != config.gpus ||
+        config.gpus > cs_gpus_powered(host, job->id, config.pool))
         return;
     speedup = cs_speedup_on(host, job->id, config.pool, config.gpus, config.nodes);
     if (!(speedup > 0))

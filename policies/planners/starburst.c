@@ -26,6 +26,7 @@
 
 #include "policies/params.h"
 #include "policies/phases.h"
+#include "policies/plan.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy starburst_policy;
@@ -40,6 +41,8 @@ struct starburst {
     enum wait wait;
     uint32_t owned, burst;      /* masks of pools; no pool is in both */
     uint32_t owned_gpus;        /* of all nodes, under repair or rented later, too */
+    bool *outside;              /* by job: the owned pools can never hold it */
+    uint32_t room;
 };
 
 /* Every pool is owned but the one named `cloud`; fails if either side is
@@ -61,6 +64,19 @@ static bool sb_init(void *self, struct cs_host *host)
     return sb->burst != 0 && sb->owned != 0;
 }
 
+/* Notes whether the owned pools could hold a job: all its GPUs, and those of each role in pools
+ * and of types that the role may use. */
+static void sb_submitted(void *self, struct cs_host *host, struct job_id job)
+{
+    struct starburst *sb = self;
+    bool holds = cs_job_gpus(host, job) <= sb->owned_gpus;
+
+    for (uint32_t r = 0; holds && r < cs_request(host, job)->form->role_count; r++)
+        holds = cs_could_hold(host, job, r, sb->owned);
+    sb->outside = cs_grow(host, sb->outside, &sb->room, job.i, sizeof *sb->outside);
+    sb->outside[job.i] = !holds;
+}
+
 /* Returns when a job has waited enough; 0 if the owned pools can never hold it,
  * INT64_MAX for never. */
 static int64_t sb_until_ns(const struct starburst *sb,
@@ -69,7 +85,7 @@ static int64_t sb_until_ns(const struct starburst *sb,
 {
     double wait = 0, run = (double)cs_left_ns(host, task->job);
 
-    if (task->gpus > sb->owned_gpus)
+    if (sb->outside[task->job.i])
         return 0;
     if (sb->wait == CONSTANT)
         wait = (double)sb->budget_ns;
@@ -176,6 +192,6 @@ const struct cs_policy starburst_policy = {
     .flags = CS_ASKS_BLOCKING | CS_ASKS_ESTIMATES, .param_count = 4, .param = params,
     .self_bytes = sizeof(struct starburst), .init = sb_init,
     .words_count = sizeof words / sizeof words[0], .words = words,
-    .decide = sb_decide,
+    .decide = sb_decide, .job_submitted = sb_submitted,
     .need_count = sizeof needs / sizeof needs[0], .need = needs,
 };

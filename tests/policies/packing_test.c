@@ -651,6 +651,87 @@ static void lucid_leaves_on_the_profiler_who_may_run_nowhere_else(void **state)
     world_close(&world);
 }
 
+/* Nothing shares a rented GPU.  Two jobs of 720 s take turns there in rounds of 360 s, as if
+ * packing were off: they end at 1,080 and at 1,440 s, and nothing is asked for that is refused.  On
+ * a GPU that is owned both run at 0.9 from 0 on, and end at 800 s. */
+static void gavel_plans_no_pairs_on_rented_nodes(void **state)
+{
+    static const struct { const char *rent; double end_s[2]; } on[] = {
+        { ", rent: {start: 60s, min: 1}", { 1080, 1440 } }, { "", { 800, 800 } },
+    };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct world world = { 0 };
+        struct world_job job[2];
+        struct trial_result result;
+        char text[1024];
+
+        strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+        assert_non_null(mkdtemp(world.folder));
+        world_write(&world, "jobs.csv", HEAD "0,0,720,1\n1,0,720,1\n");
+        snprintf(text, sizeof text,
+                 "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: n, count: 1, "
+                 "gpus: {type: generic, count: 1}, price: 1USD/h%s}]}\nworkload: {trace: {file: "
+                 "jobs.csv, format: csv, columns: {job: job, submit: submit, duration: duration, "
+                 "gpus: gpus}, packing: {trace: 0.9}}}\npolicies: [{policy: gavel, packing: true}]"
+                 "\n", on[i].rent);
+        if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, &result))
+            fail_msg("%s", world_error(&world));
+        assert_about(job[0].end_s, on[i].end_s[0]);
+        assert_about(job[1].end_s, on[i].end_s[1]);
+        assert_true(result.value[METRIC_REFUSED] == 0);
+        world_close(&world);
+    }
+}
+
+#define TYPED(name, type, gpus) \
+    "{name: " name ", count: 1, gpus: {type: " type ", count: " gpus "}, cpu: {type: epyc-7742, " \
+    "sockets: 2}, memory: 500GB}"
+
+/* Two GPUs are outside the profiler, but of two types, and a gang has one: it runs on the profiler
+ * to its end. */
+static void lucid_leaves_on_the_profiler_a_gang_without_a_type_elsewhere(void **state)
+{
+    struct world_job job[1] = { { .duration_s = 300, .gpus = 2 } };
+    struct world world = { 0 };
+
+    (void)state;
+    if (!world_trace_on(&world, "nodes: [" TYPED("try", "v100-32", "2") ", "
+                        TYPED("main", "a100-80", "1") ", " TYPED("other", "t4", "1") "]", job, 1,
+                        "[{policy: lucid, profiler: try, profile: 100s}]", 1) ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(job[0].start_s == 0 && job[0].end_s == 300);
+    world_close(&world);
+}
+
+/* A replica has a GPU like those of the profiler elsewhere: it begins there, and answers as it
+ * does without a profiler.  A move after 100 s would make requests wait. */
+static void lucid_profiles_no_replica_of_a_service(void **state)
+{
+    struct world world = { 0 };
+    struct trial_result r[2];
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    if (!world_open(&world,
+            "experiment: t\nseeds: 1\ncluster: {nodes: [" TYPED("try", "a100-80", "1") ", "
+            TYPED("main", "a100-80", "1") "], storage: {bandwidth: 10GB/s}}\n"
+            "workload:\n  services:\n    - name: chat\n      model: qwen2.5-7b\n"
+            "      gpu: {tp: 1, types: [a100-80], cores: 4}\n      replicas: {min: 1, max: 1}\n"
+            "      requests:\n        arrival: {process: fixed, every: 1s}\n"
+            "        prompt: 100\n        output: 10\n        for: 10min\n"
+            "      slo: {ttft: 2s, tpot: 50ms}\n"
+            "policies: [lucid, {policy: lucid, name: b, profiler: try, profile: 100s}]\n") ||
+        !world_run(&world, 0, NULL, NULL, &r[0]) || !world_run(&world, 1, NULL, NULL, &r[1]))
+        fail_msg("%s", world_error(&world));
+    assert_true(r[0].value[METRIC_SLO] > 0.8);
+    assert_true(r[0].value[METRIC_SLO] == r[1].value[METRIC_SLO]);
+    world_close(&world);
+}
+
 /* Together at 0.8 both end after 125 s.  At 0.4 they are tried for a quantum,
  * in which 24 s of each are done, and take turns for the other 152 s. */
 static void time_slice_tries_two_together_and_parts_those_that_lose(
@@ -819,6 +900,9 @@ int main(void)
         cmocka_unit_test(lucid_profiles_jobs_on_nodes_of_their_own_first),
         cmocka_unit_test(lucid_profiles_no_job_that_may_not_use_the_profiler),
         cmocka_unit_test(lucid_leaves_on_the_profiler_who_may_run_nowhere_else),
+        cmocka_unit_test(lucid_leaves_on_the_profiler_a_gang_without_a_type_elsewhere),
+        cmocka_unit_test(lucid_profiles_no_replica_of_a_service),
+        cmocka_unit_test(gavel_plans_no_pairs_on_rented_nodes),
         cmocka_unit_test(
             time_slice_tries_two_together_and_parts_those_that_lose),
         cmocka_unit_test(time_slice_leaves_a_good_pair_together),

@@ -302,6 +302,59 @@ static void starburst_waits_for_an_owned_node_under_repair(void **state)
     assert_true(repairs > 0 && repairs < 6);
 }
 
+#define NODE(name, nodes, gpu) \
+    "    - {name: " name ", count: " nodes ", gpus: {type: " gpu ", count: 2}, cpu: " \
+    "{type: epyc-7763, sockets: 2}, memory: 1TB, price: 1USD/h}\n"
+#define CLOUD \
+    "    - {name: cloud, count: 1, gpus: {type: h100, count: 4}, cpu: {type: epyc-7763, " \
+    "sockets: 2}, memory: 1TB, price: 9USD/h, billing: held}\n"
+
+/* Job 0 holds two owned L40S from 0 to 1000 s.  Job 1 of 100 s waits for owned GPUs if these can
+ * ever hold it, and starts at 1000 s; else it starts in the cloud at 0.  A gang of four has GPUs
+ * of one type, a pod those of one node, a GPU of 48 GB holds no 60,000 MiB, and a job without a
+ * run time in a pool does not run there. */
+static void starburst_lets_no_job_wait_for_gpus_that_never_hold_it(void **state)
+{
+    static const struct {
+        const char *nodes, *row, *columns;
+        double start_s;
+    } on[] = {
+        { NODE("own", "1", "l40s") NODE("other", "1", "l40s"), "4,100,100,100,100,1", "", 1000 },
+        { NODE("own", "1", "l40s") NODE("other", "1", "a10"), "4,100,100,100,100,1", "", 0 },
+        { NODE("own", "1", "l40s"), "2,100,,100,100,1", "", 1000 },
+        { NODE("own", "1", "l40s"), "2,,,100,100,1", "", 0 },
+        { NODE("own", "1", "l40s") NODE("other", "1", "a10"), "2,100,,100,100,1", "", 1000 },
+        { NODE("own", "1", "l40s") NODE("other", "1", "a10"), "3,100,,100,100,1", "", 0 },
+        { NODE("own", "1", "l40s"), "1,100,,100,100,60000", "", 0 },
+        { NODE("own", "2", "l40s"), "3,100,,100,100,1", "", 1000 },
+        { NODE("own", "2", "l40s"), "3,100,,100,100,1", ", cores: 4, memory_mib: 999", 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof on / sizeof on[0]; i++) {
+        struct world_job job[2];
+        struct world world = { 0 };
+        char text[2000];
+
+        strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+        assert_non_null(mkdtemp(world.folder));
+        snprintf(text, sizeof text, "job,submit,gpus,own,other,cloud,all,mib\n"
+                 "0,0,2,1000,,,1000,1\n1,0,%s\n", on[i].row);
+        world_write(&world, "jobs.csv", text);
+        snprintf(text, sizeof text, "experiment: t\nseeds: 1\nuntil: drained\ncluster:\n  nodes:"
+                 "\n%s" CLOUD "workload: {trace: {file: jobs.csv, format: csv, origin: file, "
+                 "columns: {job: job, submit: submit, duration: all, gpus: gpus, gpu_memory_mib: "
+                 "mib%s}, run_times: {own: own, %scloud: cloud}}}\n"
+                 "policies: [{policy: starburst, wait: infinite}]\n", on[i].nodes,
+                 on[i].columns, strstr(on[i].nodes, "other") ? "other: other, " : "");
+        if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, NULL))
+            fail_msg("%zu: %s", i, world_error(&world));
+        if (job[0].start_s != 0 || job[1].start_s != on[i].start_s)
+            fail_msg("%zu: %g and %g", i, job[0].start_s, job[1].start_s);
+        world_close(&world);
+    }
+}
+
 /* At 100 s the owned GPU comes free and the second job has waited enough: it
  * bursts, as in their simulator, and the third has the GPU. */
 static void starburst_bursts_though_a_gpu_comes_free_just_then(void **state)
@@ -378,6 +431,7 @@ int main(void)
         cmocka_unit_test(starburst_waits_for_what_the_cloud_would_cost),
         cmocka_unit_test(starburst_waits_by_the_rule_that_is_named),
         cmocka_unit_test(starburst_waits_for_an_owned_node_under_repair),
+        cmocka_unit_test(starburst_lets_no_job_wait_for_gpus_that_never_hold_it),
         cmocka_unit_test(starburst_bursts_though_a_gpu_comes_free_just_then),
         cmocka_unit_test(restarts_do_not_keep_equals_from_their_turns),
         cmocka_unit_test(every_published_policy_ends_all_jobs),

@@ -179,12 +179,13 @@ static void a_second_job_waits_for_power(void **state)
 
 /* 8,000 GPU-seconds on A100.  The cap lets five of them run, 2,084 + 5 x 337 = 3,769 W, so that the
  * job takes 1,600 s at least, or two, 2,084 + 511 + 2 x 337 = 3,269 W, beside T4 of which it would
- * let more run; it begins with one. */
+ * let more run; it begins with one.  2,084 + 2 x 337 = 2,758 W let two run, to the watt. */
 static void pollux_grows_a_job_no_further_than_the_cap(void **state)
 {
     static const struct { const char *nodes, *cap; int least_s, most_s; } row[] = {
         { A100("n", "1", "8"), "4000W", 1600, 4000 },
         { A100("n", "1", "8") ", " T4, "3300W", 4000, 8000 },
+        { A100("n", "1", "8"), "2758W", 4000, 8000 },
     };
 
     (void)state;
@@ -228,28 +229,34 @@ static void allox_lists_the_gpus_of_all_pools(void **state)
 
 /* 2,084 + 4 x 356.625 - 2,084 = 1,426.5 W, of 1,000 W that are left. */
 /* Nodes of two A100 and of two T4, which is slower: 617 + 511 W at rest, and a job of both GPUs
- * adds 2 x 337 W or 2 x 60 W.  Under 1,802 W it runs on the A100; under 1,801 W never there, so
+ * adds 2 x 337 W or 2 x 60 W.  Under 1,802 W it may run on the A100; under 1,801 W never there, so
  * that it must not wait for them. */
-static void allox_takes_the_gpus_that_a_cap_allows(void **state)
+static void planners_take_the_gpus_that_a_cap_allows(void **state)
 {
+    static const char *const policy[] = { "allox", "gavel", "gavel, objective: makespan", "sia" };
     static const struct { const char *cap; bool fast; } row[] = {
         { "1802W", true }, { "1801W", false }, { "1248W", false },
     };
     double fast_s = 0;
+    const size_t rows = sizeof row / sizeof row[0];
 
     (void)state;
-    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+    for (size_t i = 0; i < rows * sizeof policy / sizeof policy[0]; i++) {
+        const char *cap = row[i % rows].cap;
+        bool fast = row[i % rows].fast;
         struct world world;
         struct world_job job[2];
+        char one[80];
 
-        if (!opens_jobs(&world, A100("n", "1", "2") ", " T4, row[i].cap, 2,
-                        LORA "train: {gpus: 2, cores: 0, types: [a100-80, t4]}", "allox") ||
+        snprintf(one, sizeof one, "{policy: %s}", policy[i / rows]);
+        if (!opens_jobs(&world, A100("n", "1", "2") ", " T4, cap, 2,
+                        LORA "train: {gpus: 2, cores: 0, types: [a100-80, t4]}", one) ||
             !world_run(&world, 0, NULL, job, NULL))
-            fail_msg("%s: %s | %s", row[i].cap, world_error(&world), world.err.hint);
+            fail_msg("%s, %s: %s | %s", one, cap, world_error(&world), world.err.hint);
         double first_s = fmin(job[0].end_s, job[1].end_s);
-        fast_s = row[i].fast ? first_s : fast_s;
-        if (job[0].end_s < 0 || job[1].end_s < 0 || (!row[i].fast && first_s <= fast_s))
-            fail_msg("%s: %g and %g s", row[i].cap, job[0].end_s, job[1].end_s);
+        fast_s = i == 0 ? first_s : fast_s;     /* of an A100 */
+        if (job[0].end_s < 0 || job[1].end_s < 0 || (!fast && first_s <= fast_s))
+            fail_msg("%s, %s: %g and %g s", one, cap, job[0].end_s, job[1].end_s);
         world_close(&world);
     }
 }
@@ -301,7 +308,7 @@ int main(void)
         cmocka_unit_test(a_second_job_waits_for_power),
         cmocka_unit_test(pollux_grows_a_job_no_further_than_the_cap),
         cmocka_unit_test(allox_lists_the_gpus_of_all_pools),
-        cmocka_unit_test(allox_takes_the_gpus_that_a_cap_allows),
+        cmocka_unit_test(planners_take_the_gpus_that_a_cap_allows),
         cmocka_unit_test(the_message_says_what_it_would_draw),
         cmocka_unit_test(rows_of_a_trace_are_judged),
     };
