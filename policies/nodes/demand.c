@@ -7,14 +7,14 @@
  * is to have as many nodes as jobs will ask for until new nodes could be there, at
  * the quantile `ready`: demand is taken as Poisson in units of a mean job.
  */
-#include "policies/host/demand.h"
+#include "policies/nodes/demand.h"
 
 #include <assert.h>
 #include <math.h>
 
 #include "models/cluster/cluster.h"
 #include "models/cluster/rented.h"
-#include "policies/host/rental.h"
+#include "policies/nodes/rental.h"
 #include "policies/state/nodes.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"

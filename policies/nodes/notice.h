@@ -4,8 +4,8 @@
  *
  * `node`: a number of the host's tables.  Nothing here fails.
  */
-#ifndef POLICIES_HOST_NOTICE_H
-#define POLICIES_HOST_NOTICE_H
+#ifndef POLICIES_NODES_NOTICE_H
+#define POLICIES_NODES_NOTICE_H
 
 #include "policies/policy.h"
 

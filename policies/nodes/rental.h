@@ -6,8 +6,8 @@
  * Invariant: a node that may be leased is RENT_HERE.  Of any other node, all
  * that is free is blocked in the cluster.
  */
-#ifndef POLICIES_HOST_RENTAL_H
-#define POLICIES_HOST_RENTAL_H
+#ifndef POLICIES_NODES_RENTAL_H
+#define POLICIES_NODES_RENTAL_H
 
 #include <math.h>
 

@@ -10,7 +10,7 @@
  * leases for a job's life all of it stops: its leases are held, and paid for, until the
  * state has been copied over free links.
  */
-#include "policies/host/notice.h"
+#include "policies/nodes/notice.h"
 
 #include <assert.h>
 #include <math.h>

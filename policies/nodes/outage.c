@@ -13,7 +13,7 @@
  * Recorded failures come beside drawn ones: each node plays one server of the
  * trace.
  */
-#include "policies/host/outage.h"
+#include "policies/nodes/outage.h"
 
 #include <assert.h>
 #include <math.h>

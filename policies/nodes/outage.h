@@ -2,8 +2,8 @@
 /*
  * outage.h - failures of nodes.  Nothing here returns an error.
  */
-#ifndef POLICIES_HOST_OUTAGE_H
-#define POLICIES_HOST_OUTAGE_H
+#ifndef POLICIES_NODES_OUTAGE_H
+#define POLICIES_NODES_OUTAGE_H
 
 #include "policies/policy.h"
 #include "policies/state/state.h"

@@ -12,7 +12,7 @@
  * are ordered if what is left then lets it run, and all tasks before it, too; any other node
  * if a GPU could run besides.
  */
-#include "policies/host/rent.h"
+#include "policies/nodes/rent.h"
 
 #include <assert.h>
 #include <math.h>
@@ -23,10 +23,10 @@
 #include "models/cluster/time_series.h"
 #include "models/jobs/job.h"
 #include "models/types/placement.h"
-#include "policies/host/demand.h"
-#include "policies/host/rental.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/power.h"
+#include "policies/nodes/demand.h"
+#include "policies/nodes/rental.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/decision.h"

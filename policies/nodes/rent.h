@@ -3,8 +3,8 @@
  * rent.h - how many nodes are rented.  `group`: an index into the cluster's
  * groups.
  */
-#ifndef POLICIES_HOST_RENT_H
-#define POLICIES_HOST_RENT_H
+#ifndef POLICIES_NODES_RENT_H
+#define POLICIES_NODES_RENT_H
 
 #include <stdint.h>
 

@@ -14,13 +14,13 @@
  * notice.c says what becomes of the state on a node that goes.
  */
 #include "models/types/facts.h"
-#include "policies/host/demand.h"
-#include "policies/host/notice.h"
-#include "policies/host/rental.h"
 #include "policies/leases/idle.h"
 #include "policies/leases/interrupt.h"
 #include "policies/leases/kept.h"
 #include "policies/leases/power.h"
+#include "policies/nodes/demand.h"
+#include "policies/nodes/notice.h"
+#include "policies/nodes/rental.h"
 #include "policies/policy.h"
 #include "policies/state/decision.h"
 #include "policies/state/full.h"
