@@ -9,9 +9,10 @@
 
 struct cs_host;
 
-/* Counts the tasks that wait, in their order: `wanted` and `planned` of each group, and
- * planned_mw and drawn_mw, which are 0 before, as is `room` set.  Returns the earliest time
- * at which another task will have waited long enough, or CLOCK_NEVER_NS. */
+/* Counts the tasks that wait, in their order: adds to `wanted` and `planned` of each group,
+ * and to planned_mw and drawn_mw, which the caller has set to 0; it has also set `room`.
+ * Returns the earliest time at which another task will have waited long enough, or
+ * CLOCK_NEVER_NS. */
 int64_t host_backlog_count(struct cs_host *host);
 
 #endif
