@@ -35,10 +35,12 @@ struct cs_param {
 /* What a parameter may say: words with a blank between, for CS_PARAM_CHOICE; for
  * CS_PARAM_TEXT a name of the experiment, CS_A_POOL or CS_A_ROLE, maybe beside
  * words.  Anything else is an error of the input.  CS_FOR_TENANTS, alone: "NAME=..."
- * with a blank between; each name must be a tenant of some job or service. */
+ * with a blank between; each name must be a tenant of some job or service.
+ * CS_GPUS_OF_TENANTS, alone, since ABI 2.13: the same, and quotas.h can read it. */
 #define CS_A_POOL "(pool)"
 #define CS_A_ROLE "(role)"
 #define CS_FOR_TENANTS "(tenant)=..."
+#define CS_GPUS_OF_TENANTS "(tenant)=gpus"
 struct cs_words {
     const char *key, *words;
 };

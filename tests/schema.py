@@ -60,6 +60,8 @@ BEYOND = [
     (r"asks for no weights", "what another policy's table says"),
     (r"weights of policy \S+ lack the key|weights of .* must be a list of|knows no weight '",
      "what weights a policy declares"),
+    (r"of policy \S+ (must be GPUs or a share|names a tenant twice|must name at most)",
+     "a text that names tenants, with GPUs of each"),
     (r"no other point has", "names that the file itself gives"),
     (r"must have two percentages or two numbers", "values of one kind"),
     (r"the file has no column|names column .* does not have",

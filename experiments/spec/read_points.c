@@ -244,6 +244,15 @@ static struct experiment_point *meet_point(struct reader *r, uint32_t index,
                             conf_pos(with), word, err) ? own : NULL;
 }
 
+/* Checks what an entry gives tenants, and what it gives them from `then` on. */
+static bool check_quotas(const struct host_policy *policy, const struct conf_node *entry,
+                         struct err *err)
+{
+    return host_quotas_check(policy->policy, entry, err) &&
+           (policy->then == NULL ||
+            host_quotas_check(policy->then->policy, conf_get(entry, "then"), err));
+}
+
 /* A policy at a point, read anew unless it is as at the point before. */
 static const struct host_policy *read_policy_at(struct reader *r, uint32_t index, uint32_t p,
                                                 const struct experiment_point *met,
@@ -259,8 +268,8 @@ static const struct host_policy *read_policy_at(struct reader *r, uint32_t index
         policy = last->policy[p];
     else
         policy = read_policy(r, met, node, err);
-    if (policy == NULL ||
-        !host_words_check(r->arena, policy->policy, node, &names, err))
+    if (policy == NULL || !host_words_check(r->arena, policy->policy, node, &names, err) ||
+        !check_quotas(policy, node, err))
         return NULL;
     if (last == NULL || policy != last->policy[p])
         ARENA_ADD(r->arena, r->entry, r->entry_count, r->entry_room,

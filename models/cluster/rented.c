@@ -2,7 +2,7 @@
 /*
  * rented.c - the keys of rented nodes, and what a rental is billed.
  *
- * Ordering and returning nodes is the host's (policies/host/rental.c).  Here the
+ * Ordering and returning nodes is the host's (policies/nodes/rental.c).  Here the
  * file is read and checked: a key that could have no effect beside the others is
  * refused.
  */

@@ -17,17 +17,14 @@
 #include "policies/params.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
+#include "policies/quotas.h"
 
 extern const struct cs_policy quota_policy;
 
-#define QUOTA_TENANTS 64u
-#define QUOTA_NAME 48u
 #define EVERY_POOL UINT32_MAX
 
 struct quota_tenant {
-    char name[QUOTA_NAME];
-    double amount;              /* GPUs, or a share of all */
-    bool share;
+    struct cs_quota own;
     uint64_t used;              /* thousandths of GPUs, at this decision */
     uint64_t left, held;        /* while one looks for what to take back: of used, and
                                    in the pools of the task */
@@ -37,7 +34,7 @@ struct quota_tenant {
 struct quota {
     const char *quotas;
     bool borrow, reclaim;
-    struct quota_tenant tenant[QUOTA_TENANTS];
+    struct quota_tenant tenant[CS_QUOTAS_MAX];
     uint32_t tenants;
     uint32_t gpus;              /* that there can be: with nodes that are out of
                                    service, or not rented */
@@ -60,71 +57,27 @@ static const struct cs_param quota_param[] = {
               "another's" },
 };
 
-/* Reads a name, in quotes if it has blanks or =: what follows it, or NULL if it is none. */
-static const char *quota_name(const char *at, struct quota_tenant *out)
-{
-    bool quoted = *at == '\'';
-    size_t bytes = 0;
-
-    at += quoted;
-    while (at[bytes] && (quoted ? at[bytes] != '\'' : at[bytes] != '=' && at[bytes] != ' '))
-        bytes++;
-    if (bytes == 0 || bytes >= QUOTA_NAME || (quoted && at[bytes] == '\0'))
-        return NULL;
-    memcpy(out->name, at, bytes);
-    return at + bytes + quoted;
-}
-
-/* "name=12" or "name=12.5%": what follows it, or NULL if it is neither. */
-static const char *quota_entry(const char *at, struct quota_tenant *out)
-{
-    double digit = 1;
-
-    at = quota_name(at, out);
-    if (at == NULL || *at++ != '=')
-        return NULL;
-    if (*at < '0' || *at > '9')
-        return NULL;
-    for (; *at >= '0' && *at <= '9'; at++)
-        out->amount = 10 * out->amount + (*at - '0');
-    if (*at == '.')
-        for (at++; *at >= '0' && *at <= '9'; at++)
-            out->amount += (*at - '0') * (digit /= 10);
-    out->share = *at == '%';
-    at += out->share;
-    return *at == ' ' || *at == '\0' ? at : NULL;
-}
-
 /* NULL: it has no quota. */
 static struct quota_tenant *quota_named(struct quota *quota, const char *name)
 {
     for (uint32_t t = 0; name != NULL && t < quota->tenants; t++)
-        if (strcmp(quota->tenant[t].name, name) == 0)
+        if (strcmp(quota->tenant[t].own.name, name) == 0)
             return &quota->tenant[t];
     return NULL;
 }
 
-/* What is wrong with the text; NULL: it was read. */
+/* What is wrong with the text; NULL: it was read.  The experiment was refused for it, if
+ * it was read with this table. */
 static const char *quota_read(struct quota *quota)
 {
     const char *at = quota->quotas != NULL ? quota->quotas : "";
+    struct cs_quota own[CS_QUOTAS_MAX];
 
-    while (at != NULL) {
-        while (*at == ' ')
-            at++;
-        if (*at == '\0')
-            return NULL;        /* nobody has one, or no more do */
-        if (quota->tenants == QUOTA_TENANTS)
-            return "quotas names more than 64 tenants";
-        struct quota_tenant *tenant = &quota->tenant[quota->tenants];
-        at = quota_entry(at, tenant);
-        if (at != NULL && quota_named(quota, tenant->name) != NULL)
-            return "quotas names a tenant twice";
-        if (at != NULL && tenant->share && tenant->amount > 100)
-            return "a share in quotas is more than 100% of all GPUs";
-        quota->tenants++;
-    }
-    return "quotas must be GPUs or a share of each tenant, as \"a=16 b=25%\"";
+    if (cs_quotas_read(&at, own, &quota->tenants) != CS_QUOTAS_GOOD)
+        return "quotas must be GPUs or a share of each tenant, as \"a=16 b=25%\"";
+    for (uint32_t t = 0; t < quota->tenants; t++)
+        quota->tenant[t] = (struct quota_tenant) { .own = own[t] };
+    return NULL;
 }
 
 /* Reads the quotas.  False: the trial fails with what is wrong about them. */
@@ -165,7 +118,7 @@ static uint64_t quota_amount(const struct quota_tenant *tenant, uint32_t gpus)
 
     if (tenant == NULL)
         return 0;
-    milli = tenant->amount * GPU_MILLI * (tenant->share ? gpus / 100.0 : 1);
+    milli = tenant->own.amount * GPU_MILLI * (tenant->own.share ? gpus / 100.0 : 1);
     return milli < 1e15 ? (uint64_t)(milli + 1e-6) : UINT64_C(1000000000000000);
 }
 
@@ -382,7 +335,7 @@ static void quota_decide(void *self, struct cs_host *host)
     }
 }
 
-static const struct cs_words words[] = { { "quotas", CS_FOR_TENANTS } };
+static const struct cs_words words[] = { { "quotas", CS_GPUS_OF_TENANTS } };
 
 static const struct cs_need needs[] = {
     { "preemption", "reclaim: true" },

@@ -13,9 +13,9 @@
 #include "models/cluster/cluster.h"
 #include "models/cluster/place.h"
 #include "models/jobs/job.h"
-#include "policies/host/rent.h"
 #include "policies/leases/power.h"
 #include "policies/leases/time.h"
+#include "policies/nodes/supply.h"
 #include "policies/state/gpus.h"
 #include "policies/state/nodes.h"
 #include "policies/state/read.h"
@@ -42,7 +42,7 @@ void host_empty_begin(struct host_empty *empty, const struct cs_host *host)
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
 
-        for (uint32_t k = host_rent_had(group, host_now(host)); k < group->node_count;
+        for (uint32_t k = host_supply_at(group, host_now(host)); k < group->node_count;
              k++) {
             uint32_t n = group->first_node + k;
             struct share all = {

@@ -17,17 +17,18 @@
 #include "models/laws/phase_cache.h"
 #include "models/types/facts.h"
 #include "policies/host/decide.h"
-#include "policies/host/demand.h"
-#include "policies/host/outage.h"
 #include "policies/host/pack.h"
-#include "policies/host/rent.h"
-#include "policies/host/rental.h"
 #include "policies/leases/cost.h"
 #include "policies/leases/goodput.h"
+#include "policies/leases/interrupt.h"
 #include "policies/leases/job.h"
 #include "policies/leases/phase.h"
 #include "policies/leases/power.h"
 #include "policies/leases/time.h"
+#include "policies/nodes/demand.h"
+#include "policies/nodes/outage.h"
+#include "policies/nodes/rent.h"
+#include "policies/nodes/rental.h"
 #include "policies/phases.h"
 #include "policies/state/deals.h"
 #include "policies/state/decision.h"
@@ -137,7 +138,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->rules = &parts->policy->rules;
     host->spec = spec;
     host->hooks = (struct host_hooks) {
-        .lease_ready = lease_ready, .ran = host_outage_ran,
+        .lease_ready = lease_ready, .ran = host_interrupt_ran,
         .phase_over = host_phase_over, .held = host_rental_held,
         .rented_failed = host_rental_failed, .alone = host_pack_alone,
     };

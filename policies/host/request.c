@@ -29,6 +29,7 @@
 #include "policies/known.h"
 #include "policies/leases/cost.h"
 #include "policies/leases/idle.h"
+#include "policies/leases/interrupt.h"
 #include "policies/leases/job.h"
 #include "policies/leases/kept.h"
 #include "policies/leases/lease.h"
@@ -470,27 +471,6 @@ int64_t host_stop_cost_ns(const struct host_rules *rules, uint32_t gpus)
         if (gpus <= rules->cost[i].gpus_max)
             return rules->cost[i].cost_ns;
     return 0;
-}
-
-bool host_keep_steps(struct cs_host *host, uint32_t i)
-{
-    struct host_lease_slot *lease = &host->leases->slot[i];
-    struct host_job_slot *job = lease->owner;
-    uint32_t phase = lease->phase;
-    bool pauses = lease->running && !host_job_fixed(host, lease->pub.job.i) &&
-                  host_form_of(job)->phase[phase].law->kind == LAW_TRAIN;
-
-    if (pauses) {
-        lease->part = host_phase_pause(host, i);
-        lease->part_phase = phase;
-    }
-    assert(lease->part >= 0 && lease->part <= 1);
-    if (lease->part > 0 && !(job->stopped_part > 0)) {
-        job->stopped_part = lease->part;
-        job->stopped_phase = lease->part_phase;
-        lease->part = 0;
-    }
-    return pauses;
 }
 
 /* A job that is stopped saves its state to the memory of its nodes: whole steps of a phase

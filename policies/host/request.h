@@ -18,9 +18,6 @@ enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
                             struct job_id job, uint32_t role,
                             enum cs_verdict verdict,
                             const struct placement *placement);
-/* Keeps whole steps of a phase that trains on a lease, for the next lease of its
- * role.  True: such a phase ran, and is paused. */
-bool host_keep_steps(struct cs_host *host, uint32_t lease);
 /* Returns what a restart costs a job that held `gpus` GPUs: `preemption: {cost: }`. */
 int64_t host_stop_cost_ns(const struct host_rules *rules, uint32_t gpus);
 

@@ -22,15 +22,14 @@
 #include "models/jobs/job.h"
 #include "policies/host/decide.h"
 #include "policies/host/empty.h"
-#include "policies/host/rent.h"
-#include "policies/host/rental.h"
 #include "policies/leases/time.h"
+#include "policies/nodes/supply.h"
+#include "policies/nodes/rental.h"
 #include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/decision.h"
 #include "policies/state/gpus.h"
 #include "policies/state/jobs.h"
-#include "policies/state/nodes.h"
 #include "policies/state/read.h"
 #include "policies/state/state.h"
 #include "sim/base/clock.h"
@@ -196,7 +195,7 @@ static struct pool_room measure_pool(const struct cs_host *host,
         room.suited += all;
         room.served += count_served_gpus(group, want) * group->node_count;
         room.had += count_served_gpus(group, want) *
-                    host_rent_had(group, host_now(host));
+                    host_supply_at(group, host_now(host));
     }
     assert(room.had <= room.served && room.served <= room.suited);
     return room;
@@ -370,7 +369,7 @@ static bool explain_set_back(struct cs_host *host, struct words *what,
  * and rented nodes together waits for ever. */
 static void say_rented(struct words *why, const struct cs_host *host)
 {
-    const struct host_rent *rent = host->nodes->rent;
+    const struct host_rent *rent = host->rent;
 
     assert((rent != NULL) == host->spec->rents);
     for (uint32_t g = 0; rent != NULL && g < host->spec->group_count; g++)

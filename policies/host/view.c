@@ -2,8 +2,9 @@
 /*
  * view.c - what a policy may ask: the cs_ functions that change nothing.
  *
- * What waits, runs and is free as it is now; what is left and what would be, as
- * the policy is told it (`estimate`).
+ * What is free as it is now; what is left and what would be, as the policy is told
+ * it (`estimate`).  read.c, queue.c and slots.c of policies/state answer what
+ * waits and what runs.
  */
 #include "policies/advice.h"
 #include "policies/cores.h"
@@ -44,88 +45,10 @@
 #include "policies/state/task_slot.h"
 #include "policies/state/waiting.h"
 #include "sim/base/clock.h"
-#include "sim/containers/rank_tree.h"
 
 int64_t cs_now_ns(const struct cs_host *host)
 {
     return host_now(host);
-}
-
-uint32_t cs_pending_count(const struct cs_host *host)
-{
-    return host_order_count(host);
-}
-
-struct task_id cs_pending(const struct cs_host *host, uint32_t i)
-{
-    struct task_id task = { rank_tree_at(host->waiting->order, i) };
-    return task;
-}
-
-const struct cs_task *cs_task(const struct cs_host *host, struct task_id task)
-{
-    assert(task.i < host->tasks->count);
-    return &host->tasks->slot[task.i].pub;
-}
-
-uint32_t cs_lease_count(const struct cs_host *host)
-{
-    assert(host->waiting->held->holes <= host->waiting->held->count);
-    return host->waiting->held->count - host->waiting->held->holes;
-}
-
-struct lease_id cs_lease_at(const struct cs_host *host, uint32_t i)
-{
-    const struct host_list *held = host_held(host);
-    struct lease_id lease = { i < held->count ? held->item[i] : ID_NONE };
-    assert(lease.i == ID_NONE || host->leases->slot[lease.i].live);
-    return lease;
-}
-
-const struct cs_lease *cs_lease(const struct cs_host *host,
-                                struct lease_id lease)
-{
-    assert(lease.i < host->leases->count);
-    return &host->leases->slot[lease.i].pub;
-}
-
-const struct job_request *cs_request(const struct cs_host *host,
-                                     struct job_id job)
-{
-    assert(job.i < host->jobs->count);
-    return &host_job_slot(host, job.i)->pub.request;
-}
-
-uint32_t cs_running_count(const struct cs_host *host)
-{
-    assert(host->waiting->running->holes <= host->waiting->running->count);
-    return host->waiting->running->count - host->waiting->running->holes;
-}
-
-struct job_id cs_running(const struct cs_host *host, uint32_t i)
-{
-    const struct host_list *running = host_running_list(host);
-    struct job_id job = { i < running->count ? running->item[i] : ID_NONE };
-    assert(job.i == ID_NONE || host_job_slot(host, job.i)->leases > 0);
-    return job;
-}
-
-struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job,
-                              uint32_t role)
-{
-    assert(job.i < host->jobs->count && role < FORM_ROLES_MAX);
-    struct lease_id lease = { host_job_slot(host, job.i)->lease[role] };
-    return lease;
-}
-
-struct task_id cs_job_task(const struct cs_host *host, struct job_id id,
-                           uint32_t role)
-{
-    assert(id.i < host->jobs->count);
-    const struct host_job_slot *job = host_job_slot(host, id.i);
-    struct task_id task = { role == CS_ALL_ROLES ? job->task
-                                               : job->role_task[role] };
-    return task;
 }
 
 const struct cs_policy *cs_table(const struct cs_host *host)
@@ -253,13 +176,6 @@ const char *cs_pool_name(const struct cs_host *host, uint32_t pool)
     return pool < host->spec->pool_count ? host->spec->pool_name[pool] : NULL;
 }
 
-uint32_t cs_lease_pools(const struct cs_host *host, struct lease_id lease)
-{
-    assert(lease.i < host->leases->count);
-    assert(host->leases->slot[lease.i].pool_mask != 0);
-    return host->leases->slot[lease.i].pool_mask;
-}
-
 int64_t cs_left_ns(const struct cs_host *host, struct job_id job)
 {
     assert(job.i < host->jobs->count);
@@ -282,29 +198,11 @@ double cs_left_per_ns(const struct cs_host *host, struct job_id job)
                ? -1 : (double)NAN;
 }
 
-uint32_t cs_job_gpus(const struct cs_host *host, struct job_id id)
-{
-    const struct job_request *request = cs_request(host, id);
-    uint32_t gpus = 0;
-
-    for (uint32_t r = 0; r < request->form->role_count; r++)
-        gpus += job_role_gpus(request, r);
-    assert(request->form->role_count <= FORM_ROLES_MAX);
-    return gpus;
-}
-
 double cs_attained_gpu_s(const struct cs_host *host, struct job_id id)
 {
     assert(host_job_slot(host, id.i)->pub.gpu_seconds >= 0);
     assert(id.i < host->jobs->count);
     return host_attained_gpu_s(host, host_job_slot(host, id.i));
-}
-
-uint32_t cs_slot(const struct cs_host *host, struct job_id id)
-{
-    assert(id.i < host->jobs->count);
-    assert(host_job_slot(host, id.i)->seat < host->jobs->seat_count);
-    return host_job_slot(host, id.i)->seat;
 }
 
 /* GPU-seconds a second: the GPUs that it holds now. */
@@ -550,22 +448,4 @@ bool cs_epochs(const struct cs_host *host, struct job_id id,
                              out->seen);
     assert(out->done <= out->count);
     return true;
-}
-
-double cs_phase_s(const struct cs_host *host, struct job_id id, uint32_t phase)
-{
-    const struct host_job_slot *job = host_job_slot(host, id.i);
-
-    assert(phase < host_form_of(job)->phase_count);
-    assert(host->forms->form[job->form].phase_s[phase] >= 0);
-    return host->forms->form[job->form].phase_s[phase];
-}
-
-/* A service is a job of one phase, whose law is LAW_SERVE. */
-bool cs_serves(const struct cs_host *host, struct job_id id)
-{
-    const struct job_form *form = host_form_of(host_job_slot(host, id.i));
-
-    assert(form->phase_count > 0);
-    return form->phase[0].law->kind == LAW_SERVE;
 }

@@ -319,3 +319,33 @@ void host_job_end(struct cs_host *host, uint32_t j, enum job_status status)
     host->hooks.wake(host);
     assert(job->leases == 0 && job->task == ID_NONE);
 }
+
+/* A service is a job of one phase, whose law is LAW_SERVE. */
+bool cs_serves(const struct cs_host *host, struct job_id id)
+{
+    const struct job_form *form = host_form_of(host_job_slot(host, id.i));
+
+    assert(form->phase_count > 0);
+    return form->phase[0].law->kind == LAW_SERVE;
+}
+
+bool host_keep_steps(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->leases->slot[i];
+    struct host_job_slot *job = lease->owner;
+    uint32_t phase = lease->phase;
+    bool pauses = lease->running && !host->forms->form[job->form].fixed &&
+                  host_form_of(job)->phase[phase].law->kind == LAW_TRAIN;
+
+    if (pauses) {
+        lease->part = host_phase_pause(host, i);
+        lease->part_phase = phase;
+    }
+    assert(lease->part >= 0 && lease->part <= 1);
+    if (lease->part > 0 && !(job->stopped_part > 0)) {
+        job->stopped_part = lease->part;
+        job->stopped_phase = lease->part_phase;
+        lease->part = 0;
+    }
+    return pauses;
+}

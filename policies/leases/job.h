@@ -6,6 +6,7 @@
 #ifndef POLICIES_LEASES_JOB_H
 #define POLICIES_LEASES_JOB_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "models/jobs/job.h"
@@ -27,5 +28,8 @@ bool host_job_unchanged(const struct cs_host *host, uint32_t job, uint32_t role)
 /* Cuts the phases of a job short and drops all its leases; returns how many GPUs
  * they had. */
 uint32_t host_job_drop(struct cs_host *host, uint32_t job);
+/* Keeps whole steps of a phase that trains on a lease, for the next lease of its
+ * role.  True: such a phase ran, and is paused. */
+bool host_keep_steps(struct cs_host *host, uint32_t lease);
 
 #endif

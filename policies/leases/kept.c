@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "models/cluster/cluster.h"
 #include "policies/leases/cost.h"
 #include "policies/policy.h"
 #include "policies/state/job_slot.h"
@@ -117,4 +118,39 @@ struct host_standing host_standing_of(const struct cs_host *host, uint32_t job,
         .woken = host_role_home(host, job, role) != ID_NONE,
         .first = host_job_is_new(host, job), .owed_bytes = host_role_owed(host, job, role),
     };
+}
+
+bool host_parked_on(const struct cs_host *host, uint32_t j, uint32_t node)
+{
+    const struct host_job_slot *job = host_job_slot(host, j);
+    const struct job_form *form = host_form_of(job);
+
+    assert(node != ID_NONE && form->role_count <= FORM_ROLES_MAX);
+    if (job->pub.end_ns != CLOCK_NEVER_NS)
+        return false;
+    for (uint32_t r = 0; r < form->role_count; r++)
+        if (job->lease[r] == ID_NONE && host_kept_on(job, r, node) &&
+            form->role[r].save_bytes > 0)
+            return true;
+    return false;
+}
+
+void host_forget_home(struct cs_host *host, uint32_t j, uint32_t role,
+                      uint32_t node)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+
+    assert(role < host_form_of(job)->role_count);
+    if (host_kept_on(job, role, node))
+        job->home[role] = ID_NONE;
+}
+
+void host_forget_parked(struct cs_host *host, uint32_t j, uint32_t node)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+
+    assert(node < host->spec->node_count);
+    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
+        if (job->lease[r] == ID_NONE && host_kept_on(job, r, node))
+            job->home[r] = ID_NONE;
 }

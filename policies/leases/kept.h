@@ -35,6 +35,14 @@ struct placement host_kept_from(const struct host_job_slot *job, uint32_t role,
 struct host_standing host_standing_of(const struct cs_host *host, uint32_t job,
                                       uint32_t role);
 
+/* Does the memory of that node keep the state of a role that has no lease? */
+bool host_parked_on(const struct cs_host *host, uint32_t job, uint32_t node);
+/* The memory of a node is lost: forgets the state there of one role, or of all
+ * roles that have no lease. */
+void host_forget_home(struct cs_host *host, uint32_t job, uint32_t role,
+                      uint32_t node);
+void host_forget_parked(struct cs_host *host, uint32_t job, uint32_t node);
+
 /* The role owes a copy of `bytes` bytes from another one; 0: of none any more. */
 void host_kept_owe(struct cs_host *host, struct host_job_slot *job, uint32_t role,
                    uint32_t from, double bytes);

@@ -364,7 +364,7 @@ void host_drop(struct cs_host *host, uint32_t i)
         host_running_remove(host, lease->pub.job.i);
         host->hooks.ran(host, lease->pub.job.i, false);
     }
-    if (host->nodes->rent)
+    if (host->rent)
         host->hooks.held(host, i, false);
     host_steps_drop(host, i);
     host_lease_unmake(host, i);
@@ -827,7 +827,7 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
         host_tell(host, FACT_JOB_START, j, 0, lease->pub.gpus);
     }
     host_pools_add(host, lease, +1);
-    if (host->nodes->rent)
+    if (host->rent)
         host->hooks.held(host, i, true);
     if (job->stopped_part > 0 &&
         host_form_of(job)->phase[job->stopped_phase].role == role) {

@@ -15,6 +15,15 @@
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 
+bool host_names_tenants(const struct cs_policy *policy, const char *key)
+{
+    for (uint32_t i = 0; i < policy->words_count; i++)
+        if (strcmp(policy->words[i].key, key) == 0)
+            return strcmp(policy->words[i].words, CS_FOR_TENANTS) == 0 ||
+                   strcmp(policy->words[i].words, CS_GPUS_OF_TENANTS) == 0;
+    return false;
+}
+
 const char *const *host_words(struct arena *arena,
                               const struct cs_policy *policy, const char *key)
 {
@@ -24,7 +33,7 @@ const char *const *host_words(struct arena *arena,
     for (uint32_t i = 0; i < policy->words_count; i++)
         if (strcmp(policy->words[i].key, key) == 0)
             words = policy->words[i].words;
-    if (words == NULL || strcmp(words, CS_FOR_TENANTS) == 0)
+    if (words == NULL || host_names_tenants(policy, key))
         return NULL;
     list = arena_alloc(arena, strlen(words) + 2, sizeof *list);
     for (char *at = arena_text(arena, words); *at != '\0';) {
@@ -78,8 +87,7 @@ static const char *const *list_allowed(struct arena *arena,
     return list;
 }
 
-/* Writes a list with commas between. */
-static void write_list(const char *const *list, char *out, size_t room)
+void host_list_write(const char *const *list, char *out, size_t room)
 {
     size_t used = (size_t)snprintf(out, room, "%s",
                                    list[0] == NULL ? "none, as there are none" : "");
@@ -97,7 +105,7 @@ static bool refuse_default(const struct cs_policy *policy,
 {
     char all[160];
 
-    write_list(list, all, sizeof all);
+    host_list_write(list, all, sizeof all);
     if (param->fallback[0] == '\0')
         err_set(err, ERR_REFERENCE, conf_pos(entry), "policy %s needs the key "
                 "'%s', which must be one of %s", policy->name, param->key, all);
@@ -118,7 +126,7 @@ static bool refuse_word(const struct cs_policy *policy, const char *key,
     const char *near = conf_nearest(conf_text(value), list);
     char all[160];
 
-    write_list(list, all, sizeof all);
+    host_list_write(list, all, sizeof all);
     err_set(err, ERR_REFERENCE, conf_pos(value),
             "'%s' of policy %s must be one of %s, found '%.60s'", key,
             policy->name, all, conf_text(value));
@@ -127,7 +135,7 @@ static bool refuse_word(const struct cs_policy *policy, const char *key,
     return err_hint(err, "These are what the cluster and the jobs have.");
 }
 
-static bool is_listed(const char *const *list, const char *word)
+bool host_is_listed(const char *const *list, const char *word)
 {
     size_t i = 0;
 
@@ -149,10 +157,10 @@ static bool check_text(struct arena *arena, const struct cs_policy *policy,
     if (param->type != CS_PARAM_TEXT || said != (value != NULL))
         return true;
     words = host_words(arena, policy, param->key);
-    if (words == NULL || (!said && !is_listed(words, CS_A_POOL)))
+    if (words == NULL || (!said && !host_is_listed(words, CS_A_POOL)))
         return true;
     list = list_allowed(arena, words, names);
-    if (is_listed(list, said ? conf_text(value) : param->fallback))
+    if (host_is_listed(list, said ? conf_text(value) : param->fallback))
         return true;
     return said ? refuse_word(policy, param->key, value, list, err)
                 : refuse_default(policy, param, entry, list, err);
@@ -167,112 +175,4 @@ bool host_words_check(struct arena *arena, const struct cs_policy *policy,
             if (!check_text(arena, policy, &policy->param[i], entry, names, said, err))
                 return false;
     return true;
-}
-
-/* Is a parameter a text of names of tenants? */
-static bool is_for_tenants(const struct cs_policy *policy, const char *key)
-{
-    for (uint32_t i = 0; i < policy->words_count; i++)
-        if (strcmp(policy->words[i].key, key) == 0)
-            return strcmp(policy->words[i].words, CS_FOR_TENANTS) == 0;
-    return false;
-}
-
-/* Takes the next "NAME=..." of a text that is cut up, and returns its name, which is in quotes
- * if it has blanks or =; NULL: there is none left. */
-static const char *next_named(char **at)
-{
-    while (**at != '\0') {
-        bool quoted = **at == '\'';
-        char *name = *at + quoted, *end = name + strcspn(name, quoted ? "'" : "= ");
-        const char *behind = end + (quoted && *end != '\0');
-        bool pair = *behind == '=';
-
-        *at += (size_t)(behind - *at) + strcspn(behind, " ");
-        *at += **at != '\0';
-        *end = '\0';
-        if (pair)
-            return name;
-    }
-    return NULL;
-}
-
-/* Returns the tenant that was probably meant by a name that is none: one that the text does
- * not name besides; NULL: none is near. */
-static const char *find_meant(struct arena *arena, const char *text, const char *name,
-                              const char *const *tenants)
-{
-    size_t count = 0, left = 0, named = 0;
-    char *at = arena_text(arena, text);
-    const char **rest, **other, *next;
-
-    while (tenants[count] != NULL)
-        count++;
-    rest = arena_alloc(arena, count + 1, sizeof *rest);
-    other = arena_alloc(arena, strlen(text) / 2 + 2, sizeof *other);
-    while ((next = next_named(&at)) != NULL)
-        other[named++] = next;
-    for (size_t i = 0; i < count; i++)
-        if (!is_listed(other, tenants[i]))
-            rest[left++] = tenants[i];
-    return conf_nearest(name, rest);
-}
-
-/* Sets the error of a name that is no tenant.  Returns false. */
-static bool refuse_tenant(const struct cs_policy *policy, const char *key,
-                          const struct conf_node *value, const char *name, const char *near,
-                          const char *const *tenants, struct err *err)
-{
-    char all[160];
-
-    write_list(tenants, all, sizeof all);
-    err_set(err, ERR_REFERENCE, conf_pos(value), "'%s' of policy %s names '%.60s', and no "
-            "job or service is of that tenant; tenants: %s", key, policy->name, name, all);
-    if (near != NULL)
-        err_hint(err, "Did you mean '%s'?", near);
-    return false;
-}
-
-bool host_tenants_check(struct arena *arena, const struct cs_policy *policy,
-                        const struct conf_node *entry, const char *const *tenants,
-                        struct err *err)
-{
-    for (uint32_t i = 0; i < policy->param_count; i++) {
-        const struct cs_param *param = &policy->param[i];
-        const struct conf_node *value = conf_kind(entry) == CONF_MAP
-            ? conf_get(entry, param->key) : NULL;
-        const char *name, *near;
-
-        if (value == NULL || !is_for_tenants(policy, param->key))
-            continue;
-        char *at = arena_text(arena, conf_text(value));
-        while ((name = next_named(&at)) != NULL) {
-            near = is_listed(tenants, name)
-                       ? NULL : find_meant(arena, conf_text(value), name, tenants);
-            if (near != NULL || tenants[0] == NULL)
-                return refuse_tenant(policy, param->key, value, name, near, tenants, err);
-        }
-    }
-    return true;
-}
-
-const char *host_tenants_absent(struct arena *arena, const struct host_policy *policy,
-                                const char *const *tenants, const char **key)
-{
-    for (uint32_t i = 0; i < policy->policy->param_count; i++) {
-        const struct cs_param *param = &policy->policy->param[i];
-        const char *name;
-
-        if (param->type != CS_PARAM_TEXT || !is_for_tenants(policy->policy, param->key))
-            continue;
-        const char *text = *(const char *const *)(const void *)
-                           ((const char *)policy->params + param->offset);
-        char *at = arena_text(arena, text != NULL ? text : "");
-        while ((name = next_named(&at)) != NULL)
-            if (!is_listed(tenants, name)) {
-                *key = param->key;
-                return name;
-            }
-    }
-    return NULL;
 }

@@ -7,6 +7,7 @@
 #define POLICIES_REGISTRY_WORDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct arena;
 struct conf_node;
@@ -28,6 +29,19 @@ struct host_names {
 bool host_words_check(struct arena *arena, const struct cs_policy *policy,
                       const struct conf_node *entry,
                       const struct host_names *names, struct err *err);
+/* Is a parameter a text of names of tenants? */
+bool host_names_tenants(const struct cs_policy *policy, const char *key);
+/* Has the list, which ends with NULL, the word? */
+bool host_is_listed(const char *const *list, const char *word);
+/* Writes a list with commas between. */
+void host_list_write(const char *const *list, char *out, size_t room);
+
+/* ---- tenant_words.c ---- */
+
+/* Checks each text of an entry that gives tenants GPUs (CS_GPUS_OF_TENANTS).  False: one
+ * cannot be read, and err says which part of it. */
+bool host_quotas_check(const struct cs_policy *policy, const struct conf_node *entry,
+                       struct err *err);
 /* Checks the names of tenants in each text parameter of an entry (CS_FOR_TENANTS); the
  * list ends with NULL.  False: one is not in the list, and near to one there that is not
  * named, or the list is empty; err says which.  What is not "NAME=..." is left to the

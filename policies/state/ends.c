@@ -380,7 +380,7 @@ static int64_t cores_in_service(const struct cs_host *host)
 {
     int64_t milli = (int64_t)calendar_by(host->waiting->core_ends, CLOCK_NEVER_NS);
 
-    if (host->nodes->outage == NULL && host->nodes->rent == NULL)
+    if (host->nodes->outage == NULL && host->rent == NULL)
         return INT64_C(1000) * host->spec->core_count;
     assert(milli >= 0);
     return milli + cores_here(host, UINT64_MAX);

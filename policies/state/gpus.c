@@ -52,7 +52,7 @@ uint32_t host_gpus_to_try(const struct cs_host *host, uint32_t room)
 bool host_rents(const struct cs_host *host)
 {
     assert(host->nodes != NULL);
-    return host->nodes->rent != NULL;
+    return host->rent != NULL;
 }
 
 uint64_t host_groups_of(const struct cluster_spec *spec, uint32_t pool_mask, bool gpus,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * nodes.h - nodes that fail, are rented, or draw power.
+ * nodes.h - nodes that fail, are under notice, or draw power.
  */
 #ifndef POLICIES_STATE_NODES_H
 #define POLICIES_STATE_NODES_H
@@ -11,12 +11,10 @@
 
 struct host_idle;
 struct host_outage;
-struct host_rent;
 
 /* NULL: not in this trial. */
 struct host_nodes {
     struct host_outage *outage;     /* NULL: nothing fails */
-    struct host_rent *rent;         /* NULL: nothing is rented */
     int64_t power_mw;               /* milliwatts that could be drawn now; leases are
                                        counted under a power cap alone */
     int64_t gpu_least_mw;           /* what a leased GPU adds to it at least; 0: perhaps

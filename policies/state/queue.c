@@ -264,3 +264,20 @@ void host_order_anew(struct cs_host *host, const uint32_t *task, uint32_t count)
         order_insert(host->waiting->queue, task[k], host_task_item(host, task[k]),
                      stands_before);
 }
+
+uint32_t cs_pending_count(const struct cs_host *host)
+{
+    return host_order_count(host);
+}
+
+struct task_id cs_pending(const struct cs_host *host, uint32_t i)
+{
+    struct task_id task = { rank_tree_at(host->waiting->order, i) };
+    return task;
+}
+
+const struct cs_task *cs_task(const struct cs_host *host, struct task_id task)
+{
+    assert(task.i < host->tasks->count);
+    return &host->tasks->slot[task.i].pub;
+}

@@ -6,8 +6,9 @@
 
 #include <assert.h>
 
+#include "models/jobs/job.h"
 #include "policies/known.h"
-#include "policies/state/decision.h"
+#include "policies/phases.h"
 #include "policies/state/form.h"
 #include "policies/state/job_slot.h"
 #include "policies/state/jobs.h"
@@ -58,6 +59,72 @@ uint32_t cs_lease_room(const struct cs_host *host)
 {
     assert(host->leases->count <= host->leases->capacity);
     return host->leases->count;
+}
+
+const struct job_request *cs_request(const struct cs_host *host,
+                                     struct job_id job)
+{
+    assert(job.i < host->jobs->count);
+    return &host_job_slot(host, job.i)->pub.request;
+}
+
+struct task_id cs_job_task(const struct cs_host *host, struct job_id id,
+                           uint32_t role)
+{
+    assert(id.i < host->jobs->count);
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+    struct task_id task = { role == CS_ALL_ROLES ? job->task
+                                               : job->role_task[role] };
+    return task;
+}
+
+struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job,
+                              uint32_t role)
+{
+    assert(job.i < host->jobs->count && role < FORM_ROLES_MAX);
+    struct lease_id lease = { host_job_slot(host, job.i)->lease[role] };
+    return lease;
+}
+
+const struct cs_lease *cs_lease(const struct cs_host *host,
+                                struct lease_id lease)
+{
+    assert(lease.i < host->leases->count);
+    return &host->leases->slot[lease.i].pub;
+}
+
+uint32_t cs_lease_pools(const struct cs_host *host, struct lease_id lease)
+{
+    assert(lease.i < host->leases->count);
+    assert(host->leases->slot[lease.i].pool_mask != 0);
+    return host->leases->slot[lease.i].pool_mask;
+}
+
+uint32_t cs_slot(const struct cs_host *host, struct job_id id)
+{
+    assert(id.i < host->jobs->count);
+    assert(host_job_slot(host, id.i)->seat < host->jobs->seat_count);
+    return host_job_slot(host, id.i)->seat;
+}
+
+uint32_t cs_job_gpus(const struct cs_host *host, struct job_id id)
+{
+    const struct job_request *request = cs_request(host, id);
+    uint32_t gpus = 0;
+
+    for (uint32_t r = 0; r < request->form->role_count; r++)
+        gpus += job_role_gpus(request, r);
+    assert(request->form->role_count <= FORM_ROLES_MAX);
+    return gpus;
+}
+
+double cs_phase_s(const struct cs_host *host, struct job_id id, uint32_t phase)
+{
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+
+    assert(phase < host_form_of(job)->phase_count);
+    assert(host->forms->form[job->form].phase_s[phase] >= 0);
+    return host->forms->form[job->form].phase_s[phase];
 }
 
 const struct host_job_slot *host_job_at(const struct cs_host *host,

@@ -289,6 +289,34 @@ void host_running_remove(struct cs_host *host, uint32_t job)
     list_remove(host, host->waiting->running, job);
 }
 
+uint32_t cs_lease_count(const struct cs_host *host)
+{
+    assert(host->waiting->held->holes <= host->waiting->held->count);
+    return host->waiting->held->count - host->waiting->held->holes;
+}
+
+struct lease_id cs_lease_at(const struct cs_host *host, uint32_t i)
+{
+    const struct host_list *held = host_held(host);
+    struct lease_id lease = { i < held->count ? held->item[i] : ID_NONE };
+    assert(lease.i == ID_NONE || host->leases->slot[lease.i].live);
+    return lease;
+}
+
+uint32_t cs_running_count(const struct cs_host *host)
+{
+    assert(host->waiting->running->holes <= host->waiting->running->count);
+    return host->waiting->running->count - host->waiting->running->holes;
+}
+
+struct job_id cs_running(const struct cs_host *host, uint32_t i)
+{
+    const struct host_list *running = host_running_list(host);
+    struct job_id job = { i < running->count ? running->item[i] : ID_NONE };
+    assert(job.i == ID_NONE || host_job_slot(host, job.i)->leases > 0);
+    return job;
+}
+
 uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool)
 {
     assert(pool < host->spec->pool_count);

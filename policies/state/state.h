@@ -26,6 +26,7 @@ struct host_leases;
 struct host_life;
 struct host_nodes;
 struct host_pools;
+struct host_rent;
 struct host_tasks;
 struct host_turn;
 struct host_waiting;
@@ -70,6 +71,7 @@ struct cs_host {
     struct host_decisions *decision;    /* decision.h */
     struct host_life *life;             /* life.h */
     struct host_nodes *nodes;           /* nodes.h */
+    struct host_rent *rent;             /* policies/nodes/rental.h; NULL: nothing is rented */
     struct host_pools *pools;           /* pools.h */
 };
 

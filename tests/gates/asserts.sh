@@ -19,7 +19,7 @@ count() {
 measure() {
     echo "$(count sim) sim"
     echo "$(count models) models"
-    echo "$(count 'policies/(.*/)?(host|leases|state)') host"
+    echo "$(count 'policies/(.*/)?(host|leases|nodes|state)') host"
 }
 
 check() {

@@ -11,7 +11,7 @@
 # gate that looks at the top of a folder alone sees nothing in its rooms.
 
 # Rooms of policies/ that hold no policies but what policies stand on.
-INFRA='policies/(host|leases|registry|solve|state)/.*\.c'
+INFRA='policies/(host|leases|nodes|registry|solve|state)/.*\.c'
 
 # Tracked and new files by pattern; a tree without git is searched as it lies.
 files() {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # parts.sh - a change of one part of the host is a change of few files: a header of
-# policies/host, leases or state reaches at most 15 objects.  What all of the host, or all
+# policies/host, leases, nodes or state reaches at most 15 objects.  What all of the host, or all
 # trials, must know is left out: the faces host.h and policy.h, the list of parts (state.h)
 # and the terms of trials (terms.h).
 
@@ -15,7 +15,7 @@ measure() {
         ! -path "$build/mutation/*" -exec cat {} + | awk '
         /^ / || /^[^:]*: *[^ ]/ {
             for (i = 1; i <= NF; i++)
-                if ($i ~ /^policies\/(host|leases|state)\/.*\.h$/) n[$i]++
+                if ($i ~ /^policies\/(host|leases|nodes|state)\/.*\.h$/) n[$i]++
         }
         END { for (name in n) print n[name], name }'
 }

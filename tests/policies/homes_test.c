@@ -230,8 +230,8 @@ static void a_quota_that_is_too_small_is_told(void **state)
     refused("e.yaml:4:", "wide can never start under policy quota: it asks for "
             "more GPUs than the quota of its tenant");
     write_experiment(jobs, "", "[{policy: quota, quotas: a=4 b}]");
-    refused("e.yaml:4:", "wide can never start under policy quota: quotas must be GPUs or a "
-            "share of each tenant, as \"a=16 b=25%\"");
+    refused("e.yaml:5:", "'quotas' of policy quota must be GPUs or a share of each tenant, "
+            "found 'b'");
     write_experiment(jobs, "", "[{policy: quota, quotas: a=25%, borrow: false}, "
                      "{policy: quota, name: lent, quotas: a=4}]");
     free(say("validate", 0));

@@ -224,25 +224,26 @@ static void nothing_is_lent_or_taken_back_if_it_is_forbidden(void **state)
     }
 }
 
-static void quotas_that_are_none_fail_the_trial(void **state)
+static void quotas_that_are_none_are_refused_where_they_stand(void **state)
 {
     struct owned_job job[] = { { 0, 10, 8, "a" } };
     static const struct {
         const char *policy, *why;
     } bad[] = {
-        { "[{policy: quota, quotas: a}]", "quotas must be" },
-        { "[{policy: quota, quotas: a=x}]", "quotas must be" },
-        { "[{policy: quota, quotas: a=5GPU}]", "quotas must be" },
-        { "[{policy: quota, quotas: a=4 a=0}]", "quotas names a tenant twice" },
-        { "[{policy: quota, quotas: a=150%}]", "more than 100% of all GPUs" },
+        { "[{policy: quota, quotas: a}]", "a share of each tenant, found 'a'" },
+        { "[{policy: quota, quotas: a=x}]", "a share of each tenant, found 'a=x'" },
+        { "[{policy: quota, quotas: a=5GPU}]", "a share of each tenant, found 'a=5GPU'" },
+        { "[{policy: quota, quotas: a=4 a=0}]", "names a tenant twice, the second time in 'a=0'" },
+        { "[{policy: quota, quotas: a=150%}]", "at most 100% of all GPUs, found 'a=150%'" },
     };
 
     (void)state;
     for (size_t p = 0; p < sizeof bad / sizeof bad[0]; p++) {
         struct world world = { 0 };
-        assert_true(open_owned(&world, job, 1, TWO_NODES, bad[p].policy));
-        assert_false(world_run(&world, 0, NULL, NULL, NULL));
+        assert_false(open_owned(&world, job, 1, TWO_NODES, bad[p].policy));
         assert_non_null(strstr(world_error(&world), bad[p].why));
+        assert_int_equal(world.err.pos.line, 6);
+        assert_int_equal(world.err.pos.col, 36);        /* behind "policies: [{... quotas: " */
         world_close(&world);
     }
 }
@@ -497,7 +498,7 @@ static void a_tenant_may_have_blanks_in_its_name(void **state)
         assert_int_equal(ends, q < 2);
         if (ends)
             assert_true(end[0].end_s == 100 && end[1].end_s == 200 && end[2].end_s == 100);
-        else if (strstr(world_error(&world), "quotas must be GPUs or a share") == NULL)
+        else if (strstr(world_error(&world), "must be GPUs or a share") == NULL)
             fail_msg("%s: %s", quotas[q], world_error(&world));
         world_close(&world);
     }
@@ -531,9 +532,42 @@ static void jobs_pinned_to_a_pool_that_is_not_there_are_refused(void **state)
     }
 }
 
+/* Returns "" if a policy with 64 or 65 tenants, one of them with a name of that many bytes,
+ * is read; else what is told. */
+static const char *told_of_names(int tenants, int bytes)
+{
+    static const struct owned_job job = { 0, 60, 1, "zz" };
+    static char said[400];
+    struct world world = { .folder = "" };
+    char policies[1200];
+    int n = sprintf(policies, "[{policy: quota, quotas: '%0*d=1", bytes, 7);
+
+    for (int i = 1; i < tenants; i++)
+        n += sprintf(policies + n, " t%d=%d%%", i, i == 1 ? 100 : 1);
+    sprintf(policies + n, "'}]");
+    said[0] = '\0';
+    if (!open_owned(&world, &job, 1, "nodes: [{name: a, count: 1, gpus: {type: generic, count: "
+                    "8}}]", policies))
+        snprintf(said, sizeof said, "%s", world.err.text);
+    world_close(&world);
+    return said;
+}
+
+static void quotas_are_read_up_to_their_bounds(void **state)
+{
+    (void)state;
+    assert_string_equal(told_of_names(64, 47), "");
+    assert_string_equal(told_of_names(65, 1), "'quotas' of policy quota must name at most 64 "
+                        "tenants, found one more, 't64=1%'");
+    assert_string_equal(told_of_names(2, 48), "'quotas' of policy quota must be GPUs or a share "
+                        "of each tenant, found '000000000000000000000000000000000000000000000007"
+                        "=1'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quotas_are_read_up_to_their_bounds),
         cmocka_unit_test(what_may_never_start_ends_the_run_with_its_reason),
         cmocka_unit_test(what_is_lent_is_taken_back),
         cmocka_unit_test(a_share_is_one_of_all_pools),
@@ -541,7 +575,7 @@ int main(void)
         cmocka_unit_test(what_is_taken_back_lies_where_it_is_needed),
         cmocka_unit_test(what_is_taken_back_makes_room_for_a_gang),
         cmocka_unit_test(nothing_is_lent_or_taken_back_if_it_is_forbidden),
-        cmocka_unit_test(quotas_that_are_none_fail_the_trial),
+        cmocka_unit_test(quotas_that_are_none_are_refused_where_they_stand),
         cmocka_unit_test(a_part_of_a_gpu_counts_as_a_part),
         cmocka_unit_test(a_share_is_no_less_by_rounding),
         cmocka_unit_test(a_tenant_that_is_none_is_refused),

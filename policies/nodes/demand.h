@@ -11,8 +11,8 @@
  * in units of E[b^2] / E[b] for jobs of b nodes, which has the variance of a compound
  * Poisson.  Nodes that other jobs will give back are not counted.
  */
-#ifndef POLICIES_HOST_DEMAND_H
-#define POLICIES_HOST_DEMAND_H
+#ifndef POLICIES_NODES_DEMAND_H
+#define POLICIES_NODES_DEMAND_H
 
 #include <stdbool.h>
 #include <stdint.h>

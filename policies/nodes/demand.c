@@ -7,14 +7,14 @@
  * is to have as many nodes as jobs will ask for until new nodes could be there, at
  * the quantile `ready`: demand is taken as Poisson in units of a mean job.
  */
-#include "policies/host/demand.h"
+#include "policies/nodes/demand.h"
 
 #include <assert.h>
 #include <math.h>
 
 #include "models/cluster/cluster.h"
 #include "models/cluster/rented.h"
-#include "policies/host/rental.h"
+#include "policies/nodes/rental.h"
 #include "policies/state/nodes.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
@@ -48,8 +48,8 @@ static const struct rent_forecast *forecast_of(const struct cs_host *host,
 /* Returns the demand of a group; NULL: its nodes are not rented by forecast. */
 static struct host_demand *demand_of(const struct cs_host *host, uint32_t g)
 {
-    assert(host->nodes->rent != NULL);
-    return host->nodes->rent->group[g].demand;
+    assert(host->rent != NULL);
+    return host->rent->group[g].demand;
 }
 
 struct host_demand *host_demand_new(struct cs_host *host, uint32_t group)
@@ -98,7 +98,7 @@ static void end_slots(struct cs_host *host, uint32_t g)
 
 void host_demand_follow(struct cs_host *host)
 {
-    assert(host->nodes->rent != NULL);
+    assert(host->rent != NULL);
     for (uint32_t g = 0; g < host->spec->group_count; g++)
         if (demand_of(host, g) != NULL)
             end_slots(host, g);
@@ -164,7 +164,7 @@ int64_t host_demand_look_ns(const struct cs_host *host)
 {
     int64_t next = CLOCK_NEVER_NS;
 
-    assert(host->nodes->rent != NULL);
+    assert(host->rent != NULL);
     for (uint32_t g = 0; g < host->spec->group_count; g++) {
         if (demand_of(host, g) == NULL)
             continue;
@@ -179,7 +179,7 @@ double host_demand_error(const struct cs_host *host, int64_t from_ns)
 {
     double off = 0, asked = 0;
 
-    for (uint32_t g = 0; host->nodes->rent != NULL &&
+    for (uint32_t g = 0; host->rent != NULL &&
                          g < host->spec->group_count; g++) {
         const struct host_demand *demand = demand_of(host, g);
         if (demand == NULL)

@@ -10,7 +10,7 @@
  * leases for a job's life all of it stops: its leases are held, and paid for, until the
  * state has been copied over free links.
  */
-#include "policies/host/notice.h"
+#include "policies/nodes/notice.h"
 
 #include <assert.h>
 #include <math.h>
@@ -18,11 +18,9 @@
 #include "models/cluster/cluster.h"
 #include "models/cluster/rented.h"
 #include "models/jobs/job.h"
-#include "models/types/facts.h"
 #include "models/types/placement.h"
-#include "policies/host/outage.h"
-#include "policies/host/request.h"
 #include "policies/leases/cost.h"
+#include "policies/leases/interrupt.h"
 #include "policies/leases/job.h"
 #include "policies/leases/kept.h"
 #include "policies/leases/lease.h"
@@ -116,7 +114,7 @@ bool host_notice_keeps(const struct cs_host *host, uint32_t n)
 {
     assert(n < host->spec->node_count);
     for (EACH_JOB(j, host))
-        if (host_parked_on(host_job_at(host, j), n))
+        if (host_parked_on(host, j, n))
             return true;
     return false;
 }
@@ -151,7 +149,7 @@ void host_notice_lose_parked(struct cs_host *host, uint32_t n, int64_t within_ns
 {
     assert(n < host->spec->node_count);
     for (EACH_JOB(j, host)) {
-        if (host_parked_on(host_job_at(host, j), n) &&
+        if (host_parked_on(host, j, n) &&
             !store_parked(host, j, n, within_ns))
             host_interrupt(host, j);
         host_forget_parked(host, j, n);

@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * outage.c - failures: nodes that go out of service and come back, jobs
- * that are interrupted and start again from what they saved.
+ * outage.c - failures: when they come, and which nodes go out of service and come
+ * back.  policies/leases/interrupt.c says what becomes of the jobs there.
  *
  * Hardware failures are one random stream that depends on the seed alone: a
  * node fails at the same times under every policy.  A node that is down cannot
- * fail again.  Interruptions that no hardware causes are drawn for each job and
- * count the time that it runs: the k-th gap of a job has the same length under
- * every policy.
+ * fail again.
  *
  * While no job is left and none is to come, no failure is scheduled, so that a run
  * can end.  If a job comes nevertheless, the failures of the time between are worked
  * off.
  * Recorded failures come beside drawn ones: each node plays one server of the
  * trace.
- *
- * An interrupted job loses its progress since its last save and all state on
- * its nodes.  It waits again at its old place in the order.
  */
-#include "policies/host/outage.h"
+#include "policies/nodes/outage.h"
 
 #include <assert.h>
 #include <math.h>
@@ -29,23 +24,18 @@
 #include "models/laws/outage.h"
 #include "models/types/facts.h"
 #include "models/types/placement.h"
-#include "policies/leases/job.h"
+#include "policies/leases/interrupt.h"
 #include "policies/leases/kept.h"
-#include "policies/leases/phase.h"
 #include "policies/state/decision.h"
-#include "policies/state/job_slot.h"
+#include "policies/state/jobs.h"
 #include "policies/state/news.h"
 #include "policies/state/nodes.h"
 #include "policies/state/pools.h"
-#include "policies/state/read.h"
-#include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
 #include "sim/event/loop.h"
-
-#define JOB_STREAM 103          /* of rng_at, beside those of estimates */
 
 struct host_outage {
     struct rng rng;
@@ -155,179 +145,6 @@ void host_outage_begin(struct cs_host *host)
         o->next_ns = CLOCK_NEVER_NS;
 }
 
-/* Sets a job back to what it saved; returns the GPU-seconds that it held since then, or
- * since an interruption that came later: they were for nothing.  The cluster may have no
- * `failures`: then its rented nodes were taken away. */
-static double roll_back_job(struct cs_host *host, uint32_t j)
-{
-    struct host_job_slot *job = host_job_slot(host, j);
-    const struct outage_spec *f = spec_of(host);
-    int64_t every = f != NULL ? f->checkpoint_ns : 0, kept = 0;
-    double lost = job->pub.gpu_seconds - job->saved_gpu_s;
-
-    assert(job->done_ns >= 0 && every >= 0);
-    assert(job->pub.step >= job->saved_step);
-    if (host_job_fixed(host, j)) {
-        if (every > 0)
-            kept = job->done_ns / every * every;
-        job->pub.work_lost_s += clock_s_from_ns(job->done_ns - kept) *
-                                job_role_amount(&job->pub.request, 0);
-        job->done_ns = kept;
-    } else {
-        job->pub.work_lost_s += job->pub.work_done_s - job->pub.work_lost_s -
-                                job->saved_work_s;
-        job->pub.step = job->saved_step;
-        job->pub.flops = job->saved_flops;
-    }
-    if (cs_serves(host, job->pub.request.id))
-        lost = 0;               /* what it answered stays answered */
-    job->kept = 0;              /* `lost` includes it */
-    job->saved_gpu_s = job->pub.gpu_seconds;
-    job->stopped_part = 0;
-    job->phases_done = 0;
-    job->saving = false;        /* its step is not over: the checkpoint does not count */
-    return lost;
-}
-
-/* A job that is interrupted waits for nothing, and its parked state is gone. */
-static void drop_tasks(struct cs_host *host, struct host_job_slot *job)
-{
-    assert(job->leases == 0);
-    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++) {
-        if (job->role_task[r] != ID_NONE)
-            host_task_drop(host, job->role_task[r]);
-        job->role_task[r] = ID_NONE;
-        job->home[r] = ID_NONE;
-        host_kept_owe(host, job, r, r, 0);
-    }
-    if (job->task != ID_NONE)
-        host_task_drop(host, job->task);
-    job->task = ID_NONE;
-}
-
-void host_tell_cut(struct cs_host *host, uint32_t j, double lost)
-{
-    struct host_job_slot *job = host_job_slot(host, j);
-
-    assert(isfinite(lost) && lost >= 0);
-    job->saved_gpu_s += lost;   /* a failure that follows does not lose it again */
-    host_tell(host, FACT_JOB_INTERRUPT, j, 0, lost);
-}
-
-/* Makes the tasks of a job without leases again. */
-static void requeue_job(struct cs_host *host, uint32_t j)
-{
-    assert(host_job_slot(host, j)->leases == 0);
-    if (host_per_phase(host))
-        host_job_advance(host, j);
-    else
-        host_task_job(host, j);
-    host->hooks.wake(host);
-}
-
-void host_note_interruption(struct cs_host *host, uint32_t j)
-{
-    struct host_job *job = &host_job_slot(host, j)->pub;
-
-    assert(job->end_ns == CLOCK_NEVER_NS);
-    host->counts.interruptions++;
-    job->interruptions++;
-    assert(job->interruptions <= host->counts.interruptions);
-}
-
-void host_owe_restart(struct cs_host *host, uint32_t j)
-{
-    struct host_job_slot *job = host_job_slot(host, j);
-
-    assert(job->penalty_ns >= 0);
-    job->penalty_ns = spec_of(host) != NULL ? spec_of(host)->restart_ns : 0;
-    job->restart_until_ns = 0;
-}
-
-void host_interrupt(struct cs_host *host, uint32_t j)
-{
-    struct host_job_slot *job = host_job_slot(host, j);
-
-    assert(job->pub.end_ns == CLOCK_NEVER_NS);
-    host_note_interruption(host, j);
-    host_job_drop(host, j);
-    drop_tasks(host, job);
-    double lost = roll_back_job(host, j);
-    host_owe_restart(host, j);
-    assert(isfinite(lost));
-    host_tell(host, FACT_JOB_INTERRUPT, j, 1, lost);
-    requeue_job(host, j);
-}
-
-/* Returns the GPU-seconds for nothing if all leases of a job end now. */
-static double lost_by_stop(const struct cs_host *host, const struct host_job_slot *job)
-{
-    double lost = 0;
-
-    assert(job->leases > 0);
-    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
-        if (job->lease[r] != ID_NONE)
-            lost += host_vain_gpu_s(host, job->lease[r]);
-    return lost;
-}
-
-void host_suspend(struct cs_host *host, uint32_t j, bool restarts)
-{
-    struct host_job_slot *job = host_job_slot(host, j);
-    double lost = lost_by_stop(host, job);
-
-    assert(job->pub.end_ns == CLOCK_NEVER_NS);
-    host_note_interruption(host, j);
-    host_job_drop(host, j);
-    if (restarts)
-        host_owe_restart(host, j);
-    host_tell_cut(host, j, lost);
-    requeue_job(host, j);
-}
-
-bool host_stands_on(const struct cs_lease *lease, uint32_t node)
-{
-    assert(lease->placement.share_count > 0);
-    for (uint32_t s = 0; s < lease->placement.share_count; s++)
-        if (lease->placement.share[s].node == node)
-            return true;
-    return false;
-}
-
-bool host_parked_on(const struct host_job_slot *job, uint32_t node)
-{
-    const struct job_form *form = host_form_of(job);
-
-    assert(node != ID_NONE && form->role_count <= FORM_ROLES_MAX);
-    if (job->pub.end_ns != CLOCK_NEVER_NS)
-        return false;
-    for (uint32_t r = 0; r < form->role_count; r++)
-        if (job->lease[r] == ID_NONE && host_kept_on(job, r, node) &&
-            form->role[r].save_bytes > 0)
-            return true;
-    return false;
-}
-
-void host_forget_home(struct cs_host *host, uint32_t j, uint32_t role,
-                      uint32_t node)
-{
-    struct host_job_slot *job = host_job_slot(host, j);
-
-    assert(role < host_form_of(job)->role_count);
-    if (host_kept_on(job, role, node))
-        job->home[role] = ID_NONE;
-}
-
-void host_forget_parked(struct cs_host *host, uint32_t j, uint32_t node)
-{
-    struct host_job_slot *job = host_job_slot(host, j);
-
-    assert(node < host->spec->node_count);
-    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
-        if (job->lease[r] == ID_NONE && host_kept_on(job, r, node))
-            job->home[r] = ID_NONE;
-}
-
 /* Interrupts each job that has a lease or parked state on a node. */
 static void interrupt_all_on(struct cs_host *host, uint32_t node)
 {
@@ -341,11 +158,8 @@ static void interrupt_all_on(struct cs_host *host, uint32_t node)
             i++;
         }
     }
-    for (uint32_t j = 0; j < host->jobs->count; j++)
-        if (host_job_page_gone(host, j))
-            j |= HOST_JOB_PAGE - 1;     /* the next page is the next to see */
-        else if (!host_job_over(host, j) &&
-                 host_parked_on(host_job_slot(host, j), node))
+    for (EACH_JOB(j, host))
+        if (host_parked_on(host, j, node))
             host_interrupt(host, j);
 }
 
@@ -514,44 +328,4 @@ void host_outage_wake(struct cs_host *host)
     o->scheduled = true;
     loop_at(host->parts.loop, find_due_ns(o), LOOP_RANK_OUTAGE, handle_failure,
             host, 0);
-}
-
-/* A failure that is of the job and of no node is due. */
-static void interrupt_job(struct loop *loop, void *self, uint64_t arg)
-{
-    struct cs_host *host = self;
-    struct host_job_slot *job = host_job_slot(host, (uint32_t)arg);
-
-    (void)loop;
-    assert(job->leases > 0);
-    job->gap_ns = -1;           /* its next gap is drawn at its next start */
-    host_interrupt(host, (uint32_t)arg);
-}
-
-void host_outage_ran(struct cs_host *host, uint32_t j, bool runs)
-{
-    struct host_job_slot *job = host_job_slot(host, j);
-    const struct outage_spec *f = spec_of(host);
-
-    if (f == NULL || f->job_mtbf_ns == 0)
-        return;
-    assert(f->job_mtbf_ns > 0);
-    if (!runs) {
-        if (loop_cancel(host->parts.loop, job->gap_event))
-            job->gap_ns -= host_now(host) - job->gap_from_ns;
-        assert(job->gap_ns >= -1);
-        return;
-    }
-    if (job->gap_ns < 0) {
-        double u = 1 - rng_at(host->parts.seed, job->pub.request.id.i,
-                              host->parts.replica,
-                              JOB_STREAM + (uint64_t)job->gaps++ * 1000);
-        double s = -log(u) * clock_s_from_ns(f->job_mtbf_ns);
-        job->gap_ns = s < 1e9 ? clock_ns_for_work(s, 1.0) : CLOCK_NEVER_NS;
-    }
-    job->gap_from_ns = host_now(host);
-    if (job->gap_ns != CLOCK_NEVER_NS)
-        job->gap_event =
-            loop_at(host->parts.loop, clock_after(host_now(host), job->gap_ns),
-                    LOOP_RANK_OUTAGE, interrupt_job, host, j);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * notice.h - what becomes of the state on a rented node that goes.  For rental.c.
+ * notice.h - what becomes of the state on a rented node that goes.  For reclaim.c and rental.c.
  *
  * `node`: a number of the host's tables.  Nothing here fails.
  */
-#ifndef POLICIES_HOST_NOTICE_H
-#define POLICIES_HOST_NOTICE_H
+#ifndef POLICIES_NODES_NOTICE_H
+#define POLICIES_NODES_NOTICE_H
 
 #include "policies/policy.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * rental.h - rented nodes: the state of each, and how many nodes of a group are
- * in each state.  For rent.c and rental.c.
+ * in each state.  Of block.c, reclaim.c and rental.c.  `node`: a number of the cluster.
  *
  * Invariant: a node that may be leased is RENT_HERE.  Of any other node, all
  * that is free is blocked in the cluster.
  */
-#ifndef POLICIES_HOST_RENTAL_H
-#define POLICIES_HOST_RENTAL_H
+#ifndef POLICIES_NODES_RENTAL_H
+#define POLICIES_NODES_RENTAL_H
 
 #include <math.h>
 
@@ -52,13 +52,30 @@ struct host_rent {
     int64_t owned_mw, planned_mw, drawn_mw;
 };
 
+/* Returns how a node is rented; NULL: it is owned. */
+const struct rent_spec *host_rental_spec(const struct cs_host *host, uint32_t node);
+/* Returns the counters of the group of a rented node. */
+struct rent_group *host_rental_group(const struct cs_host *host, uint32_t node);
+
+/* Blocks a part of a node, all of which is free, or all that is free on a node; returns its
+ * GPUs, as a fraction. */
+double host_rental_block_share(struct cs_host *host, const struct share *free);
+double host_rental_block_free(struct cs_host *host, uint32_t node);
+/* Gives all blocked parts of a node back to the cluster. */
+void host_rental_unblock(struct cs_host *host, uint32_t node);
 /* Blocks a node that is away and that nobody has leased, at the start. */
 void host_rental_block(struct cs_host *host, uint32_t node);
 /* Orders a node that is away: it comes after start_ns; 0: at once. */
 void host_rental_order(struct cs_host *host, uint32_t node, int64_t start_ns);
+/* The node no longer counts as one of nodes_min that are kept idle. */
+void host_rental_clear_kept(struct cs_host *host, uint32_t node);
+/* Makes a node without leases away; cancels its events. */
+void host_rental_end(struct cs_host *host, uint32_t node);
 /* The provider reclaims a node that is here or coming.  A node with leases goes
  * when its notice ends, any other at once. */
 void host_rental_notice(struct cs_host *host, uint32_t node);
+/* An event: the provider takes back the node with that number, if it is still here. */
+void host_rental_reclaim_due(struct loop *loop, void *host, uint64_t node);
 
 /* Sums of parts of nodes are wrong by less than this: a fifth, two fifths, three
  * tenths and a tenth of a node are added up to a little more than one. */

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rent.h - how many nodes are rented.  `group`: an index into the cluster's
- * groups.
+ * rent.h - how many nodes are ordered, and when.
  */
-#ifndef POLICIES_HOST_RENT_H
-#define POLICIES_HOST_RENT_H
+#ifndef POLICIES_NODES_RENT_H
+#define POLICIES_NODES_RENT_H
 
 #include <stdint.h>
 
 #include "policies/state/state.h"
-
-struct node_group;
 
 /* Orders the nodes that are rented from the beginning.  Does nothing if no
  * group has `rent`.  Memory comes from the trial's arena. */
@@ -22,8 +19,5 @@ void host_rent_wake(struct cs_host *host, struct job_id job);
 void host_rent_follow(struct cs_host *host);
 /* Orders nodes for the tasks that wait.  Called after each decision. */
 void host_rent_scale(struct cs_host *host);
-/* Returns the number of nodes of a group that exist at a time: all, or as many
- * as can be rented then. */
-uint32_t host_rent_had(const struct node_group *group, int64_t at_ns);
 
 #endif

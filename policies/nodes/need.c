@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * need.c - which groups of nodes suit a role, how many of their nodes it takes, and the
+ * power that it draws there.
+ */
+#include "policies/nodes/need.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/rented.h"
+#include "models/jobs/job.h"
+#include "models/types/placement.h"
+#include "policies/leases/lease.h"
+#include "policies/policy.h"
+#include "policies/state/read.h"
+#include "policies/state/state.h"
+
+bool host_need_scales(const struct node_group *group)
+{
+    assert(group->node_count > 0);
+    return group->rent != NULL && group->rent->scale != RENT_ALWAYS;
+}
+
+/* Is there a group without GPUs in the pools of the mask (0: in any)?  Roles
+ * without GPUs go there first. */
+static bool has_bare_nodes(const struct cs_host *host, uint32_t mask)
+{
+    assert(host->spec->pool_count <= 32);
+    for (uint32_t g = 0; g < host->spec->group_count; g++)
+        if (host->spec->group[g].gpus == 0 &&
+            (mask == 0 || mask >> host->spec->group[g].pool & 1))
+            return true;
+    return false;
+}
+
+bool host_need_suits(const struct cs_host *host, uint32_t g, struct job_id job, uint32_t r)
+{
+    const struct job_request *request = cs_request(host, job);
+    const struct node_group *group = &host->spec->group[g];
+    const struct role_spec *role = &request->form->role[r];
+    uint32_t mask = host_role_pools(host, job.i, r);
+
+    assert(r < request->form->role_count);
+    if (mask != 0 && !(mask >> group->pool & 1))
+        return false;
+    if (job_role_gpus(request, r) == 0)
+        return group->gpus == 0 || !has_bare_nodes(host, mask);
+    return group->gpus > 0 &&
+           job_role_takes_type(role, group->gpu != NULL ? group->gpu->index : ID_NONE);
+}
+
+/* Returns how many GPUs of one node have the cores and the host memory that a
+ * role needs per GPU. */
+static int64_t count_gpus_served(const struct node_group *group,
+                                 const struct role_spec *role)
+{
+    int64_t gpus = group->gpus;
+
+    assert(group->memory_bytes >= 0);
+    if (role->cores > 0 && group->cores / role->cores < gpus)
+        gpus = group->cores / role->cores;
+    if (role->memory_bytes > 0 &&
+        group->memory_bytes / role->memory_bytes < gpus)
+        gpus = group->memory_bytes / role->memory_bytes;
+    return gpus;
+}
+
+double host_need_nodes(const struct node_group *group, const struct job_request *request,
+                       uint32_t r)
+{
+    assert(group->cores > 0);
+    const struct role_spec *role = &request->form->role[r];
+    double gpus = job_role_amount(request, r), nodes;
+    double cores = role->pod ? (double)role->core_milli / 1000
+                              : role->cores;
+
+    if (gpus > 0 && !role->pod) {       /* cores and memory are per GPU */
+        nodes = gpus / (double)count_gpus_served(group, role);
+        return nodes > 1 ? ceil(nodes) : nodes;
+    }
+    nodes = fmax(cores / group->cores,
+                 (double)role->memory_bytes / (double)group->memory_bytes);
+    if (gpus > 0)
+        nodes = fmax(nodes, gpus / group->gpus);
+    if (nodes <= 1)
+        return nodes;
+    return role->pod ? INFINITY : ceil(nodes);
+}
+
+/* Returns the free GPUs of owned nodes of the type of group g that suit a role. */
+static uint32_t count_owned_gpus(const struct cs_host *host, struct job_id job, uint32_t r,
+                                 uint32_t g)
+{
+    uint32_t gpus = 0;
+
+    assert(host->spec->group[g].gpu != NULL);
+    for (uint32_t o = 0; o < host->spec->group_count; o++) {
+        const struct node_group *group = &host->spec->group[o];
+        if (group->rent != NULL || group->gpu != host->spec->group[g].gpu ||
+            !host_need_suits(host, o, job, r))
+            continue;
+        for (uint32_t n = group->first_node; n < group->first_node + group->node_count; n++)
+            gpus += mask_count(host->cluster->free_mask[n]);
+    }
+    return gpus;
+}
+
+double host_need_beside(const struct cs_host *host, struct job_id job, uint32_t r, uint32_t g,
+                        double nodes)
+{
+    const struct role_spec *role = &cs_request(host, job)->form->role[r];
+    uint32_t asked = job_role_gpus(cs_request(host, job), r);
+
+    assert(nodes >= 0);
+    if (nodes <= 1 || role->pod || host->spec->group[g].gpu == NULL)
+        return 0;
+    uint32_t owned = count_owned_gpus(host, job, r, g);
+    double left = asked > owned ? asked - owned : 0;
+    double beside = ceil(left / (double)count_gpus_served(&host->spec->group[g], role));
+    return beside < nodes ? beside : 0;
+}
+
+int64_t host_need_draw_mw(const struct cs_host *host, struct job_id job, uint32_t r, bool least,
+                          uint32_t g)
+{
+    assert(g < host->spec->group_count);
+    return host_lease_draw_mw(host, host_job_at(host, job.i), r, least, &host->spec->group[g]);
+}
