@@ -219,6 +219,35 @@ static void user_file_overrides_single_keys_and_adds_entries(void **state)
     arena_free(arena);
 }
 
+/* Of one kind the price of a list comes before one of a marketplace, whichever a file names
+ * first; of two that are listed, the first of the file. */
+static void of_prices_the_most_reliable_and_first_is_taken(void **state)
+{
+    static const struct { const char *of, *source; double usd; } row[] = {
+        { "h20", "tier: marketplace, price: 1USD/h|tier: list, price: 2USD/h|"
+          "tier: list, price: 3USD/h", 2 },
+        { "h20", "tier: list, price: 3USD/h|tier: list, price: 2USD/h", 3 },
+        { "h20", "tier: assumption, price: 1USD/h|tier: marketplace, price: 5USD/h", 5 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct arena *arena = arena_new(1 << 20);
+        struct err err = { 0 };
+        char text[800] = "prices:\n", words[200], *word, *rest = words;
+        snprintf(words, sizeof words, "%s", row[i].source);
+        for (int k = 0; (word = strtok_r(rest, "|", &rest)) != NULL; k++)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "  mine-%d: {of: %s, kind: "
+                     "on-demand, %s, cores: 4, as_of: \"2026\", source: me}\n", k, row[i].of, word);
+        const struct catalogue *c = load_with(arena, text, &err);
+        if (c == NULL)
+            fail_msg("%s", err.text);
+        assert_true(catalogue_price_of(c, row[i].of, PRICE_ON_DEMAND)->usd_per_h == row[i].usd);
+        assert_null(catalogue_price_of(c, row[i].of, PRICE_RESERVED));
+        arena_free(arena);
+    }
+}
+
 /* Names under which published rows know a model; case does not count. */
 static void models_answer_to_their_other_names(void **state)
 {
@@ -383,6 +412,14 @@ static void expect_error(const char *text, enum err_kind kind,
     arena_free(arena);
 }
 
+static void a_key_of_sources_that_is_near_is_offered(void **state)
+{
+    (void)state;
+    expect_error("gpus:\n  t4: {sources: {memry: a}}\n", ERR_SCHEMA, "Did you mean 'memory'?");
+    expect_error("gpus:\n  t4: {sources: {abcdefghijk: a}}\n", ERR_SCHEMA,
+                 "sources: 'abcdefghijk' is no key of ");
+}
+
 static void faulty_user_files_are_located_errors(void **state)
 {
     (void)state;
@@ -484,6 +521,7 @@ int main(void)
         cmocka_unit_test(model_sizes_follow_from_their_layers),
         cmocka_unit_test(prices_fall_from_on_demand_to_reserved_to_owned),
         cmocka_unit_test(prices_say_their_market_and_date),
+        cmocka_unit_test(of_prices_the_most_reliable_and_first_is_taken),
         cmocka_unit_test(user_file_overrides_single_keys_and_adds_entries),
         cmocka_unit_test(models_answer_to_their_other_names),
         cmocka_unit_test(hardware_answers_to_its_other_names),
@@ -492,6 +530,7 @@ int main(void)
         cmocka_unit_test(no_two_entries_answer_to_one_name),
         cmocka_unit_test(an_alias_of_79_characters_is_found),
         cmocka_unit_test(faulty_user_files_are_located_errors),
+        cmocka_unit_test(a_key_of_sources_that_is_near_is_offered),
         cmocka_unit_test(every_gpu_has_an_instance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
