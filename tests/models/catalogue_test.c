@@ -219,6 +219,27 @@ static void user_file_overrides_single_keys_and_adds_entries(void **state)
     arena_free(arena);
 }
 
+/* Heads share the hidden size unless the entry says otherwise, and each has its keys. */
+static void a_model_may_leave_out_what_its_heads_share(void **state)
+{
+    struct arena *arena = arena_new(1 << 20);
+    struct err err = { 0 };
+    const struct catalogue *c = load_with(arena, "llms:\n"
+        "  plain: {layers: 2, hidden: 640, heads: 10, ffn: 100, vocab: 1000, params: 1e7,\n"
+        "    source: me}\n"
+        "  own: {layers: 2, hidden: 640, heads: 10, kv_heads: 5, head_dim: 32, ffn: 100,\n"
+        "    vocab: 1000, params: 1e7, source: me}\n", &err);
+
+    (void)state;
+    if (c == NULL)
+        fail_msg("%s", err.text);
+    assert_int_equal(catalogue_llm(c, "plain")->head_dim, 64);
+    assert_int_equal(catalogue_llm(c, "plain")->kv_heads, 10);
+    assert_int_equal(catalogue_llm(c, "own")->head_dim, 32);
+    assert_int_equal(catalogue_llm(c, "own")->kv_heads, 5);
+    arena_free(arena);
+}
+
 /* Of one kind the price of a list comes before one of a marketplace, whichever a file names
  * first; of two that are listed, the first of the file. */
 static void of_prices_the_most_reliable_and_first_is_taken(void **state)
@@ -521,6 +542,7 @@ int main(void)
         cmocka_unit_test(model_sizes_follow_from_their_layers),
         cmocka_unit_test(prices_fall_from_on_demand_to_reserved_to_owned),
         cmocka_unit_test(prices_say_their_market_and_date),
+        cmocka_unit_test(a_model_may_leave_out_what_its_heads_share),
         cmocka_unit_test(of_prices_the_most_reliable_and_first_is_taken),
         cmocka_unit_test(user_file_overrides_single_keys_and_adds_entries),
         cmocka_unit_test(models_answer_to_their_other_names),

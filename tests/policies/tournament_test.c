@@ -21,15 +21,16 @@ static void a_tournament_serves_what_a_sort_would(void **state)
 {
     static const char *const fast[] = {
         "hrrn", "wfp3", "unicef", "wfp3, wait: unset", "unicef, wait: offset",
+        "unicef, wait: unset",
     };
     static const char *const blocking[] = {
         "strict", "skip", "commit", "drop", "commit, backfill: true",
     };
-    static const int wait[] = { 0, 0, 0, 1, 1 };    /* which of its words */
+    static const int wait[] = { 0, 0, 0, 1, 1, 2 };    /* which of its words */
     char text[120];
 
     (void)state;
-    for (size_t p = 0; p < 5; p++) {
+    for (size_t p = 0; p < 6; p++) {
         char name[16];
         sscanf(fast[p], "%15[a-z0-9]", name);
         struct cs_policy slow = *registry_find(name);
