@@ -48,7 +48,7 @@ from mutation.places import (ROOT, function_at, function_lines, in_table, in_wor
 
 HERE = os.path.join(ROOT, "tests", "mutation")
 FOLDERS = "^(sim|models|workloads|policies)/"
-NEAR = 8                        # tests for a file in near.tsv
+NEAR = 11                       # tests for a file in near.tsv
 NEAR_S = 4                      # seconds of a test there
 REFUSALS = ("refusals_test", "bad_input_test", "many_errors_test")
 TABLES = ("key_bounds_test", "param_range_test")   # run no line of the tables that they read
@@ -102,14 +102,14 @@ class Judge:
         """The tests that run a line, their seconds, and after which they do not end: first those
         that kill most in a second; goldens last."""
         data = in_table(name, number)
-        if self.near:
-            return [(test, NEAR_S, 3 * NEAR_S + 3) for test in (*(TABLES if data else ()),
-                                                *self.table.get(name, []))
-                    if self.bench.prepare(test)]
-        room, stem = name.split("/")[0], os.path.basename(name)[:-2]
-
         # Where a fault is handed on, tests of what is refused are near.
-        refuses = line_at(name, number).strip() == "return false;"
+        line = line_at(name, number)
+        refuses = line.strip() == "return false;" or "conf_acts(" in line
+        if self.near:
+            tests = dict.fromkeys((*(TABLES if data else ()), *self.table.get(name, []),
+                                   *(REFUSALS[:2] if refuses else ())))
+            return [(test, NEAR_S, 3 * NEAR_S + 3) for test in tests if self.bench.prepare(test)]
+        room, stem = name.split("/")[0], os.path.basename(name)[:-2]
 
         def worth(test):
             lines = self.reached[test]["set"]           # all that it runs
@@ -262,21 +262,26 @@ def stale():
     return bool(gone)
 
 
-def choose_near(judge, name, cheap):
-    """Of cheap tests those that killed in the file most, then those that run most of its lines
-    that fewer than two chosen ones do."""
-    chosen = [test for test, _n in judge.kills[name].most_common() if test in cheap][:NEAR - 3]
-    left = collections.Counter({n: 2 for entry in cheap.values() for n in entry["set"][name]})
+def choose_near(judge, name, cheap, before):
+    """Of cheap tests those that killed in the file most, then those that were chosen before, then
+    those that run most of its lines that fewer than three chosen ones do, and little else."""
+    killed = [test for test, _n in judge.kills[name].most_common()]
+    chosen = [test for test in dict.fromkeys(killed + before) if test in cheap][:NEAR - 3]
+    left = collections.Counter({n: 3 for entry in cheap.values() for n in entry["set"][name]})
     for test in chosen:
         left.subtract(list(cheap[test]["set"][name]))
 
     def adds(test):
-        return sum(left[n] > 0 for n in cheap[test]["set"][name]) / (cheap[test]["cpu"] + 0.2)
+        lines = cheap[test]["set"]
+        part = len(lines[name]) / sum(map(len, lines.values()))
+        own = 1 + 20 * part + 2 * (os.path.basename(name)[:-2] in test)
+        return own * sum(left[n] > 0 for n in lines[name]) / (cheap[test]["cpu"] + 0.2)
 
     while len(chosen) < min(NEAR, len(cheap)):
         test = max(sorted(set(cheap) - set(chosen)), key=adds)
-        if adds(test) == 0:
-            break
+        if adds(test) == 0:             # all lines have three: three more
+            left.update({n: 3 for entry in cheap.values() for n in entry["set"][name]})
+            continue
         left.subtract(list(cheap[test]["set"][name]))
         chosen.append(test)
     return sorted(chosen, key=lambda test: -(judge.kills[name][test] + 0.5) /
@@ -284,7 +289,9 @@ def choose_near(judge, name, cheap):
 
 
 def write_near(judge):
-    """For each file a few tests, and two golden experiments behind them."""
+    """For each file a few tests, and two golden experiments behind them.  What the table had
+    already and what still runs the file comes before tests that are new in it."""
+    old = {row[0]: row[1].split() for row in rows_of("near.tsv")}
     text = ["# file\ttests that `mutants.py --near` runs for it, in this order"]
     for name in reach.sources():
         cheap = {test: entry for test, entry in judge.reached.items() if not entry["failed"] and
@@ -292,7 +299,9 @@ def write_near(judge):
         if not cheap or not re.search(FOLDERS, name):
             continue
         golden = {test: cheap.pop(test) for test in list(cheap) if test in judge.bench.golden}
-        tests = choose_near(judge, name, cheap) + choose_near(judge, name, golden)[:2]
+        before = old.get(name, [])
+        tests = choose_near(judge, name, cheap, before) + \
+            choose_near(judge, name, golden, before)[:2]
         text.append(name + "\t" + " ".join(tests))
     with open(os.path.join(HERE, "near.tsv"), "w", encoding="utf-8") as file:
         file.write("\n".join(text) + "\n")

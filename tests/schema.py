@@ -75,6 +75,7 @@ BEYOND = [
     (r"does nothing here with policy", "what another key of the entry says"),
     (r"does nothing here: it needs `prefix_cache` where", "what another key of the map says"),
     (r"does nothing here: it needs `scale: ", "what another key of the map says"),
+    (r"does nothing here: it needs `on: ", "what another key of the map says"),
     (r"does nothing here: it needs `min` below", "what another key of the map says"),
     (r"does nothing here: it needs nodes of known power whose price", "prices of a catalogue"),
     (r"does nothing here: it needs nodes (that fail and are not rented|with GPUs)",

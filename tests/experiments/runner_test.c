@@ -350,7 +350,20 @@ static void paths_are_relative_to_the_file_that_names_them(void **state)
     assert_string_equal(path_beside(w->arena, "b.yaml", "c"), "c");
     assert_string_equal(path_beside(w->arena, "a/b.yaml", "/c"), "/c");
     assert_string_equal(path_beside(w->arena, NULL, "c"), "c");
-    assert_string_equal(path_stem(w->arena, "a/b.c.yaml"), "b.c");
+}
+
+/* The name of a file without its folders and what stands behind its last dot.  A dot at the
+ * beginning of a name, or in that of a folder, begins no such part. */
+static void a_stem_is_a_name_without_folders_and_ending(void **state)
+{
+    static const char *const of[][2] = {
+        { "a/b.c.yaml", "b.c" }, { "b.yaml", "b" }, { "b", "b" }, { "a.b/c", "c" },
+        { "a/.b", ".b" }, { ".b", ".b" }, { "a/.b.c", ".b" }, { "a/", "" }, { "b.", "b" },
+    };
+    struct world *w = *state;
+
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++)
+        assert_string_equal(path_stem(w->arena, of[i][0]), of[i][1]);
 }
 
 /* Test vectors of FNV-1a 64 from its authors' page. */
@@ -490,6 +503,7 @@ int main(void)
         TEST(json_text_is_escaped),
         TEST(csv_fields_come_back_unquoted),
         TEST(paths_are_relative_to_the_file_that_names_them),
+        TEST(a_stem_is_a_name_without_folders_and_ending),
         TEST(a_folder_is_made_for_all_or_for_its_owner),
         TEST(hash_is_fnv_1a),
         TEST(hash_of_a_file_is_xxh64),

@@ -41,6 +41,10 @@ static void draw(struct rng *rng, struct world *w)
     shape->tp = LAW_ONE(rng, 1, 2);
     shape->pp = LAW_ONE(rng, 1, 2);
     shape->micro_batch = LAW_ONE(rng, 1, 4);
+    if (rng_below(rng, 4) == 0) {       /* one replica: there is nobody to divide states with */
+        w->law.gang.nodes = 1;
+        w->law.gang.gpus = shape->tp * shape->pp;
+    }
     w->phase = (struct phase_law){ .kind = LAW_TRAIN, .repeats = 1, .train = *shape,
                                    .sequences = LAW_ONE(rng, 16, 64) };
     w->task = (struct advise_task){ &w->phase, shape->sequence_tokens * LAW_ONE(rng, 1, 3),

@@ -219,6 +219,56 @@ static void user_file_overrides_single_keys_and_adds_entries(void **state)
     arena_free(arena);
 }
 
+/* Heads share the hidden size unless the entry says otherwise, and each has its keys. */
+static void a_model_may_leave_out_what_its_heads_share(void **state)
+{
+    struct arena *arena = arena_new(1 << 20);
+    struct err err = { 0 };
+    const struct catalogue *c = load_with(arena, "llms:\n"
+        "  plain: {layers: 2, hidden: 640, heads: 10, ffn: 100, vocab: 1000, params: 1e7,\n"
+        "    source: me}\n"
+        "  own: {layers: 2, hidden: 640, heads: 10, kv_heads: 5, head_dim: 32, ffn: 100,\n"
+        "    vocab: 1000, params: 1e7, source: me}\n", &err);
+
+    (void)state;
+    if (c == NULL)
+        fail_msg("%s", err.text);
+    assert_int_equal(catalogue_llm(c, "plain")->head_dim, 64);
+    assert_int_equal(catalogue_llm(c, "plain")->kv_heads, 10);
+    assert_int_equal(catalogue_llm(c, "own")->head_dim, 32);
+    assert_int_equal(catalogue_llm(c, "own")->kv_heads, 5);
+    arena_free(arena);
+}
+
+/* Of one kind the price of a list comes before one of a marketplace, whichever a file names
+ * first; of two that are listed, the first of the file. */
+static void of_prices_the_most_reliable_and_first_is_taken(void **state)
+{
+    static const struct { const char *of, *source; double usd; } row[] = {
+        { "h20", "tier: marketplace, price: 1USD/h|tier: list, price: 2USD/h|"
+          "tier: list, price: 3USD/h", 2 },
+        { "h20", "tier: list, price: 3USD/h|tier: list, price: 2USD/h", 3 },
+        { "h20", "tier: assumption, price: 1USD/h|tier: marketplace, price: 5USD/h", 5 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct arena *arena = arena_new(1 << 20);
+        struct err err = { 0 };
+        char text[800] = "prices:\n", words[200], *word, *rest = words;
+        snprintf(words, sizeof words, "%s", row[i].source);
+        for (int k = 0; (word = strtok_r(rest, "|", &rest)) != NULL; k++)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "  mine-%d: {of: %s, kind: "
+                     "on-demand, %s, cores: 4, as_of: \"2026\", source: me}\n", k, row[i].of, word);
+        const struct catalogue *c = load_with(arena, text, &err);
+        if (c == NULL)
+            fail_msg("%s", err.text);
+        assert_true(catalogue_price_of(c, row[i].of, PRICE_ON_DEMAND)->usd_per_h == row[i].usd);
+        assert_null(catalogue_price_of(c, row[i].of, PRICE_RESERVED));
+        arena_free(arena);
+    }
+}
+
 /* Names under which published rows know a model; case does not count. */
 static void models_answer_to_their_other_names(void **state)
 {
@@ -384,6 +434,14 @@ static void expect_error(const char *text, enum err_kind kind,
     arena_free(arena);
 }
 
+static void a_key_of_sources_that_is_near_is_offered(void **state)
+{
+    (void)state;
+    expect_error("gpus:\n  t4: {sources: {memry: a}}\n", ERR_SCHEMA, "Did you mean 'memory'?");
+    expect_error("gpus:\n  t4: {sources: {abcdefghijk: a}}\n", ERR_SCHEMA,
+                 "sources: 'abcdefghijk' is no key of ");
+}
+
 static void faulty_user_files_are_located_errors(void **state)
 {
     (void)state;
@@ -485,6 +543,8 @@ int main(void)
         cmocka_unit_test(model_sizes_follow_from_their_layers),
         cmocka_unit_test(prices_fall_from_on_demand_to_reserved_to_owned),
         cmocka_unit_test(prices_say_their_market_and_date),
+        cmocka_unit_test(a_model_may_leave_out_what_its_heads_share),
+        cmocka_unit_test(of_prices_the_most_reliable_and_first_is_taken),
         cmocka_unit_test(user_file_overrides_single_keys_and_adds_entries),
         cmocka_unit_test(models_answer_to_their_other_names),
         cmocka_unit_test(hardware_answers_to_its_other_names),
@@ -493,6 +553,7 @@ int main(void)
         cmocka_unit_test(no_two_entries_answer_to_one_name),
         cmocka_unit_test(an_alias_of_79_characters_is_found),
         cmocka_unit_test(faulty_user_files_are_located_errors),
+        cmocka_unit_test(a_key_of_sources_that_is_near_is_offered),
         cmocka_unit_test(every_gpu_has_an_instance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -214,18 +214,61 @@ static void efficiency_is_near_batches_that_were_held_out(void **state)
     "100GB}\n- {name: odd, count: 1, gpus: {type: h100, count: 8}, cpu: " \
     "{type: epyc-7742, sockets: 1}, memory: 100GB}\n"
 
-static const struct cluster_spec *two_pools(const struct law_aids *aids,
-                                            struct arena *arena)
+static const struct cluster_spec *cluster_of(const struct law_aids *aids, struct arena *arena,
+                                             const char *text)
 {
     struct err err = { 0 };
-    const struct conf_node *conf = conf_parse(arena, "test", TWO_POOLS,
-                                              sizeof TWO_POOLS - 1, &err);
+    const struct conf_node *conf = conf_parse(arena, "test", text, strlen(text), &err);
     const struct cluster_spec *cluster =
         conf ? cluster_read(arena, conf, aids->catalogue, &err) : NULL;
 
     if (cluster == NULL)
         fail_msg("%s", err.text);
     return cluster;
+}
+
+static const struct cluster_spec *two_pools(const struct law_aids *aids,
+                                            struct arena *arena)
+{
+    return cluster_of(aids, arena, TWO_POOLS);
+}
+
+/* Groups of one pool count as nodes of the smallest size and GPUs of the slowest type, in any
+ * order; with one type of which no times are known, none are.  Without GPUs a group says
+ * nothing. */
+static void a_pool_of_several_types_has_the_slowest(void **state)
+{
+    static const struct {
+        const char *type[3];
+        uint32_t gpus[3], node;
+        const char *speed;
+    } row[] = {
+        { { "t4", "a100-40" }, { 4, 8 }, 4, "t4" }, { { "a100-40", "t4" }, { 8, 4 }, 4, "t4" },
+        { { "a100-40", "t4" }, { 2, 4 }, 2, "t4" }, { { "a100-40", "a100-40" }, { 8, 2 }, 2,
+                                                      "a100-40" },
+        { { "t4", "h100" }, { 4, 8 }, 4, NULL }, { { "h100", "t4" }, { 8, 4 }, 4, NULL },
+        { { "t4", "h100", "a100-40" }, { 4, 8, 2 }, 2, NULL },
+        { { "a100-40", "t4", "a100-40" }, { 8, 4, 8 }, 4, "t4" },
+    };
+    struct law_aids aids = law_aids_new();
+    struct arena *arena = arena_new(0);
+    const struct application *app = app_of(&aids, "cifar10");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        char text[600] = "nodes:\n- {name: c, pool: p, count: 1, cores: 8, memory: 1GB}\n";
+        for (int g = 0; g < 3 && row[i].type[g] != NULL; g++)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "- {name: n%d, pool: p, "
+                     "count: 1, gpus: {type: %s, count: %u}, cpu: {type: epyc-7742, sockets: 1}, "
+                     "memory: 1GB}\n", g, row[i].type[g], row[i].gpus[g]);
+        struct goodput_pools pools = goodput_pools_of(arena, app, cluster_of(&aids, arena, text));
+        assert_int_equal(pools.pool_count, 1);
+        assert_int_equal(pools.node_gpus[0], row[i].node);
+        assert_ptr_equal(pools.speed[0],
+                         row[i].speed ? goodput_speed_of(app, row[i].speed) : NULL);
+    }
+    arena_free(arena);
+    law_aids_free(&aids);
 }
 
 /* As asked the pace is 1 in every span; elsewhere it is the ratio of goodputs;
@@ -383,6 +426,7 @@ int main(void)
         cmocka_unit_test(a_step_is_as_worked_by_hand),
         cmocka_unit_test(efficiency_is_as_worked_by_hand),
         cmocka_unit_test(batches_are_split_as_memory_tasks),
+        cmocka_unit_test(a_pool_of_several_types_has_the_slowest),
         cmocka_unit_test(the_least_batch_is_that_of_job_and_gpus),
         cmocka_unit_test(speeds_are_of_one_to_32_types),
         cmocka_unit_test(the_best_batch_grows_with_progress),

@@ -83,6 +83,28 @@ static void faster_storage_never_slows_a_checkpoint(void **state)
     law_aids_free(&aids);
 }
 
+/* 1.2 TB of 4 nodes, 0.3 TB each: 300 s by links of 1 GB/s, 120 s by a storage of 10 GB/s, and
+ * 1.2 TB / 32 GPUs by slots.  The slowest sets the time.  Without links nothing is sent. */
+static void a_checkpoint_takes_what_its_slowest_part_takes(void **state)
+{
+    static const struct { double inter_bps, storage_bps, time_s; } row[] = {
+        { 1e9, 1e10, 300 }, { 1e11, 1e10, 120 }, { 1e9, 2e9, 600 }, { 2.5e9, 1e10, 120 },
+        { 2e9, 1e10, 150 }, { 0, 1e10, 120 },
+    };
+    struct law_aids aids = law_aids_new();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct gang gang = law_gang(&aids, "a100-80", 32, 4, row[i].inter_bps);
+        gang.gpu = &(struct gpu_type){ .pcie_bps = 1e10 };
+        gang.inter_bps = row[i].inter_bps;
+        struct transfer t = transfer_checkpoint_write(1.2e12, &gang, row[i].storage_bps);
+        assert_true(law_error(t.time_s, row[i].time_s) < 1e-12);
+        assert_true(t.inter_bytes_per_node == 3e11 && t.pcie_bytes_per_gpu == 3.75e10);
+    }
+    law_aids_free(&aids);
+}
+
 static void every_start_up_time_names_its_source(void **state)
 {
     (void)state;
@@ -103,6 +125,7 @@ int main(void)
         cmocka_unit_test(checkpoints_of_adapters_leave_out_their_base),
         cmocka_unit_test(best_checkpoint_interval_is_youngs_refined_by_daly),
         cmocka_unit_test(faster_storage_never_slows_a_checkpoint),
+        cmocka_unit_test(a_checkpoint_takes_what_its_slowest_part_takes),
         cmocka_unit_test(every_start_up_time_names_its_source),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * rollout_rest_test.c - what is left of a rollout that stops early, and what a rollout takes where
- * it can be worked out: responses of one length.
+ * it can be worked out: responses of one length.  Moments of lengths, against sums.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +13,7 @@
 
 #include "models/laws/decode.h"
 #include "models/laws/rollout.h"
+#include "models/laws/rollout_lengths.h"
 #include "tests/aid/law_aids.h"
 
 static struct rollout_shape shape_of(const struct law_aids *aids, double cv)
@@ -87,11 +88,72 @@ static void the_rest_is_as_long_as_what_is_beyond_says(void **state)
     law_aids_free(&aids);
 }
 
+/* P(a lognormal length of this mean, cut at 8192 tokens, is more than x). */
+static double survival(double mean, double cv, double x)
+{
+    double sd = sqrt(log(1.0 + cv * cv));
+
+    if (x >= 8192.0)
+        return 0.0;
+    return sd > 0.0 ? erfc((log(x / mean) + sd * sd / 2.0) / sd / sqrt(2.0)) / 2.0 : x < mean;
+}
+
+/* The moments of lengths in parts of `part` tokens (0: whole) are sums of their survival over a
+ * fine grid. */
+static void check_lengths(double mean, double cv, double part)
+{
+    struct rollout_lengths lengths = rollout_lengths(mean, cv, 8192.0, part);
+    double longest = part > 0.0 ? part : 8192.0, parts = 0.0, sum = 0.0, square = 0.0, half = 0.0;
+
+    for (double from = 0.0; from < 8192.0; from += longest) {
+        parts += from > 0.0 ? survival(mean, cv, from) : 1.0;
+        for (double x = 0.125; x < longest; x += 0.25) {
+            double above = from + x < 8192.0 ? 0.25 * survival(mean, cv, from + x) : 0.0;
+            sum += above;
+            half += x < longest / 2.0 ? above : 0.0;
+            square += 2.0 * x * above;
+        }
+    }
+    assert_true(law_error(lengths.parts, parts) < 1e-9);
+    assert_true(law_error(rollout_lengths_mean(&lengths, longest), sum / parts) < 1e-3);
+    assert_true(law_error(rollout_lengths_mean(&lengths, 2.0 * longest), sum / parts) < 1e-3);
+    assert_true(law_error(rollout_lengths_mean(&lengths, longest / 2.0), half / parts) < 1e-3);
+    /* The law adds up 128 steps, one of which a length that all have is within. */
+    assert_true(law_error(rollout_lengths_square(&lengths), square / parts) <
+                (cv > 0.0 ? 1e-3 : 0.02));
+    assert_true(rollout_lengths_mean(&lengths, 0.0) == 0.0);
+    assert_true(rollout_lengths_above(&lengths, longest) == 0.0);
+    assert_true(rollout_lengths_above(&lengths, 0.0) == 1.0);
+}
+
+/* Of one length by hand: 1000 tokens each, whole, cut at 600, or in parts of 400, 400 and 200
+ * tokens, before which 0, 400 and 800 were made. */
+static void lengths_have_the_moments_of_their_law(void **state)
+{
+    static const double cv[] = { 0.0, 0.3, 1.0, 2.5 }, part[] = { 0.0, 400.0, 3000.0, 9000.0 };
+
+    (void)state;
+    for (size_t c = 0; c < 4; c++)
+        for (size_t p = 0; p < 4; p++) {
+            check_lengths(1000.0, cv[c], part[p]);
+            check_lengths(30000.0, cv[c], part[p]);
+        }
+    struct rollout_lengths one = rollout_lengths(1000.0, 0.0, 8192.0, 0.0);
+    assert_true(law_error(rollout_lengths_square(&one), 1e6) < 1e-12);
+    one = rollout_lengths(1000.0, 0.0, 600.0, 0.0);
+    assert_true(law_error(rollout_lengths_square(&one), 36e4) < 1e-12);
+    one = rollout_lengths(1000.0, 0.0, 8192.0, 400.0);
+    assert_true(one.parts == 3.0);
+    assert_true(law_error(one.carried_tokens, 400.0) < 1e-12);
+    assert_true(law_error(rollout_lengths_square(&one), (16e4 + 16e4 + 4e4) / 3.0) < 0.05);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(responses_end_evenly_while_prompts_wait),
         cmocka_unit_test(the_rest_is_as_long_as_what_is_beyond_says),
+        cmocka_unit_test(lengths_have_the_moments_of_their_law),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,6 +151,22 @@ static void choices_have_the_sum_that_is_found_job_by_job(void **state)
     }
 }
 
+/* It reads like choices, of which there are three; but each column is taken at most once. */
+static void columns_have_bounds_of_their_own(void **state)
+{
+    const double gain[] = { 3, 4 }, most[] = { 1, 1 }, limit[] = { 3, 10 };
+    const double value[] = { 1, 1, 1, 2 };
+    const uint32_t row[] = { 0, 1, 0, 1 }, column[] = { 0, 0, 1, 1 };
+    double x[2];
+
+    (void)state;
+    for (int whole = 0; whole < 2; whole++) {
+        struct cs_lp lp = { 2, 2, 4, gain, most, limit, row, column, value, x, whole, 0, NULL };
+        assert_true(cs_linear_program(&lp));
+        assert_true(fabs(x[0] - 1) < 1e-9 && fabs(x[1] - 1) < 1e-9);
+    }
+}
+
 /* Its relaxation takes the first, and four tenths of another one: the search goes on from there,
  * which is more than one node. */
 static void a_search_of_wholes_ends_at_its_nodes(void **state)
@@ -988,6 +1004,7 @@ int main(void)
         cmocka_unit_test(of_equal_choices_the_first_are_taken),
         cmocka_unit_test(wholes_may_be_more_than_one),
         cmocka_unit_test(choices_have_the_sum_that_is_found_job_by_job),
+        cmocka_unit_test(columns_have_bounds_of_their_own),
         cmocka_unit_test(a_search_of_wholes_ends_at_its_nodes),
         cmocka_unit_test(a_program_without_an_answer_says_so),
         cmocka_unit_test(an_assignment_is_the_best_of_all),

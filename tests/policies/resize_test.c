@@ -211,6 +211,25 @@ static void a_job_that_moves_has_the_rate_of_the_pool(void **state)
     first_pools = 0;
 }
 
+/* 3 cores a GPU: 8 cores of a node are enough for 2 of its 4 GPUs, and for 3 not; on two nodes
+ * for 4.  So a resize to 3 is refused, and one to 2 or 4 brings its cores: linear, from 40 s on,
+ * the 60 s that are left take 30 or 15. */
+static void a_resize_takes_the_cores_of_each_gpu(void **state)
+{
+    static const struct { uint32_t gpus; enum cs_verdict verdict; double end_s; } row[] = {
+        { 2, CS_DONE, 70 }, { 4, CS_DONE, 55 }, { 5, CS_NO_ROOM, 100 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        const struct act acts[] = { { 40, 0, row[i].gpus, 0, row[i].verdict }, { .at_s = -1 } };
+        double end = end_of_one("0,0,100,1\n", "{name: n, count: 2, gpus: {type: generic, count: "
+                                "4}, cores: 8}", ", role: {cores: 3}" LINEAR, acts, 0);
+        if (end != row[i].end_s)
+            fail_msg("%u GPUs: ends at %g s, not at %g", row[i].gpus, end, row[i].end_s);
+    }
+}
+
 static void a_pool_without_a_rate_is_never_used(void **state)
 {
     const struct act acts[] = { { 40, 0, 0, 2, CS_NO_ROOM },
@@ -526,6 +545,7 @@ int main(void)
             what_may_not_change_is_refused_and_changes_nothing),
         cmocka_unit_test(an_end_at_the_instant_of_a_resize_comes_first),
         cmocka_unit_test(a_job_that_moves_has_the_rate_of_the_pool),
+        cmocka_unit_test(a_resize_takes_the_cores_of_each_gpu),
         cmocka_unit_test(a_pool_without_a_rate_is_never_used),
         cmocka_unit_test(gavels_rates_are_by_kind_type_and_size),
         cmocka_unit_test(

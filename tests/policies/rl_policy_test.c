@@ -36,17 +36,23 @@ static const char grpo[] =
     "      steps: {uniform: [3, 9]}\n"
     "      data: {cores: 8}\n";
 
-static void open_rl(struct world *world, const char *nodes, const char *work,
-                    const char *roles, const char *policies)
+static void open_seeds(struct world *world, unsigned seeds, const char *nodes, const char *work,
+                       const char *roles, const char *policies)
 {
     char text[6000];
 
     snprintf(text, sizeof text,
-             "experiment: t\nseeds: 3\nuntil: drained\ncluster:\n  nodes:\n%s"
+             "experiment: t\nseeds: %u\nuntil: drained\ncluster:\n  nodes:\n%s"
              "  storage: {bandwidth: 20GB/s}\nworkload:\n%s%s%spolicies: %s\n",
-             nodes, work, grpo, roles, policies);
+             seeds, nodes, work, grpo, roles, policies);
     if (!world_open(world, text))
         fail_msg("%s", world_error(world));
+}
+
+static void open_rl(struct world *world, const char *nodes, const char *work,
+                    const char *roles, const char *policies)
+{
+    open_seeds(world, 3, nodes, work, roles, policies);
 }
 
 static void run_all(struct world *world, uint32_t trials)
@@ -133,6 +139,51 @@ static void starburst_starts_jobs_of_several_roles(void **state)
             "[{policy: starburst, wait: constant, budget: 60s}]");
     run_all(&world, 3);
     world_close(&world);
+}
+
+/* Three jobs, of two kinds that a seed draws: one that holds 8 GPUs for 100,000 s, at 0 s; one
+ * of two roles that needs all 24, at 10 s; and another one of 8 GPUs at 20 s.  Returns how many
+ * trials drew them in this order. */
+static int check_whole_cluster(const char *nodes, const char *roles, const char *plain)
+{
+    struct world world = { 0 };
+    char more[600];
+    int drawn = 0;
+
+    snprintf(more, sizeof more, "%s    - {recipe: trace, name: plain, share: 2, gpus: 8, "
+             "duration: 100000s%s}\n", roles, plain);
+    open_seeds(&world, 20, nodes, "  arrival: {process: fixed, times: [0s, 10s, 20s]}\n", more,
+               "[easy, conservative]");
+    for (uint32_t i = 0; i < 40; i++) {
+        struct world_job job[3];
+        if (!world_run(&world, i, NULL, job, NULL))
+            fail_msg("trial %u: %s", i, world_error(&world));
+        if (job[0].end_s != 1e5 || job[1].end_s - job[1].start_s > 9e4)
+            continue;
+        drawn++;
+        if (job[1].start_s != 1e5 || job[2].start_s < job[1].end_s)
+            fail_msg("trial %u: the whole cluster from %g to %g s, the third job from %g s", i,
+                     job[1].start_s, job[1].end_s, job[2].start_s);
+    }
+    world_close(&world);
+    return drawn;
+}
+
+/* What starts in the meantime would be in its way: it waits until both roles have had theirs,
+ * on nodes of one type, which the roles share, and of two. */
+static void a_job_of_two_roles_is_promised_both(void **state)
+{
+    (void)state;
+    assert_true(check_whole_cluster(NODE("any", "3", "a100-80", ""),
+        "      rollout: {gpus: 16}\n      train: {gpus: 8}\n", "") > 0);
+    assert_true(check_whole_cluster(NODE("any", "3", "a100-80", ""),
+        "      rollout: {gpus: 8}\n      train: {gpus: 16}\n", "") > 0);
+    assert_true(check_whole_cluster(NODE("r", "2", "a100-80", "") NODE("t", "1", "h100", ""),
+        "      rollout: {gpus: 16, types: [a100-80]}\n      train: {gpus: 8, types: [h100]}\n",
+        ", role: {types: [h100]}") > 0);
+    assert_true(check_whole_cluster(NODE("r", "2", "a100-80", "") NODE("t", "1", "h100", ""),
+        "      rollout: {gpus: 16, types: [a100-80]}\n      train: {gpus: 8, types: [h100]}\n",
+        ", role: {types: [a100-80]}") > 0);
 }
 
 static const char chat[] =
@@ -505,6 +556,7 @@ int main(void)
         cmocka_unit_test(groups_do_all_jobs_where_nodes_and_memory_are_few),
         cmocka_unit_test(jobs_without_two_pools_do_not_block_one_another),
         cmocka_unit_test(starburst_starts_jobs_of_several_roles),
+        cmocka_unit_test(a_job_of_two_roles_is_promised_both),
         cmocka_unit_test(services_lose_nothing_if_given_back_at_once),
         cmocka_unit_test(spot_rollouts_survive_reclaims),
         cmocka_unit_test(kept_responses_only_shorten_a_rollout),

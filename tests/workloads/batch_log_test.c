@@ -559,6 +559,28 @@ static void what_is_wrong_is_told_with_its_place(void **state)
     }
 }
 
+/* Of chunks, and of GPUs and cores of each, there are at most a million. */
+static void pbs_reads_up_to_a_million_of_each(void **state)
+{
+    const struct program *program = the_program(state);
+    static const char *const none[] = { NULL };
+
+    for (int i = 0; i < 3; i++)
+        for (unsigned count = 1000000; count <= 1000001; count++) {
+            char in[160], chunks[40], text[400], *said;
+            snprintf(chunks, sizeof chunks, i == 0 ? "%u:ngpus=1" : i == 1 ? "1:ngpus=%u"
+                     : "1:ngpus=1:ncpus=%u", count);
+            snprintf(text, sizeof text, "01/12/2026 08:00:00;E;1.pbs;user=a queue=q "
+                     "ctime=1768204800 qtime=1768204800 start=1768204810 end=1768204900 "
+                     "Resource_List.select=%s Resource_List.walltime=01:00:00\n", chunks);
+            write_file(in_folder(program, "in", in), text);
+            int status = import(program, "pbs", in, none, &said);
+            if (status != (count > 1000000 ? 3 : 0))
+                fail_msg("%s: %d: %s", chunks, status, said);
+            free(said);
+        }
+}
+
 /* sinfo says of the nodes what scontrol does: nodes and GPUs, written alike.  Of a node
  * of two partitions it has two lines. */
 static void sinfo_says_what_scontrol_does(void **state)
@@ -776,6 +798,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sacct_folds_steps_and_tells_the_rest),
         cmocka_unit_test(pbs_reads_select_and_nodes),
+        cmocka_unit_test(pbs_reads_up_to_a_million_of_each),
         cmocka_unit_test(sge_reads_the_options_of_a_job),
         cmocka_unit_test(sge_reads_seconds_and_milliseconds),
         cmocka_unit_test(kube_groups_pods_by_their_owner),

@@ -279,19 +279,19 @@ static void faults_of_servegen_are_told_with_their_place(void **state)
 {
     static const struct {
         const char *trace, *dataset, *file, *says;
-        uint32_t line;
+        uint32_t line, col;     /* col 0: of the dataset, which is one text */
     } wrong[] = {
-        { "0,2,1,Gamma,1\n", DATASET, "trace.csv", "must have 6 fields", 1 },
+        { "0,2,1,Gamma,1\n", DATASET, "trace.csv", "must have 6 fields", 1, 1 },
         { "0,1,1,Gamma,1,1\n600,-2,1,Gamma,1,1\n", DATASET, "trace.csv",
-          "a rate must be", 2 },
+          "a rate must be", 2, 5 },
         { "0,1,1,Gamma,1,1\n60,2,1,Gamma,1,1\n", DATASET, "trace.csv",
-          "600 apart", 2 },
-        { "0,2,1,Pareto,1,1\n", DATASET, "trace.csv", "Gamma or Weibull", 1 },
-        { "0,2,1,Gamma,nan,1\n", DATASET, "trace.csv", "a shape", 1 },
+          "600 apart", 2, 1 },
+        { "0,2,1,Pareto,1,1\n", DATASET, "trace.csv", "Gamma or Weibull", 1, 7 },
+        { "0,2,1,Gamma,nan,1\n", DATASET, "trace.csv", "a shape", 1, 13 },
         { "0,2,1,Gamma,1,1\n", "{\"0\": {\"input_tokens\": \"[]\"}}",
-          "dataset.json", "a dict of tokens", 1 },
+          "dataset.json", "a dict of tokens", 1, 0 },
         { "0,2,1,Gamma,1,1\n", "{\"0\": {\"input_tokens\": \"{1: 1}\"}}",
-          "dataset.json", "no part has both", 0 },
+          "dataset.json", "no part has both", 0, 0 },
     };
     struct aid *aid = *state;
 
@@ -301,6 +301,7 @@ static void faults_of_servegen_are_told_with_their_place(void **state)
             !strstr(aid->err.pos.file, wrong[i].file))
             fail_msg("%s: %s", aid->err.pos.file, aid->err.text);
         assert_int_equal(aid->err.pos.line, wrong[i].line);
+        assert_true(wrong[i].col == 0 || aid->err.pos.col == wrong[i].col);
     }
 }
 

@@ -210,6 +210,20 @@ static void scaling_sees_the_requests_at_work(void **state)
     }
 }
 
+/* 200 requests a second and 42 for each replica are 4.8: five, for all of the 2400 s but the
+ * first look.  A look counts the requests that came since the one before. */
+static void scaling_sees_the_rate_of_a_mass(void **state)
+{
+    struct table *mass = serve("model: bert-base, precision: int8, gpu: {tp: 1}, replicas: {min: "
+                               "1, max: 16}, scaling: {signal: rate, target: 42}, batch: 8, "
+                               "times: {batch: 4ms, request: 1ms}, requests: {arrival: {process: "
+                               "poisson, rate: 200/s}, for: 2400s}", "aggregate: 1s, ");
+
+    (void)state;
+    assert_true(fabs(column(mass, "gpu_replica_hours") / (5 * 2400 / 3600.0) - 1) < 0.03);
+    table_free(mass);
+}
+
 /* Room for two beside a batch of eight, 260 requests a second and batches of 26 ms: a fifth is
  * dropped.  Single requests say how many. */
 static void a_full_queue_drops_requests_of_a_mass(void **state)
@@ -375,6 +389,7 @@ int main(void)
         cmocka_unit_test(one_replica_is_a_queue_of_equal_times),
         cmocka_unit_test(samples_of_a_mass_are_single_requests),
         cmocka_unit_test(scaling_sees_the_requests_at_work),
+        cmocka_unit_test(scaling_sees_the_rate_of_a_mass),
         cmocka_unit_test(a_full_queue_drops_requests_of_a_mass),
         cmocka_unit_test(what_cannot_be_served_is_carried_on),
         cmocka_unit_test(a_start_is_waited_for),

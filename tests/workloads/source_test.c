@@ -500,6 +500,8 @@ static const char *const bad[][2] = {
     {"pp_above_layers", "pp (times vp) of role train of sft must be at most"},
     {"precision_of_no_gpu", "found fp8"},
     {"rate_without_unit", "rate"},
+    {"reward_core_time_on_gpu", "core_time' does nothing here: it needs `on: cpu`"},
+    {"reward_model_on_cpu", "model' does nothing here: it needs `on: gpu`"},
     {"reward_without_cost", "core_time is missing"},
     {"same_name_twice", "two entries of mix are called sft"},
     {"small_batch", "batch of sft must be at least micro_batch times"},

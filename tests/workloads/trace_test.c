@@ -528,6 +528,43 @@ static void a_truncated_gzip_is_refused(void **state)
     aid_close(&aid);
 }
 
+/* Names of types are whole words between `|`, and one that the cluster has is enough.  Of the
+ * rows b, d and e no type is there. */
+static void types_of_a_row_are_whole_names(void **state)
+{
+    struct aid aid;
+    const struct workload_spec *spec;
+
+    (void)state;
+    aid_open(&aid);
+    const char *path = make_file(&aid, "t.csv", "id,at,run,n,of\na,1,1,1,a10\nb,1,1,1,xa10\n"
+                                 "c,1,1,1,v100|a10\nd,1,1,1,v100|xa10\ne,1,1,1,a10x|100-80\n"
+                                 "f,1,1,1,|a100-80|\ng,1,1,1,\n");
+    spec = good(&aid, path, "skip: {type_constraint: true}, " CSV_KEYS ", gpu_types: of}");
+    assert_int_equal(workload_counts(spec).jobs, 4);
+    remove_file(path);
+    aid_close(&aid);
+}
+
+/* 81,920 MiB are those of the largest GPU. */
+static void jobs_that_need_more_memory_than_a_gpu_has_are_counted(void **state)
+{
+    struct aid aid;
+    const struct workload_spec *spec;
+
+    (void)state;
+    aid_open(&aid);
+    const char *path = make_file(&aid, "t.csv", "id,at,run,n,mib\na,1,1,1,81920\n"
+                                 "b,2,1,1,81921\nc,2,1,1,90000\n");
+    assert_null(read_trace(&aid, path, CSV_KEYS ", gpu_memory_mib: mib}"));
+    spec = good(&aid, path, "skip: {larger_than_cluster: true}, " CSV_KEYS
+                            ", gpu_memory_mib: mib}");
+    assert_int_equal(workload_counts(spec).jobs, 1);
+    assert_int_equal(workload_counts(spec).skipped_too_large, 2);
+    remove_file(path);
+    aid_close(&aid);
+}
+
 static void larger_jobs_are_left_out_only_when_asked_for(void **state)
 {
     struct aid aid;
@@ -833,6 +870,8 @@ int main(void)
         cmocka_unit_test(a_file_that_is_not_there_is_an_io_error),
         cmocka_unit_test(a_truncated_gzip_is_refused),
         cmocka_unit_test(larger_jobs_are_left_out_only_when_asked_for),
+        cmocka_unit_test(types_of_a_row_are_whole_names),
+        cmocka_unit_test(jobs_that_need_more_memory_than_a_gpu_has_are_counted),
         cmocka_unit_test(memory_does_not_grow_with_the_file),
         cmocka_unit_test(public_traces_stream_to_their_known_fifo_waits),
         cmocka_unit_test(c480_streams_to_its_known_fifo_times),
