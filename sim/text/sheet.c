@@ -331,12 +331,13 @@ void sheet_html(const struct sheet *sheet, size_t heads, struct out *out)
                                 : "</tbody></table>\n");
 }
 
-/* A bar within a cell would end it, and "<b>" would be taken for a tag, so both are escaped. */
+/* A bar within a cell would end it, and "<b>" would be taken for a tag, so both are escaped, and
+ * so is what escapes. */
 static void write_markdown_text(struct out *out, const char *text)
 {
     assert(text != NULL);
     for (; *text != '\0'; text++) {
-        if (*text == '|' || *text == '<')
+        if (*text == '|' || *text == '<' || *text == '\\')
             out_text(out, "\\");
         out_bytes(out, text, 1);
     }

@@ -135,7 +135,7 @@ static void latex_escapes_marks_and_groups(void **state)
                "\\bottomrule\n\\end{tabular}\n");
     check_file(sheet, MARKDOWN, "| of | name | n_x (%) |\n|---|---|---|\n"
                                 "| 1 & 2 | a_b | **5 \u00b1 1\u2020** |\n"
-                                "|  | {^}~\\<>\\|#$\" | 6 |\n");
+                                "|  | {^}~\\\\\\<>\\|#$\" | 6 |\n");
     sheet_free(sheet);
 }
 
