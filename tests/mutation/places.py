@@ -110,6 +110,7 @@ def function_at(name, number):
     with open(os.path.join(ROOT, name), encoding="utf-8") as file:
         text = file.read().split("\n")
     for line in reversed(text[:number]):
+        line = re.sub(r"^__attribute__\(\(\w+\)\) ", "", line)
         found = re.match(r"^[A-Za-z_][^=;]*?(\w+)\(", line)
         if found:
             return found.group(1)
