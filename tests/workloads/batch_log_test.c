@@ -471,6 +471,13 @@ static void slurm_conf_has_defaults(void **state)
 static const struct { const char *format, *text, *said; } wrong[] = {
     { "sacct", "JobID|State\n1|x\n",
       "in:1:1: syntax error: file has no column Submit, and format sacct" },
+    { "sacct", "State\nx\n", "file has no column JobID, and format sacct needs it" },
+    { "sacct", "JobID|Submit|End|AllocTRES\n1|x|x|x\n",
+      "file has no column Start, and format sacct needs it" },
+    { "sacct", "JobID|Submit|Start|AllocTRES\n1|x|x|x\n",
+      "file has no column End, and format sacct needs it" },
+    { "sacct", "JobID|Submit|Start|End\n1|x|x|x\n",
+      "file has no column AllocTRES or ReqTRES, and format sacct needs it" },
     { "sacct", SACCT SACCT_JOB("1", "cpu=x,gres/gpu=1"),
       "in:2:84: syntax error: ReqTRES must be NAME=COUNT between commas" },
     { "sacct", SACCT SACCT_JOB("1", "cpu=2,gres/gpu:a100=1e18"),
