@@ -4,7 +4,6 @@
  */
 #include "experiments/recount/rows.h"
 
-#include <assert.h>
 #include <math.h>
 
 #include "experiments/columns/metric.h"
