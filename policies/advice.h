@@ -2,10 +2,10 @@
 /*
  * advice.h - hand-written rules that take advice, for policies that are trained.
  *
- * A rule compares numbers: when a phase would be over here or there, whether
- * waiting is sooner, which part of a step switches take.  Advice multiplies each
- * of them by a factor before they are compared.  With factors of 1, or without
- * advice, the rule is the policy of its name, to the byte.
+ * A rule compares numbers: in how many seconds a phase would be over here or there, whether
+ * waiting ends sooner, which part of a step is lost to switches.  Advice multiplies each
+ * number by a factor before it is compared.  With factors of 1, or without advice, the
+ * results of the rule are those of the policy of its name, to the byte.
  */
 #ifndef POLICIES_ADVICE_H
 #define POLICIES_ADVICE_H
@@ -13,8 +13,8 @@
 #include "policies/phases.h"
 #include "policies/policy.h"
 
-/* The list that `weights:` gives a key of cs_policy.weights, of the length stated
- * there; NULL if there are no weights. */
+/* Returns the numbers that `weights:` gives for a key of cs_policy.weights, `count` of them as
+ * that row says; NULL: there are no weights.  They belong to the host. */
 const double *cs_weight_list(const struct cs_host *host, const char *key);
 
 enum cs_advice_kind {
@@ -36,24 +36,25 @@ struct cs_question {
     struct job_id job;
     uint32_t role;
     struct task_id task;        /* ID_NONE: CS_ADVICE_RELEASE */
-    /* Seconds from now until the phase is over, by the rule; of RELEASE and LEND
-     * the job's switches by a step: the less, the sooner it is done. */
+    /* Seconds from now until the phase is over, by the rule.  Of RELEASE and LEND: the
+     * seconds of the job's switches over those of its step.  The rule prefers small values. */
     double value;
     const struct cs_forecast *forecast;     /* of a place; else NULL */
     bool take_idle;             /* idle leases would be thrown out */
     bool away;                  /* RELEASE: it is not in the home of its role */
-    bool beyond;                /* the rule would not even look: INFINITY leaves
-                                   it at that */
+    bool beyond;                /* without advice the rule does not consider it; a factor
+                                   of INFINITY keeps it out */
 };
 
 struct cs_advice {
     void *self;
-    /* Returns a factor above 0. */
+    /* Returns the factor for the number that the question is about; above 0. */
     double (*factor)(void *self, struct cs_host *host,
                      const struct cs_question *question);
 };
 
-/* A rule: its state, made with the defaults of its parameters, and its ops. */
+/* A rule.  make() returns its state, with the defaults of its parameters; the host owns it.
+ * The other functions get this state, and do as the ops of a policy. */
 struct cs_rule {
     void *(*make)(struct cs_host *host, const struct cs_advice *advice);
     void (*decide)(void *rule, struct cs_host *host);

@@ -14,8 +14,8 @@
 
 #include "policies/policy.h"
 
-/* Starts a waiting job with its first role, the only one that has a choice, on cores.
- * CS_NO_ROOM: too few are free. */
+/* Starts a waiting whole job with its first role on cores.  Only the first role of a job may
+ * have this choice.  CS_NO_ROOM: too few cores are free. */
 static inline enum cs_verdict cs_start_on_cores(struct cs_host *host, struct task_id id)
 {
     uint32_t roles = cs_request(host, cs_task(host, id)->job)->form->role_count;
@@ -45,9 +45,10 @@ static inline int64_t cs_task_core_milli(const struct cs_host *host, struct task
     return milli;
 }
 
-/* Returns from when on `milli` thousandths of cores are free, from_ns or later, by what the
- * host expects of the leases, and in *spare how many more are free then.  INT64_MAX:
- * never, and none.  From a calendar of ends, which is kept from the first question on. */
+/* Returns the first time, from_ns or later, at which `milli` thousandths of cores should be
+ * free if leases end as the host expects, and stores in *spare how many more are free then.
+ * INT64_MAX, and 0 in *spare: never.  The first question makes a calendar of ends, which is
+ * kept from then on. */
 int64_t cs_cores_free_ns(struct cs_host *host, int64_t milli, int64_t from_ns,
                          int64_t *spare);
 
@@ -55,7 +56,7 @@ int64_t cs_cores_free_ns(struct cs_host *host, int64_t milli, int64_t from_ns,
 int64_t cs_groups_cores_ns(struct cs_host *host, uint64_t groups, int64_t milli,
                            int64_t from_ns, int64_t *spare);
 
-/* Does the first role of a job that was started just now hold GPUs?  On cores it holds
+/* Does the first role of a job, which has just been started, hold GPUs?  On cores it holds
  * none. */
 static inline bool cs_holds_gpus(const struct cs_host *host, struct job_id job)
 {

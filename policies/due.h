@@ -8,7 +8,8 @@
 #include "policies/policy.h"
 
 /* Is this decision the first one at or after a multiple of the interval (> 0)?  Without
- * rounds and ticks it stands at the multiple, if cs_wake_at() asked for it. */
+ * rounds and ticks it is at the multiple itself, if the policy asked for that time by
+ * cs_wake_at(). */
 bool cs_is_due(const struct cs_host *host, int64_t interval_ns);
 
 #endif

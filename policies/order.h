@@ -8,9 +8,10 @@
 
 #include "policies/policy.h"
 
-/* Small numbers of the policy (cs_slot(), a job's, a tenant's), the lowest key
- * first; of equal keys the lowest number.  Each call but count, key and next
- * takes the logarithm of the count.  Memory is the host's. */
+/* An order holds items, each with a key: the lowest key first, of equal keys the lowest item.
+ * Items are small numbers: what cs_slot() returns, or the number of a job or a tenant.  The
+ * time of a call grows with the logarithm of the count, but for count, key and next.  The
+ * host owns the memory, which is good to the end of the trial. */
 struct cs_order;
 struct cs_order *cs_order_new(struct cs_host *host);
 uint32_t cs_order_count(const struct cs_order *order);
@@ -18,13 +19,13 @@ uint32_t cs_order_count(const struct cs_order *order);
 void cs_order_put(struct cs_order *order, uint32_t item, int64_t key);
 /* Takes an item out, if it is in. */
 void cs_order_drop(struct cs_order *order, uint32_t item);
-/* Of an item that is in. */
+/* Returns the key of an item, which must be in. */
 int64_t cs_order_key(const struct cs_order *order, uint32_t item);
-/* The first item whose key is not below, and the one after an item that is in.
- * ID_NONE: no more. */
+/* Returns the first item whose key is not below `key`; and the item after one that is in.
+ * ID_NONE: there is none. */
 uint32_t cs_order_from(const struct cs_order *order, int64_t key);
 uint32_t cs_order_next(const struct cs_order *order, uint32_t item);
-/* Takes the first item out and returns it. */
+/* Takes the first item out and returns it; ID_NONE: the order is empty. */
 uint32_t cs_order_pop(struct cs_order *order);
 
 #endif

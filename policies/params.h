@@ -32,11 +32,11 @@ struct cs_param {
     const char *help;
 };
 
-/* What a parameter may say: words with a blank between, for CS_PARAM_CHOICE; for
- * CS_PARAM_TEXT a name of the experiment, CS_A_POOL or CS_A_ROLE, maybe beside
- * words.  Anything else is an error of the input.  CS_FOR_TENANTS, alone: "NAME=..."
- * with a blank between; each name must be a tenant of some job or service.
- * CS_GPUS_OF_TENANTS, alone, since ABI 2.13: the same, and quotas.h can read it. */
+/* What a parameter may say.  CS_PARAM_CHOICE: words with a blank between.  CS_PARAM_TEXT: a
+ * name of the experiment, by CS_A_POOL or CS_A_ROLE, with or without words beside it.
+ * CS_FOR_TENANTS, alone: entries "NAME=..." with a blank between, each name a tenant of
+ * some job or service.  CS_GPUS_OF_TENANTS, alone, since ABI 2.13: entries like these that
+ * quotas.h can read.  A text of another form is an error of the input. */
 #define CS_A_POOL "(pool)"
 #define CS_A_ROLE "(role)"
 #define CS_FOR_TENANTS "(tenant)=..."
@@ -45,7 +45,7 @@ struct cs_words {
     const char *key, *words;
 };
 
-/* Is a parameter's text this name?  A policy calls no library. */
+/* Are two texts equal?  For policies, which call no library. */
 static inline bool cs_same_text(const char *a, const char *b)
 {
     while (*a && *a == *b)
@@ -53,9 +53,10 @@ static inline bool cs_same_text(const char *a, const char *b)
     return *a == *b;
 }
 
-/* A share of `count`, as a whole number: rounded up, or down.  A decimal share, and its
- * product, differ from what was written by some 1e-16 of them; 1e-12 covers that, so that
- * 29% of 100 are 29, and changes no other count below 1e9. */
+/* Returns a share (0 to 1) of `count` as a whole number, rounded up or down.  A share as a
+ * binary number differs from the decimal one that was written, and their products differ,
+ * by some 1e-16 of them.  A margin of 1e-12 covers that, so that 29% of 100 is 29; it
+ * changes no other count below 1e9. */
 static inline uint32_t cs_share_up(double share, uint32_t count)
 {
     return (uint32_t)ceil(share * count * (1 - 1e-12));
@@ -66,24 +67,24 @@ static inline uint32_t cs_share_down(double share, uint32_t count)
     return (uint32_t)floor(share * count * (1 + 1e-12));
 }
 
-/* What `weights:` may say under a key: a list of `count` numbers, which training draws
- * from a normal of this spread to begin with; count 0: one number, 0 if it is absent.
- * A policy has lists alone or numbers alone. */
+/* What `weights:` may say under a key: a list of `count` numbers.  Training begins with numbers
+ * drawn from a normal distribution of mean 0 and this standard deviation.  count 0: one
+ * number, which is 0 if the key is absent.  A policy has either lists or single numbers. */
 struct cs_weights {
     const char *key;
     uint32_t count;
-    double spread;              /* >= 0 */
+    double spread;              /* standard deviation, >= 0 */
 };
 
-/* A key that acts only where another, of the policy or of the host, says so: the
- * policy's own, or `estimate`, `preemption` and the like.  What is needed is
- * "KEY: VALUE VALUE" (one of these) or "KEY: not VALUE"; a key that is absent and
- * has no default is "none", a map or a list is "set". */
+/* A key that acts only if another key has a certain value.  The other key is one of the policy,
+ * or one of the host such as `estimate` or `preemption`.  `needs` is "KEY: VALUE VALUE" (one
+ * of these values) or "KEY: not VALUE".  The value of a key that is absent and has no
+ * default is "none", and that of a map or a list is "set". */
 struct cs_need {
     const char *key, *needs;
 };
 
-/* The table of the policy that is asked, for tables that are made at run time. */
+/* Returns the table of the policy that runs: for tables that are made at run time. */
 const struct cs_policy *cs_table(const struct cs_host *host);
 
 #endif

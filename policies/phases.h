@@ -12,26 +12,26 @@
 #include "policies/params.h"
 #include "policies/policy.h"
 
-/* What a start would bring and cost, by the laws that rule the simulation
- * and with free links: what a profiled system would know beforehand. */
+/* What a start would bring and cost, by the laws of the simulation with free links.  A system
+ * that was profiled would know as much beforehand. */
 struct cs_forecast {
     double run_s;               /* the phase on that lease */
-    double switch_s;            /* loading, starting */
-    double evict_s;             /* what idle leases in the way lose: saving
-                                   now, loading again later */
-    double usd;                 /* the GPUs' price for all of it */
+    double switch_s;            /* loading the state and starting the process */
+    double evict_s;             /* what idle leases in the way lose: they are saved
+                                   now and loaded again later */
+    double usd;                 /* the price of the GPUs for these three times */
     uint32_t gpus;
 };
 
-/* What a start would bring.  False: there is no room now. */
+/* Forecasts a start by cs_start_want().  False: there is no room now. */
 bool cs_forecast(struct cs_host *host, struct task_id task,
                  const struct cs_want *want, struct cs_forecast *out);
-/* What a start on the task's own idle lease would bring. */
+/* Forecasts cs_continue() on the idle lease that the task's role holds.  False: there is none. */
 bool cs_forecast_held(struct cs_host *host, struct task_id task,
                       struct cs_forecast *out);
-/* What a start would bring at the site within want->pool_mask where the phase is soonest over,
- * switching and evicting included: the first of equals.  The want then names
- * that site. */
+/* Forecasts a start at the site, within want->pool_mask, where the phase is over soonest,
+ * switching and evicting included; of equal sites, at the first.  The want then names
+ * that site.  False: no site has room now. */
 bool cs_forecast_best(struct cs_host *host, struct task_id task,
                       struct cs_want *want, struct cs_forecast *out);
 /* Where a task for one role could go: each type of GPU that it may use in each
@@ -43,13 +43,13 @@ bool cs_forecast_best(struct cs_host *host, struct task_id task,
 uint32_t cs_site_count(const struct cs_host *host, struct task_id task);
 bool cs_site(const struct cs_host *host, struct task_id task, uint32_t i,
              uint32_t pools, struct cs_want *want);
-/* The pool of a role of its own, as a mask; 0: none.  It is what `home:` of the
- * role says, else its `pool:`, else the pool that bears the role's name. */
+/* Returns the home pool of a role of a task, or of a job, as a mask; 0: it has none.  It is the
+ * role's `home:`, else its `pool:`, else the pool with the name of the role. */
 uint32_t cs_home_pools(const struct cs_host *host, struct task_id task,
                        uint32_t role);
 uint32_t cs_role_homes(const struct cs_host *host, struct job_id job,
                        uint32_t role);
-/* The pools that the roles of a task for a whole job may use, as a mask. */
+/* Returns the pools that the roles of a task for a whole job may use, as a mask. */
 uint32_t cs_task_pools(const struct cs_host *host, struct task_id task);
 /* Would cs_start() start the task for a whole job now, if these jobs held nothing?
  * Draws and changes nothing. */
@@ -60,7 +60,7 @@ bool cs_fits_without(struct cs_host *host, struct task_id task,
 bool cs_fits_without_leases(struct cs_host *host, struct task_id task,
                             const struct cs_want *want, const struct lease_id *lease,
                             uint32_t count);
-/* The pools of that name, as a mask; 0: there is none. */
+/* Returns the pools of a name, as a mask; 0: there is none. */
 static inline uint32_t cs_pools_named(const struct cs_host *host,
                                       const char *name)
 {
@@ -71,12 +71,12 @@ static inline uint32_t cs_pools_named(const struct cs_host *host,
             mask |= 1u << p;
     return mask;
 }
-/* The most GPUs that a task may start on: the `max` of its role, or what it asks
- * for under `grow: false`.  0: a whole job. */
+/* Returns the most GPUs that a task may start on: the `max` of its role, or what it asks for
+ * under `grow: false`; 0: the task is a whole job. */
 uint32_t cs_most_gpus(const struct cs_host *host, struct task_id task);
-/* Held by idle leases: what `take_idle` adds to the free. */
+/* Returns the GPUs of these pools that idle leases hold: `take_idle` adds them to the free. */
 uint32_t cs_idle_gpus(const struct cs_host *host, uint32_t pool_mask);
-/* For before(): the higher priority, of two alike the older job. */
+/* For before(): the higher priority goes first, and of equal ones the older job. */
 static inline bool cs_by_priority(const void *self, const struct cs_host *host,
                                   struct task_id a, struct task_id b)
 {
@@ -87,24 +87,24 @@ static inline bool cs_by_priority(const void *self, const struct cs_host *host,
         return x->priority > y->priority;
     return x->job.i < y->job.i;
 }
-/* Seconds per step of a phase on what its role asked for, links free: of a phase that
- * runs in each n-th step, the n-th part of its time. */
+/* Returns the seconds that a phase takes in a step on what its role asked for, with free links;
+ * of a phase that runs in each n-th step, the n-th part of its time. */
 double cs_phase_s(const struct cs_host *host, struct job_id job,
                   uint32_t phase);
 
-/* Seconds that a role takes to have its GPUs back each time they were given
- * away: what later starts of its kind have taken so far, an exponential average,
- * so that full links and state on other nodes count as they were.  Before there
- * was one: by the laws, on what it asked for in its home pool, links free. */
+/* Returns the seconds that a role needs to get its GPUs back each time they were given away: an
+ * exponential average of what later starts of its kind have taken so far.  So full links
+ * and state on other nodes are counted as they were.  Before the first such start, the
+ * answer is that of the laws, on what it asked for in its home pool with free links. */
 double cs_switch_s(const struct cs_host *host, struct job_id job,
                    uint32_t role);
 
-/* Returns what is lost if the GPUs of a job are lent whenever they are idle: the
- * switches of all its roles by one step of the job alone, both in seconds. */
+/* Returns what is lost if the GPUs of a job are lent whenever they are idle: the seconds of one
+ * switch of each of its roles, over the seconds of a step of the job alone. */
 double cs_switch_loss(const struct cs_host *host, struct job_id job);
 
-/* Grants a lease to want->role of a job before a phase of it is ready: it loads,
- * then is idle, or runs what is ready by then.  CS_NOT_PENDING: the job has
+/* Grants a lease to want->role of a job before a phase of this role is ready: the lease loads,
+ * and then runs the phase that is ready, or is idle.  CS_NOT_PENDING: the job has
  * ended, or the role holds a lease or waits for one; CS_BAD_SHAPE: no such role,
  * or not on that number of GPUs; CS_NOT_ALLOWED: not CS_PER_PHASE. */
 enum cs_verdict cs_prepare(struct cs_host *host, struct job_id job,
@@ -113,47 +113,47 @@ enum cs_verdict cs_prepare(struct cs_host *host, struct job_id job,
  * its home, so that it may hold them for its life, as under a static split.
  * CS_NO_ROOM: the free GPUs are too few for all of them, and none is started. */
 enum cs_verdict cs_settle(struct cs_host *host, struct task_id task);
-/* True: a role with GPUs holds a lease, or the job has at most one such role. */
+/* Does a role with GPUs hold a lease, or has the job at most one such role? */
 bool cs_settled(const struct cs_host *host, struct job_id job);
-/* Starts a phase on the idle lease that its role holds. */
+/* Starts a phase on the idle lease that its role holds; gives an idle lease back. */
 enum cs_verdict cs_continue(struct cs_host *host, struct task_id task);
 enum cs_verdict cs_release(struct cs_host *host, struct lease_id idle);
-/* Takes a lease back after delay_ns, or as soon as its phase is over.  What runs
- * then is cut short: a rollout keeps the responses that are done, state is
- * saved as by cs_release().  Needs CS_PREEMPTS. */
+/* Takes a lease back after delay_ns, or sooner if its phase is over.  A phase that still runs
+ * then is cut short: a rollout keeps the responses that are done, and state is saved as by
+ * cs_release().  Needs CS_PREEMPTS. */
 enum cs_verdict cs_take_back(struct cs_host *host, struct lease_id lease,
                              int64_t delay_ns);
-/* Ends a standstill under a power cap.  Where no lease is at work, and GPUs are free that the cap
- * does not let run or it alone keeps a task of a role from starting as its owner asks: gives back
- * the lease that has been idle for longest, one of GPUs before one of cores; if there is none,
- * starts the first task that finds room as its owner asks, or at a smaller size.  True: it did,
- * and the policy should decide again. */
+/* Ends a standstill under a power cap.  There is one if no lease is at work, and the cap keeps
+ * free GPUs from running, or it alone keeps a task of a role from starting as its owner asks.
+ * Gives back the lease that has been idle for longest, one of GPUs before one of cores.  If
+ * none is idle, starts the first task that finds room as its owner asks, or at a smaller size.
+ * True: it did one of these, and the policy should decide again. */
 bool cs_relieve_power(struct cs_host *host);
-/* Calls decide when the next lease will have been idle for idle_ns. */
+/* Asks for a call of decide at the time when the next lease has been idle for idle_ns. */
 void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns);
 
-/* Candidates, one after the other, where the order stands still.
- * cs_next_candidate() is the first in order that was not tried since
- * cs_try_anew(), or ID_NONE.  After cs_tried() it is the next one: a task that was
- * not started is passed over, and so is what is alike, until a request is
- * carried out.  Alike are tasks that hold no lease and to which cs_forecast(),
- * cs_start_want() and (whole jobs) cs_start_wants() give one answer to one want;
- * CS_ALIKE_AS_LONG: and which are estimated to take as long.  CS_RESTS: see below. */
+/* Candidates, one after the other, for policies whose order does not change with time.
+ * cs_next_candidate() returns the first task, in order, that was not tried since
+ * cs_try_anew(); ID_NONE: all were.  cs_tried() says that a task was tried, and how much
+ * other tasks are like it: one that did not start is passed over, with all that are alike,
+ * until a request is carried out.  Tasks are alike if they hold no lease and get equal
+ * answers of cs_forecast(), cs_start_want() and (whole jobs) cs_start_wants() to equal
+ * wants; CS_ALIKE_AS_LONG: if they are also estimated to take as long.  CS_RESTS: below. */
 enum cs_alike { CS_ALIKE_NONE, CS_ALIKE_AS_LONG, CS_ALIKE_ALL, CS_RESTS };
 void cs_try_anew(struct cs_host *host);
 struct task_id cs_next_candidate(struct cs_host *host);
 void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike);
 
-/* From decision to decision.  A task that was tried with CS_RESTS is no candidate
- * until its job is woken.  Where more than free nodes decides (a power cap, rented
- * nodes, `relax_after`) it stays one, as if CS_ALIKE_NONE had been said.
- * cs_next_freed: a node on which something was released or a lease became idle since
- * this was first asked, each once, in no order; ID_NONE: no more. */
+/* From one decision to the next: a task that was tried with CS_RESTS is no candidate until
+ * cs_wake() is called for its job.  If room depends on more than free nodes (a power cap,
+ * rented nodes, `relax_after`), it stays a candidate, as with CS_ALIKE_NONE.
+ * cs_next_freed() returns a node on which something was released, or a lease became idle,
+ * since its first call: each node once, in no stated order; ID_NONE: there is no more. */
 void cs_wake(struct cs_host *host, struct job_id job);
 uint32_t cs_next_freed(struct cs_host *host);
-/* before() answers otherwise of one job than it did: its tasks take their new places.
- * To be called once for each such job, before another one changes.  For policies with
- * CS_PER_PHASE, without CS_ORDER_MOVES. */
+/* Gives the tasks of a job their new places, after its answers of before() have changed.  Must
+ * be called once for each such job, before those of another job change.  For policies with
+ * CS_PER_PHASE and without CS_ORDER_MOVES. */
 void cs_reorder(struct cs_host *host, struct job_id job);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * A policy fills in struct cs_policy.  Only `name` is required; an op that is
  * NULL has the default said above it.  The host owns the jobs and the cluster.
- * It checks each request at once; a refused one changes nothing but a counter.
+ * It checks each request at once; a refused one changes only a counter.
  *
  * Words.  A job has roles: groups of resources that its phases run on.  A task
  * is what waits for resources: a whole job with all its roles, or, for a policy
@@ -22,7 +22,7 @@
  * that change size or place), pack.h (two jobs on the same GPUs), rank.h (GPUs
  * by a key), order.h (lists of their own), plan.h (reservations), solve.h
  * (linear programs, assignments), params.h (keys that a user may set), known.h
- * (numbers that were kept: do they still name something?).
+ * (does a number that was kept still name a job or a lease?).
  */
 #ifndef POLICIES_POLICY_H
 #define POLICIES_POLICY_H
@@ -91,10 +91,10 @@ enum cs_policy_flags {
     CS_COUNTS_WHOLE   = 1u << 25,  /* counts a part of a GPU as a whole one */
 };
 
-/* The table of a policy: a constant that the library keeps.  Functions that
- * are NULL have the default that is said; `self` is self_bytes of zeros in
- * which the host has set the parameters, one for each trial.  It is the host's
- * and lives from init to fini. */
+/* The table of a policy: a constant, good until the last trial has ended.  A
+ * function that is NULL has the default that stands above it.  `self` has
+ * self_bytes bytes, zeroed but for the parameters, which the host has set; each
+ * trial has one.  The host owns it, from init to fini. */
 struct cs_policy {
     uint32_t abi_major;         /* CS_POLICY_ABI_MAJOR; always first */
     uint32_t size_bytes;        /* sizeof(struct cs_policy), as built */
@@ -114,8 +114,8 @@ struct cs_policy {
     bool (*before)(const void *self, const struct cs_host *host,
                    struct task_id a, struct task_id b);
 
-    /* Where to look for room for a task, in the default decide.  False: not
-     * now.  Default: *want stays as it is. */
+    /* Where should the default decide look for room for a task?  False: not to
+     * be started now.  Default: *want stays as it is. */
     bool (*place)(void *self, struct cs_host *host, struct task_id task,
                   struct cs_want *want);
 
@@ -137,8 +137,8 @@ struct cs_policy {
     void (*fini)(void *self);
 
     /* For before() with CS_ORDER_MOVES and the default decide: of two tasks
-     * for as many GPUs, the one with the larger claim goes before, and claims
-     * move along lines.  Then nothing is sorted.  Default: none. */
+     * for as many GPUs, the one with the larger claim goes first, and claims
+     * grow along lines, so that nothing is sorted.  Default: none. */
     void (*line)(const void *self, const struct cs_host *host,
                  struct task_id task, struct cs_line *out);
 
@@ -206,10 +206,10 @@ struct cs_node {
     bool here;                  /* false: not rented now */
 };
 
-/* Tasks that need at most gpus_max GPUs (none if they may go on cores) and are estimated
- * to take no longer than estimate_max_ns, or need no more than gpus_any_estimate.
- * startable: without what has no room now, as is known; parts of a GPU, which may share
- * one, pass though gpus_max is 0. */
+/* Passes tasks that need at most gpus_max GPUs (a task that may go on cores needs none), and
+ * that are estimated to take at most estimate_max_ns or need at most gpus_any_estimate
+ * GPUs.  startable: without tasks that are known to have no room now; a part of a GPU, which
+ * may share one, passes even with a gpus_max of 0. */
 struct cs_filter {
     uint32_t gpus_max, gpus_any_estimate;
     int64_t estimate_max_ns;
@@ -218,7 +218,7 @@ struct cs_filter {
 
 int64_t cs_now_ns(const struct cs_host *host);
 
-/* Tasks that wait, in order. */
+/* How many tasks wait, and the i-th of them, in order from 0. */
 uint32_t cs_pending_count(const struct cs_host *host);
 struct task_id cs_pending(const struct cs_host *host, uint32_t i);
 const struct cs_task *cs_task(const struct cs_host *host, struct task_id task);
@@ -231,7 +231,7 @@ bool cs_skips(const struct cs_host *host);      /* `blocking: skip` */
 uint32_t cs_running_count(const struct cs_host *host);
 struct job_id cs_running(const struct cs_host *host, uint32_t i);
 const struct job_request *cs_request(const struct cs_host *host, struct job_id job);
-/* The task of a whole job, or of one of its roles. */
+/* The task of a whole job (CS_ALL_ROLES) or of a role; the lease of a role. */
 struct task_id cs_job_task(const struct cs_host *host, struct job_id job, uint32_t role);
 struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job, uint32_t role);
 /* GPUs of all roles of a job, as its owner asked. */
@@ -266,17 +266,17 @@ uint32_t cs_node_count(const struct cs_host *host);
 struct cs_node cs_node(const struct cs_host *host, uint32_t node);
 uint32_t cs_total_cores(const struct cs_host *host);
 double cs_total_memory_bytes(const struct cs_host *host);
-/* Seconds until `gpus` GPUs of these pools should be free; INFINITY: never. */
+/* Returns the seconds until `gpus` GPUs of these pools should be free; INFINITY: never. */
 double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
                     uint32_t gpus);
-/* The earliest start of a gang of `gpus` GPUs when leases end as expected;
- * *spare_gpus: what is free then beside it. */
+/* Returns the earliest start of a gang of `gpus` GPUs if leases end as expected, and
+ * stores in *spare_gpus how many more are free then. */
 int64_t cs_earliest_ns(struct cs_host *host, uint32_t gpus,
                        uint32_t *spare_gpus);
 
-/* Rounds.  cs_round_ns: decide is called at multiples of it alone; 0: at every
- * event.  cs_may_solve: may a policy with CS_SOLVES plan anew?  True is
- * remembered as the time of a plan. */
+/* Rounds.  cs_round_ns: decide is called only at multiples of it; 0: after every
+ * event.  cs_may_solve: may a policy with CS_SOLVES plan anew?  If true, the host
+ * takes this instant as the time of a plan. */
 int64_t cs_round_ns(const struct cs_host *host);
 bool cs_may_solve(struct cs_host *host);
 
@@ -300,14 +300,14 @@ struct cs_node_gpus {
 
 /* Where a task could go.  Zeroed: as its owner asked, by the rule `placement:`. */
 struct cs_want {
-    uint32_t role;              /* of an ask for a whole job: which of them */
+    uint32_t role;              /* which role of a whole job */
     uint32_t gpus;              /* 0: as asked */
     uint32_t pool_mask;         /* bit p: pool p; 0: as asked */
     bool take_idle;             /* idle leases count as free */
     int64_t idle_ns;            /* ... those that have been idle for this time */
     uint32_t cores;             /* per GPU; 0: as asked */
-    uint32_t first_node, node_count;    /* of a role with GPUs, only
-                                   on these; node_count 0: any */
+    uint32_t first_node, node_count;    /* a role with GPUs goes only on
+                                   these nodes; node_count 0: on any */
     const struct cs_node_gpus *spot; /* exactly these, by node, none of 0 GPUs; */
     uint32_t spot_count;        /* gpus is their sum or 0.  0: by the rule */
     uint32_t gpu_type;          /* 1 + its index in the catalogue; CS_ON_CORES;
@@ -332,19 +332,19 @@ void cs_fail(struct cs_host *host, const char *why);        /* ends the trial */
 
 /* ---- tools ---------------------------------------------------------------- */
 
-/* Zeroed, good to the end of the trial, never freed singly. */
+/* Returns zeroed memory, which the host frees with the trial. */
 void *cs_alloc(struct cs_host *host, size_t count, size_t item_bytes);
 /* Makes *room, the number of items that an array holds, larger than `need`, and
  * returns the array; NULL at first.  Items are kept, new ones are zeroed; pointers
  * to them are not good any more. */
 void *cs_grow(struct cs_host *host, void *array, uint32_t *room, uint32_t need,
               size_t item_bytes);
-/* In [0, 1), from the stream "policy" of the seed; needs CS_DRAWS. */
+/* Returns a number in [0, 1), from the stream "policy" of the seed.  Needs CS_DRAWS. */
 double cs_random(struct cs_host *host);
 void cs_note(struct cs_host *host, const char *text);       /* from dump() */
 /* The number that `weights:` gives a key; 0 if absent. */
 double cs_weight(const struct cs_host *host, const char *key);
-/* In this decision a parameter of `limits` left out what could have mattered. */
+/* Tells the host that a parameter of `limits` left out what could have mattered now. */
 void cs_limit_reached(struct cs_host *host);
 
 #endif

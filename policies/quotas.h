@@ -17,7 +17,7 @@
 
 struct cs_quota {
     char name[CS_QUOTA_NAME];
-    double amount;              /* GPUs, or percent of all GPUs */
+    double amount;              /* GPUs; percent of all GPUs if it is a share */
     bool share;
 };
 
@@ -30,8 +30,8 @@ enum cs_quota_fault {
     CS_QUOTAS_MANY              /* more than CS_QUOTAS_MAX entries */
 };
 
-/* Reads a name, in quotes if it has blanks or =.  Returns what follows it, or NULL if it is
- * none. */
+/* Reads a name, which is in quotes if it has blanks or =, into *out.  Returns the text behind
+ * it; NULL: there is no name, or it is too long. */
 static inline const char *cs_quota_name(const char *at, struct cs_quota *out)
 {
     bool quoted = *at == '\'';
@@ -47,7 +47,7 @@ static inline const char *cs_quota_name(const char *at, struct cs_quota *out)
     return at + bytes + quoted;
 }
 
-/* Reads "name=12" or "name=12.5%".  Returns what follows it, or NULL if it is neither. */
+/* Reads "name=12" or "name=12.5%" into *out.  Returns the text behind it; NULL: it is neither. */
 static inline const char *cs_quota_entry(const char *at, struct cs_quota *out)
 {
     double digit = 1;
@@ -68,8 +68,8 @@ static inline const char *cs_quota_entry(const char *at, struct cs_quota *out)
     return *at == ' ' || *at == '\0' ? at : NULL;
 }
 
-/* Reads a text into quota[CS_QUOTAS_MAX]; *count: entries that were good.  Of a fault, *at is
- * the entry; else the end of the text. */
+/* Reads the text *at into quota, an array of CS_QUOTAS_MAX, and stores in *count how many
+ * entries were good.  *at becomes the entry with the fault, or the end of the text. */
 static inline enum cs_quota_fault cs_quotas_read(const char **at, struct cs_quota *quota,
                                                  uint32_t *count)
 {

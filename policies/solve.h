@@ -9,31 +9,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Maximizes the sum of gain[c] x[c] over 0 <= x[c] <= most[c] (NULL: no bound),
- * the sum of value[e] x[column[e]] of row r being at most limit[r].  False: no x
- * does that, or the sum has no bound. */
+/* Maximizes the sum of gain[c] x[c] under two conditions: 0 <= x[c] <= most[c] (NULL: no upper
+ * bound), and for each row r, the sum of value[e] x[column[e]] over its entries is at most
+ * limit[r].  False: no x meets them, or the maximum has no bound. */
 struct cs_lp {
     uint32_t columns, rows, entries;
     const double *gain, *most, *limit;
-    const uint32_t *row, *column;       /* of an entry; a pair at most once */
+    const uint32_t *row, *column;       /* by entry; each pair at most once */
     const double *value;
     double *x;                          /* the answer */
-    bool whole;                         /* x are whole numbers, most
-                                   NULL: 0 or 1; the best
-                                   but for a ten-thousandth, or that was found
-                                   in nodes_max nodes of branch and bound */
+    bool whole;                 /* x are whole numbers; if most is NULL, 0 or 1.  The
+                                   answer is within a ten-thousandth of the best, or
+                                   the best of nodes_max nodes of branch and bound */
     uint32_t nodes_max;         /* 0: 2,000 */
-    bool *cut;                  /* set: the nodes did not suffice */
+    bool *cut;                  /* becomes true if these nodes did not suffice */
 };
 bool cs_linear_program(const struct cs_lp *lp);
-/* Gives every row a column of its own, so that the sum of the costs
- * cost[row * columns + column] is least; columns >= rows. */
+/* Stores for each row a column of its own, so that the sum of cost[row * columns + column] is
+ * least (the Hungarian method).  columns >= rows. */
 void cs_assign(uint32_t rows, uint32_t columns, const double *cost,
                uint32_t *column);
 
-/* cs_assign() where columns are places of machines, machine by machine, and the
- * k-th place of machine m costs row r k x time_s[r x kinds + kind[m]] + free_s[m]:
- * the same answer, found without a matrix. */
+/* As cs_assign(), with an equal answer, but without a matrix: columns are places of machines,
+ * machine by machine.  The k-th place of machine m, from 1, costs row r
+ * k x time_s[r x kinds + kind[m]] + free_s[m] seconds. */
 struct cs_places {
     uint32_t rows, machines, places;    /* of a machine */
     uint32_t kinds;
@@ -48,8 +47,8 @@ void cs_assign_places(const struct cs_places *places, uint32_t *column);
 struct cs_host;
 struct cs_deal;                 /* what deals of one policy know of its jobs */
 
-/* Returns the size of a job, by its place in the list, above `gpus`, and sets the
- * speed on it; 0: it has none. */
+/* Returns the next size above `gpus` of a job, which its place in the list names, and stores
+ * the speedup on it; 0: there is none. */
 typedef uint32_t cs_next_size(struct cs_host *host, void *self, uint32_t job,
                               uint32_t gpus, double *speedup);
 struct cs_deal_job {
@@ -58,30 +57,31 @@ struct cs_deal_job {
                                    good; UINT32_MAX: it is not known to be like others */
     uint32_t gpus;              /* the answer */
 };
-/* Good to the end of the trial.  `self` is handed to next_size(). */
+/* Returns a deal, which the host owns to the end of the trial.  next_size() gets `self`. */
 struct cs_deal *cs_make_deal(struct cs_host *host, cs_next_size *next_size, void *self);
-/* Deals GPUs to jobs that have none, in the order of submission, by the rule of AFS-L:
- * step by step, each to the job that wins against all others.  Steps that are no faster
- * are not taken.  room, and sizes: GPUs, or parts of them that are all alike. */
+/* Deals `room` GPUs to jobs, which begin with none and are listed in the order of submission, by
+ * the rule of AFS-L: step by step, each to the job that wins against all others.  A step
+ * that makes no job faster is not taken.  Room and sizes may also count parts of GPUs that
+ * are all of one size. */
 void cs_deal_gpus(struct cs_deal *deal, struct cs_deal_job *job, uint32_t count,
                   uint64_t room);
 
 /* ---- GPUs of nodes, by a genetic search ---- */
 
-struct cs_breed;                /* what a search leaves for the next one */
+struct cs_breed;                /* what a search keeps for the next one */
 #define CS_BREED_HOST 2u        /* cores, bytes of host memory */
 
 struct cs_cell {                /* GPUs of a node */
     uint32_t node, gpus;
 };
 struct cs_breed_node {
-    uint32_t pool, gpus;        /* gpus: that may be dealt */
-    double host[CS_BREED_HOST];
+    uint32_t pool, gpus;        /* gpus: those that may be dealt */
+    double host[CS_BREED_HOST]; /* cores and bytes that may be dealt */
 };
 struct cs_breed_job {
     uint32_t id;                /* names it from search to search */
-    uint32_t most;              /* GPUs, that size() allows */
-    double moved;               /* part of a gain that is left on other GPUs than `now` */
+    uint32_t most;              /* the largest size that size() returns */
+    double moved;               /* what is left of a gain, 0 to 1, on other GPUs than `now` */
     double each[CS_BREED_HOST]; /* per GPU */
     const struct cs_cell *now;  /* what it holds, in the order of nodes */
     uint32_t now_count;
@@ -101,11 +101,12 @@ struct cs_breed_asks {
     uint32_t generations;
     double p;                   /* exponent of the mean of gains; 0: the geometric one */
 };
-/* Good to the end of the trial. */
+/* Returns a search, which the host owns to the end of the trial. */
 struct cs_breed *cs_make_breed(struct cs_host *host, const struct cs_breed_asks *asks);
-/* Searches for the GPUs with the largest mean of gains, by the genetic algorithm of Pollux
- * (breed.c says it), and sets the answers.  Jobs are repaired in the order of the list.
- * The answer is a function of the arguments, of `seed` and of the last search. */
+/* Searches for the deal with the largest mean of gains, by the genetic algorithm of Pollux
+ * (Qiao et al., OSDI 2021; breed.c describes it), and stores the answers in the jobs.  Jobs
+ * are repaired in the order of the list.  The answer depends on the arguments, on `seed` and
+ * on the last search alone. */
 void cs_breed_gpus(struct cs_breed *breed, struct cs_breed_job *job, uint32_t count,
                    const struct cs_breed_node *node, uint32_t nodes, uint64_t seed);
 

@@ -12,17 +12,17 @@
  * Compile with `pkg-config --cflags --libs clustersim`.
  *
  * Ownership: what a function returns belongs to the run, and is good until
- * clustersim_free().  What a caller hands in must live until then, too; nothing of it
- * is changed.
+ * clustersim_free().  What a caller hands in must live until then, too.  The library does
+ * not change it.
  *
- * Errors are values: a run has one, or none.  Nothing is printed, and the process is not
- * ended, but for lack of memory and for a bug of the library, which an assertion finds.
- * A trial of a policy that is not built in runs in a process of its own (fork), unless
- * the experiment says otherwise, so that what it does ends that trial alone.
+ * Errors are values: a run has one, or none.  The library prints nothing.  It ends the
+ * process only if memory runs out, or if an assertion finds a bug of the library.  A trial
+ * of a policy that is not built in runs in a process of its own (fork), unless the
+ * experiment says otherwise.  So a policy that crashes ends only its own trial.
  *
- * Threads: several runs may go on at once, in threads of the caller's.  Callbacks are
- * called by the thread that called clustersim_run().  Trials run in threads that take
- * no signals.  The locale must write numbers as C does (LC_NUMERIC): it is checked.
+ * Threads: a caller may have several runs at once, each in a thread of its own.  Callbacks
+ * are called by the thread that called clustersim_run().  Trials run in threads that take
+ * no signals.  The locale must write numbers as C does (LC_NUMERIC): this is checked.
  *
  * Results are the same bytes for any number of threads.  Names of columns end with their
  * unit: jct_mean_s, cost_usd.  Instants are seconds from the begin of the run.
@@ -45,11 +45,11 @@ struct cs_policy;               /* policies/policy.h */
 /* ---- errors --------------------------------------------------------------- */
 
 struct clustersim_error {
-    int status;                 /* what the program would end with: 2 usage, 3 the
-                                   experiment, 4 files, 5 trials, 70 a bug, 130 called
-                                   off */
+    int status;                 /* the exit status that the program would have: 2 usage,
+                                   3 the experiment, 4 files, 5 trials, 70 a bug, 130
+                                   interrupted */
     const char *kind;           /* "range error", "file error" ... */
-    const char *message;        /* telegram style */
+    const char *message;        /* one phrase, without a full stop */
     const char *hint;           /* whole sentences; NULL: none */
     const char *file;           /* NULL: no place */
     uint32_t line, column;      /* from 1; 0: the file as a whole */
@@ -65,14 +65,15 @@ struct clustersim_trial {
     const char *point;          /* "arrival.rate=4/h", or "base" */
     const char *policy;
     uint32_t seed;              /* from 0 */
-    bool copy;                  /* not run: nothing is drawn, so it is as seed 0 */
+    bool copy;                  /* not run: nothing is random, so it equals seed 0 */
     const struct clustersim_error *error;   /* why it failed; NULL: it did not */
     const struct clustersim *run;
 };
 
-/* Whom forks for trials are told, by the thread that forks: for programs with an
- * interpreter.  All three are given `self`; in_child() hears how long the trial may need for
- * one event (`plugins: {event_limit: }`), after which its process is ended. */
+/* Functions that are called around each fork for a trial, by the thread that forks: for
+ * programs with an interpreter.  All three get `self`.  in_child() also gets the seconds that
+ * the trial may need for one event (`plugins: {event_limit: }`): after them its process is
+ * ended. */
 struct clustersim_fork {
     void (*before)(void *self);
     void (*in_parent)(void *self);
@@ -80,9 +81,9 @@ struct clustersim_fork {
     void *self;
 };
 
-/* Zeroed but for size_bytes: as the file says.  Members are only added, at the end.  A
- * size_bytes of 0, and members that this library does not know and that are not 0, are
- * errors: nothing of what a caller asks for is passed over. */
+/* A member that is 0 or NULL leaves what the file says.  Later versions add members at the
+ * end alone.  It is an error if size_bytes is 0, or if a member that this library does not
+ * know is not 0: the library ignores nothing that a caller asks for. */
 struct clustersim_options {
     size_t size_bytes;          /* sizeof(struct clustersim_options) */
     const char *text;           /* the experiment itself; the path is then its name in
@@ -97,39 +98,42 @@ struct clustersim_options {
     /* Policies of the program's own, known to the experiment by their names. */
     const struct cs_policy *const *table;
     size_t table_count;
-    const struct clustersim_fork *fork;     /* NULL: nobody is told */
-    const char *dir;            /* the results folder; NULL: a temporary one, which goes
-                                   with the run, */
-    bool usual_dir;             /* or that of the file, as the program has it: out/NAME */
+    const struct clustersim_fork *fork;     /* NULL: nothing is called */
+    const char *dir;            /* the results folder; NULL: a temporary one, which
+                                   clustersim_free() removes */
+    bool usual_dir;             /* without dir: the folder that the program takes, as the
+                                   file says or out/NAME */
     bool draw;                  /* charts and report.html, too: needs a folder that stays */
     bool check_only;            /* reads and checks, and runs nothing */
     void *self;                 /* of the two below, which may be NULL */
-    /* Facts: a trial has ended, and so have all before it. */
+    /* Called once for each trial that has ended, in the order of trials. */
     void (*trial_ended)(void *self, const struct clustersim_trial *trial);
-    /* Called five times a second or more: `done` trials of `count` have ended.  False
-     * calls the run off. */
+    /* Called five times a second or more: `done` trials of `count` have ended.  False ends
+     * the run. */
     bool (*go_on)(void *self, uint32_t done, uint32_t count);
 };
 
 /* ---- runs ----------------------------------------------------------------- */
 
-/* Reads an experiment, runs its trials and reads the results.  Never NULL.  `options`
- * may be NULL. */
+/* Reads an experiment, runs its trials and reads the results.  Returns the run, never NULL,
+ * which the caller gives back by clustersim_free().  `options` may be NULL. */
 struct clustersim *clustersim_run(const char *path,
                                   const struct clustersim_options *options);
 void clustersim_free(struct clustersim *run);           /* accepts NULL */
 
-/* Why there are no results; NULL: there are.  That trials failed is none: the table
- * "failures" has them. */
+/* Returns why there are no results; NULL: there are results.  Trials that failed are no such
+ * error: clustersim_failed() counts them, and the table "failures" lists them. */
 const struct clustersim_error *clustersim_error(const struct clustersim *run);
-/* What the user should read; NULL: nothing. */
+/* Returns the first warning, with the others behind `next`; NULL: there is none. */
 const struct clustersim_error *clustersim_warnings(const struct clustersim *run);
-/* Trials that failed, and the first of their errors. */
+/* Returns how many trials failed, and stores the first of their errors in *first, unless
+ * first is NULL. */
 uint32_t clustersim_failed(const struct clustersim *run,
                            const struct clustersim_error **first);
-/* Where the results lie. */
+/* Returns the folder of the results; NULL: there is none. */
 const char *clustersim_dir(const struct clustersim *run);
-/* "file:line:column: kind: message", the line with a caret, and the hint. */
+/* Returns an error as text: "file:line:column: kind: message", the line of the file with a
+ * caret, and the hint. */
 const char *clustersim_error_text(struct clustersim *run,
                                   const struct clustersim_error *error);
 
@@ -149,19 +153,19 @@ struct clustersim_table {
     const struct clustersim_column *column;
 };
 
-/* A table of the results by its name, or NULL: "summary" (a row a trial: every metric),
+/* Returns a table of the results by its name: "summary" (a row a trial: every metric),
  * "compare" (intervals), "jobs" (a row a job), "failures", and those that the experiment
- * asks for under `output:`.  It is read when it is first asked for; of one that cannot be
- * read, clustersim_warnings() then says why. */
+ * asks for under `output:`.  It is read at the first call.  NULL: there is none, or it
+ * cannot be read, and clustersim_warnings() says why. */
 const struct clustersim_table *clustersim_table(struct clustersim *run, const char *name);
-/* NULL: there is none of that name. */
+/* Returns a column by its name; NULL: there is none of that name. */
 const struct clustersim_column *clustersim_column(const struct clustersim_table *table,
                                                   const char *name);
-/* A metric of a trial, within trial_ended().  False: it has no value. */
+/* Stores the value of a metric of a trial.  Only within trial_ended().  False: it has none. */
 bool clustersim_metric(const struct clustersim_trial *trial, const char *name,
                        double *value);
 
-/* "0.1.0": of the library that runs. */
+/* Returns the version of the library that runs, such as "0.1.0". */
 const char *clustersim_version(void);
 
 #ifdef __cplusplus

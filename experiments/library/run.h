@@ -44,7 +44,7 @@ struct clustersim {
     struct table_list *table;
 };
 
-/* A copy of the error in the run's arena, as others see it. */
+/* Returns a copy of the error in the run's arena, as callers see it. */
 struct told *told_new(struct clustersim *run, const struct err *err);
 /* For warnings: self is the run. */
 void told_warn(void *self, const struct err *err);

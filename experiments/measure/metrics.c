@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * metrics.c - where every GPU-second of a trial went, and which parts hear which facts.
+ * metrics.c - which parts of the measurement hear which facts of a trial.
  *
- * A GPU-second is counted once, as one of: busy (computing, by the law's busy
- * share), tail (held by a rollout whose other responses are done), switch
- * (loading or saving), bubble (leased, and its role waits for another phase,
- * or its phase for a link), idle with tasks waiting, idle with none.  What it
- * costs is in costs.c, the times of jobs in job_times.c, the rows of jobs and phases
- * in job_rows.c, and what phases did with their GPUs in phase_time.c.
+ * What GPUs do is in idle.c and phase_time.c, what they cost in costs.c, the times of jobs
+ * in job_times.c, the rows of jobs and phases in job_rows.c, and the metrics that all of
+ * these give in metrics_result.c.
  *
  * It hears facts from the journal.  What happened before from_ns (the warm-up, or
  * the first job of a trace) does not count: counters are set back there, and a
@@ -15,23 +12,20 @@
  */
 #include "experiments/measure/metrics.h"
 
-#include <assert.h>
-#include <math.h>
 #include <string.h>
 
 #include "experiments/bounds/bounds_book.h"
-#include "experiments/columns/metric.h"
 #include "experiments/measure/costs.h"
 #include "experiments/measure/fairness.h"
 #include "experiments/measure/fragmentation.h"
 #include "experiments/measure/idle.h"
 #include "experiments/measure/job_rows.h"
 #include "experiments/measure/job_times.h"
+#include "experiments/measure/metrics_parts.h"
 #include "experiments/measure/phase_time.h"
 #include "experiments/measure/steady_book.h"
 #include "experiments/measure/useful.h"
 #include "experiments/own/own_book.h"
-#include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "models/laws/phase.h"
 #include "models/types/facts.h"
@@ -45,29 +39,6 @@
 #include "sim/event/loop.h"
 #include "sim/stats/tally.h"
 #include "workloads/source.h"
-
-struct metrics {
-    struct metrics_parts parts;
-    struct cs_host *host;
-    const struct metrics_count *count;  /* in its place, or NULL */
-    int64_t from_ns, end_ns;
-    int64_t last_fact_ns;
-    struct gauge memory;
-    struct idle *idle;
-    struct costs *costs;
-    struct job_rows *rows;
-    struct bounds_book *bounds;
-    struct arrived *arrived;    /* or NULL */
-    struct useful *useful;
-    struct fairness *fairness;
-    struct steady_book *steady;
-    struct own_book *own;       /* or NULL */
-    struct phase_time phases;
-    double last_end_usd;
-    struct job_times *times;
-    uint64_t preempted, decided, limited, refused, interrupted, resized;
-    bool begun;                 /* a job has come */
-};
 
 static void listen(struct metrics *m, struct journal *journal);
 
@@ -105,13 +76,6 @@ void metrics_watch_count(struct metrics *m, const struct metrics_count *count)
     m->count = count;
 }
 
-/* Returns the counters of the host, or of the count of GPUs that runs in its place
- * (trial_count.c). */
-static const struct host_counts *counts_of(const struct metrics *m)
-{
-    return m->count ? m->count->counts : host_counts(m->host);
-}
-
 /* Does no job run or wait? */
 static bool none_left(const struct metrics *m)
 {
@@ -134,7 +98,7 @@ static void restart(struct gauge *gauge, int64_t now)
  * that what they had is subtracted at the end. */
 void metrics_begin(struct metrics *m)
 {
-    const struct host_counts *counts = counts_of(m);
+    const struct host_counts *counts = metrics_counts(m);
     int64_t now = loop_now_ns(m->parts.loop);
 
     restart(&m->memory, now);
@@ -405,104 +369,4 @@ int64_t metrics_stop(struct metrics *m)
         m->end_ns = m->from_ns;
     idle_until(m->idle, m->end_ns);
     return m->end_ns;
-}
-
-/* Returns the host memory of all nodes, in bytes. */
-static double host_memory(const struct cluster_spec *spec)
-{
-    double bytes = 0;
-
-    for (uint32_t g = 0; g < spec->group_count; g++)
-        bytes += (double)spec->group[g].memory_bytes *
-                 spec->group[g].node_count;
-    return bytes;
-}
-
-/* Divides each cause by all GPU-seconds.  A bubble is what leases waited, and what
- * phases waited for links, but for what their sums leave by rounding. */
-static void gpu_time(struct metrics *m, double *value)
-{
-    const struct idle *idle = m->idle;
-    double all = idle_all_gpu_s(idle);
-    const struct phase_time *in = &m->phases;
-    double waits = idle_gpu_s(idle, GPU_WAITS);
-    double loads = idle_gpu_s(idle, GPU_LOADS);
-    double bubble = waits + in->phase_s - in->busy_s - in->tail_s;
-
-    if (!(all > 0))
-        return;
-    value[METRIC_GPU_ALLOCATED] =
-        (idle_gpu_s(idle, GPU_WORKS) + waits + loads) / all;
-    value[METRIC_GPU_UTILIZATION] = in->busy_s / all;
-    value[METRIC_GPU_BUSY] = in->busy_s / all;
-    value[METRIC_GPU_TAIL] = in->tail_s / all;
-    value[METRIC_GPU_SWITCH] = loads / all;
-    value[METRIC_GPU_BUBBLE] = bubble > 1e-12 * (waits + in->phase_s) ? bubble / all : 0;
-    value[METRIC_GPU_LOST] = useful_lost_s(m->useful) / all;
-    value[METRIC_GPU_BURSTS] = in->bursts_s / all;
-    idle_result(idle, value);
-}
-
-/* Metrics that also hold where some jobs are not done. */
-static void survivors(struct metrics *m, double *value)
-{
-    bool drained = m->parts.spec->until_ns == CLOCK_NEVER_NS;
-
-    value[METRIC_COST_LAST_END] = job_times_done(m->times) == 0 ? NAN
-        : drained ? value[METRIC_COST] : m->last_end_usd;
-    value[METRIC_REQUESTS] = value[METRIC_REQUESTS_DONE] = NAN;
-}
-
-/* Counters of the host cannot be set back, so that what they had at the end of the warm-up
- * is taken off.  Metrics of services are set to NAN here, and filled by trial_serve.c
- * afterwards where there are services. */
-void metrics_result(struct metrics *m, struct trial_result *result)
-{
-    const struct cluster_spec *spec = m->parts.spec->cluster;
-    const struct host_counts *counts = counts_of(m);
-    double span_s = clock_s_from_ns(m->end_ns - m->from_ns);
-    double *value = result->value, memory = host_memory(spec);
-    uint64_t done = job_times_done(m->times);
-    double cores_busy;
-
-    job_times_result(m->times, value);
-    gpu_time(m, value);
-    costs_result(m->costs, m->end_ns, result, &cores_busy);
-    survivors(m, value);
-    useful_result(m->useful, value);
-    fairness_result(m->fairness, m->end_ns, result);
-    value[METRIC_SERVICE_COST] = value[METRIC_SERVICE_MILLION] = NAN;
-    value[METRIC_SERVICE_LATENCY] = NAN;
-    value[METRIC_COST_PER_JOB] =
-        done ? value[METRIC_COST] / (double)done : 0;
-    if (spec->core_count > 0 && span_s > 0)
-        value[METRIC_CPU_UTILIZATION] =
-            cores_busy / (spec->core_count * span_s);
-    if (memory > 0 && span_s > 0)
-        value[METRIC_MEMORY_UTILIZATION] =
-            gauge_area(&m->memory, m->end_ns) / (memory * span_s);
-    value[METRIC_PREEMPTIONS] =
-        (double)(counts->preemptions - m->preempted);
-    value[METRIC_RESIZES] =
-        (double)(counts->resizes + counts->moves - m->resized);
-    value[METRIC_DECISIONS] = (double)(counts->decisions - m->decided);
-    value[METRIC_LIMITED] = (double)(counts->limited - m->limited);
-    value[METRIC_INTERRUPTIONS] =
-        (double)(counts->interruptions - m->interrupted);
-    value[METRIC_RENT_FORECAST] =
-        m->host != NULL ? host_rent_error(m->host, m->from_ns) : NAN;
-    value[METRIC_REFUSED] = (double)(counts->refused - m->refused);
-    steady_book_result(m->steady, value);
-    bounds_book_result(m->bounds, value);
-    arrived_result(m->arrived, result);
-}
-
-void metrics_own_result(const struct metrics *m, struct trial_result *result)
-{
-    own_book_result(m->own, result->value, result->own_gap);
-}
-
-bool metrics_gpus_add_up(const struct metrics *m)
-{
-    return idle_adds_up(m->idle);
 }

@@ -50,8 +50,17 @@ struct reader {
     struct registry_guests guests;      /* policies from files */
 };
 
+/* Fills the names of the policies that are run, in the order of the file, and of those that
+ * --only leaves out.  False, with err: there is none, or a name is wrong or given twice. */
+bool reader_names(struct reader *r, struct err *err);
+/* Finds the policy that `baseline:` names; without the key it is the first one, whether
+ * --only keeps it or not.  False, with err: it is no policy of the file. */
+bool reader_baseline(struct reader *r, struct err *err);
+/* Checks the names of policies and points in `expect:`, once all points are read; keys.c has
+ * checked the rest.  False, with err: one of them names nothing. */
+bool reader_expects(struct reader *r, struct err *err);
 /* Reads all points of the sweep into r->experiment, with the policies that
- * name_policies() found.  The top, the catalogue and the names of policies are there
+ * reader_names() found.  The top, the catalogue and the names of policies are there
  * already.  False, with err: a point is wrong, or two have one label. */
 bool reader_points(struct reader *r, struct err *err);
 

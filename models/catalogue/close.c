@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * close.c - entries of the catalogue, once all files are read.
+ * close.c - entries of the catalogue, once all files are read.  Language models and nets are
+ * completed in close_model.c.
  *
  * Every key may be absent from one file; here it is asked that those a law
  * cannot do without came from somewhere, that values agree with each other, and
@@ -59,15 +60,6 @@ static bool field_given(const struct form *form,
     }
 }
 
-/* Of a key where its entry was last written, or else of the entry. */
-static struct err_pos key_pos(const struct form *form, const char *key)
-{
-    assert(form != NULL && key != NULL);
-    const struct conf_node *node = conf_get(form->conf, key);
-
-    return node != NULL ? conf_pos(node) : form->pos;
-}
-
 /* False: the entry lacks a key that a law cannot do without; the error is at
  * the place where its entry was stated last. */
 static bool check_required(const struct form *form, int which,
@@ -83,7 +75,7 @@ static bool check_required(const struct form *form, int which,
         }
         assert(i < schema->count);
         if (!field_given(form, &schema->fields[i])) {
-            return err_set(err, ERR_SCHEMA, key_pos(form, key),
+            return err_set(err, ERR_SCHEMA, form_key_pos(form, key),
                            "%s '%s' needs the key '%s' (%s), above 0",
                            section_item[which], form->name, key,
                            schema->fields[i].help);
@@ -99,7 +91,7 @@ static bool report_no_entry(const struct catalogue *catalogue,
 {
     assert(key != NULL && name != NULL);
     assert(err != NULL);
-    err_set(err, ERR_REFERENCE, key_pos(form, key),
+    err_set(err, ERR_REFERENCE, form_key_pos(form, key),
             "'%s' of '%s' names no %s of the catalogue: '%s'", key,
             form->name, section_item[which], name);
     return catalogue_hint(catalogue, (enum catalogue_section)which, name, err);
@@ -240,133 +232,6 @@ static bool close_price(const struct catalogue *catalogue,
                            err);
 }
 
-/* Without head_dim, heads divide the hidden size; keys and values are shared
- * among equal groups of heads. */
-static bool heads_add_up(const struct llm_form *form, struct err *err)
-{
-    int64_t kv = form->kv_heads > 0 ? form->kv_heads : form->heads;
-
-    if (form->heads < 1 || form->hidden < 1 || form->layers < 1) {
-        return err_set(err, ERR_RANGE, form->head.pos,
-                       "layers, hidden and heads of model '%s' must be at "
-                       "least 1", form->llm.name);
-    }
-    if (form->head_dim <= 0 && form->hidden % form->heads != 0) {
-        err_set(err, ERR_RANGE, key_pos(&form->head, "heads"),
-                "heads of model '%s' must divide its hidden size %lld, found "
-                "%lld", form->llm.name, (long long)form->hidden,
-                (long long)form->heads);
-        return err_hint(err, "Say head_dim where heads are of another size.");
-    }
-    if (form->heads % kv != 0) {
-        return err_set(err, ERR_RANGE, key_pos(&form->head, "kv_heads"),
-                       "kv_heads of model '%s' must divide its %lld heads, "
-                       "found %lld", form->llm.name, (long long)form->heads,
-                       (long long)kv);
-    }
-    return true;
-}
-
-/* Experts of a mixture, and the parameters that work on a token. */
-static bool experts_add_up(const struct llm_form *form, struct err *err)
-{
-    const struct llm *llm = &form->llm;
-
-    if (llm->experts_active > llm->experts ||
-        llm->params_active > llm->params) {
-        return err_set(err, ERR_RANGE, form->head.pos,
-                       "experts_active and params_active of model '%s' must "
-                       "be at most its %u experts and %.4g params, found %u "
-                       "and %.4g", llm->name, llm->experts, llm->params,
-                       llm->experts_active, llm->params_active);
-    }
-    if ((llm->experts > 0) != (llm->experts_active > 0)) {
-        return err_set(err, ERR_SCHEMA, key_pos(&form->head, "experts"),
-                       "model '%s' must have both experts and experts_active, "
-                       "or neither, found %u and %u", llm->name, llm->experts,
-                       llm->experts_active);
-    }
-    /* What a token leaves out is the experts it does not go to. */
-    double routed = (double)llm->experts - llm->experts_shared;
-    double idle = (double)llm->experts - llm->experts_active;
-
-    if (idle > 0.0 &&
-        (llm->params - llm->params_active) * routed > llm->params * idle) {
-        return err_set(err, ERR_RANGE, key_pos(&form->head, "params_active"),
-                       "params_active of model '%s' must be at least %.4g, "
-                       "what its experts_active of experts leave of %.4g, "
-                       "found %.4g", llm->name,
-                       llm->params * (1.0 - idle / routed), llm->params,
-                       llm->params_active);
-    }
-    if (llm->experts_shared > 0 &&
-        llm->experts_shared >= llm->experts_active) {
-        return err_set(err, ERR_RANGE, key_pos(&form->head, "experts_shared"),
-                       "experts_shared of model '%s' must be below its %u "
-                       "experts_active, found %u", llm->name,
-                       llm->experts_active, llm->experts_shared);
-    }
-    return true;
-}
-
-/* Fills what a file may leave out by the rules of a plain transformer: heads
- * share the hidden size, as many key heads as query heads, a gated MLP (3
- * matrices), a KV cache of 2 x kv_heads x head_dim elements. */
-static bool close_llm(struct llm_form *form, struct err *err)
-{
-    struct llm *llm = &form->llm;
-
-    if (!heads_add_up(form, err)) {
-        return false;
-    }
-    if (form->head_dim <= 0) {
-        form->head_dim = form->hidden / form->heads;
-    }
-    llm->layers = (uint32_t)form->layers;
-    llm->hidden = (uint32_t)form->hidden;
-    llm->heads = (uint32_t)form->heads;
-    llm->kv_heads = (uint32_t)(form->kv_heads > 0 ? form->kv_heads
-                                                  : form->heads);
-    llm->head_dim = (uint32_t)form->head_dim;
-    llm->ffn = (uint32_t)form->ffn;
-    llm->ffn_matrices = (uint32_t)(form->ffn_matrices > 0
-                                       ? form->ffn_matrices : 3);
-    llm->vocab = (uint32_t)form->vocab;
-    llm->context_tokens = (uint32_t)form->context_tokens;
-    llm->experts = (uint32_t)form->experts;
-    llm->experts_active = (uint32_t)form->experts_active;
-    llm->experts_shared = (uint32_t)form->experts_shared;
-    llm->kv_width = form->kv_width > 0
-                        ? (uint32_t)form->kv_width
-                        : 2 * llm->kv_heads * llm->head_dim;
-    if (llm->params_active <= 0.0) {
-        llm->params_active = llm->params;
-    }
-    return experts_add_up(form, err);
-}
-
-/* Tables are described by three keys, which only make sense together. */
-static bool close_net(struct net_form *form, struct err *err)
-{
-    assert(err != NULL);
-    struct net *net = &form->net;
-    bool none = form->tables == 0 && form->row_width == 0 &&
-                net->table_rows <= 0.0;
-    bool all = form->tables > 0 && form->row_width > 0 &&
-               net->table_rows > 0.0;
-
-    net->layers = (uint32_t)form->layers;
-    net->tables = (uint32_t)form->tables;
-    net->row_width = (uint32_t)form->row_width;
-    if (net->sample == NULL) {
-        net->sample = "a sample";
-    }
-    return none || all ||
-           err_set(err, ERR_SCHEMA, form->head.pos,
-                   "tables, table_rows and row_width of net '%s' must all be "
-                   "above 0, or all be absent", net->name);
-}
-
 /* Batches must agree with each other, and GPU types be known. */
 static bool close_application(const struct catalogue *catalogue,
                               struct application_form *form, struct err *err)
@@ -379,7 +244,7 @@ static bool close_application(const struct catalogue *catalogue,
     app->local_min = (uint32_t)form->local_min;
     app->gpus_max = (uint32_t)form->gpus_max;
     if (form->batch > form->batch_max || form->local_min > form->batch_max)
-        return err_set(err, ERR_RANGE, key_pos(&form->head, "batch_max"),
+        return err_set(err, ERR_RANGE, form_key_pos(&form->head, "batch_max"),
                        "batch and local_min of application '%s' must be at "
                        "most its batch_max", app->name);
     if (!application_read_speeds(catalogue->arena, form->speeds, app, err) ||
@@ -416,7 +281,7 @@ static bool close_instance(const struct catalogue *catalogue,
         return report_no_entry(catalogue, &form->head, "drive", instance->drive,
                                CATALOGUE_LINKS, err);
     if (form->gpus > GPUS_OF_NODE_MAX)
-        return err_set(err, ERR_RANGE, key_pos(&form->head, "gpus"),
+        return err_set(err, ERR_RANGE, form_key_pos(&form->head, "gpus"),
                        "gpus of instance '%s' must be at most %d, found %lld",
                        instance->name, GPUS_OF_NODE_MAX,
                        (long long)form->gpus);
@@ -468,7 +333,7 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
     case CATALOGUE_NETS:
         net->net.name = form->name;
         net->net.index = (uint32_t)i;
-        return close_net(net, err);
+        return catalogue_close_net(net, err);
     case CATALOGUE_APPLICATIONS:
         app->app.name = form->name;
         app->app.index = (uint32_t)i;
@@ -480,7 +345,7 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
     default:
         llm->llm.name = form->name;
         llm->llm.index = (uint32_t)i;
-        return close_llm(llm, err);
+        return catalogue_close_llm(llm, err);
     }
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * form.c - forms of a section, by number and by exact name.
+ * form.c - forms of a section, by number and by exact name, and the places of their keys.
  */
 #include "models/catalogue/form.h"
 
 #include <assert.h>
 #include <string.h>
+
+#include "sim/config/conf.h"
 
 const size_t catalogue_form_bytes[CATALOGUE_SECTION_COUNT] = {
     sizeof(struct gpu_form), sizeof(struct cpu_form),
@@ -41,4 +43,12 @@ const char *const *catalogue_names(const struct catalogue *catalogue,
 {
     assert(catalogue && section < CATALOGUE_SECTION_COUNT);
     return catalogue->section[section].names;
+}
+
+struct err_pos form_key_pos(const struct form *form, const char *key)
+{
+    assert(form != NULL && key != NULL);
+    const struct conf_node *node = conf_get(form->conf, key);
+
+    return node != NULL ? conf_pos(node) : form->pos;
 }

@@ -99,6 +99,8 @@ struct form *catalogue_form_find(const struct catalogue *catalogue, int which,
 /* Returns the form that answers to that name: its own, or an alias (alias.c). */
 struct form *catalogue_form_as(const struct catalogue *catalogue, int which,
                                const char *name);
+/* Returns the place of a key where its entry was last written, or else of the entry. */
+struct err_pos form_key_pos(const struct form *form, const char *key);
 /* Keeps the keys of the names of all entries, so that each is computed once. */
 void catalogue_keep_keys(struct catalogue *catalogue);
 /* Checks that the aliases of a form are a list of names, and that no other
@@ -107,6 +109,9 @@ void catalogue_keep_keys(struct catalogue *catalogue);
 bool catalogue_aliases_ok(const struct catalogue *catalogue, int which,
                           const struct form *form, const char *item,
                           struct err *err);
+/* Checks and completes an entry of one kind.  False: *err is set. */
+bool catalogue_close_llm(struct llm_form *form, struct err *err);
+bool catalogue_close_net(struct net_form *form, struct err *err);
 /* Checks all entries, after all files are read, and resolves the names of links
  * in them.  False: *err is set. */
 bool catalogue_close(struct catalogue *catalogue, struct err *err);

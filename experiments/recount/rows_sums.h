@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * rows_sums.h - the sums over all jobs: rows.c adds, judge_rows.c reads.
+ */
+#ifndef EXPERIMENTS_RECOUNT_ROWS_SUMS_H
+#define EXPERIMENTS_RECOUNT_ROWS_SUMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "experiments/recount/histogram.h"
+
+struct arena;
+struct job_row;
+struct trial_spec;
+
+struct rows {
+    struct arena *arena;
+    const struct trial_spec *spec;
+    uint32_t most;
+    struct job_row *row;
+    uint32_t count, room;
+    bool over;                  /* there were more */
+    bool rigid;                 /* jobs of a known length that nothing speeds up */
+    bool plain;                 /* no warm-up and no services: all rows count */
+    const char **tenant;
+    uint32_t tenants, tenant_room;
+    int64_t inside, users, since_ns;    /* users: without replicas */
+    __int128_t area;            /* users x ns */
+    uint64_t jobs, done, failed, steps, due, in_time;
+    int64_t first_ns, last_ns;
+    __int128_t jct_sum, wait_sum, lost_sum, gpu_sum;
+    struct { double sum, square; uint64_t count; } slowdown;
+    double bounded, ideal_first, ideal[3];
+    struct histogram jct, wait;
+};
+
+#endif
