@@ -53,7 +53,8 @@ struct cs_reach {
 void cs_role_reach(const struct cs_host *host, struct job_id job, uint32_t role,
                    struct cs_reach *out);
 /* Since ABI 2.13.  Could these pools hold the GPUs of a role if no other job ran and all their
- * nodes were here?  True of a role without GPUs, and of one that may run on cores. */
+ * nodes were here, and could the power cap let them run?  True of a role without GPUs, and of one
+ * that may run on cores. */
 bool cs_could_hold(const struct cs_host *host, struct job_id job, uint32_t role,
                    uint32_t pool_mask);
 /* Returns the groups whose nodes a job may use, those for its roles without GPUs included. */

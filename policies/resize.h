@@ -58,7 +58,8 @@ uint32_t cs_size_now(const struct cs_host *host, struct job_id job);
 void cs_set_node_gpus(struct cs_host *host, const struct cs_node_gpus *spot,
                       uint32_t count);
 /* Returns with how many GPUs of a pool a job of one role could run under the power cap if no
- * other job ran, on the thriftiest nodes of the pool; UINT32_MAX: there is no cap. */
+ * other job ran, on the thriftiest nodes of the pool; UINT32_MAX: there is no cap.  Nodes that
+ * are rented now, and those that are ordered, stand by.  O(groups of nodes). */
 uint32_t cs_gpus_powered(const struct cs_host *host, struct job_id job, uint32_t pool);
 /* Can cs_set_node_gpus() give a job GPUs?  Only one of one role and of whole GPUs, which is no
  * service. */

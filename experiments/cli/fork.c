@@ -16,6 +16,7 @@
 #include "experiments/spec/branches.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/err.h"
+#include "sim/stats/interval.h"
 #include "sim/text/sheet.h"
 
 /* What the table shows of each branch. */
@@ -34,14 +35,16 @@ static const struct {
 static bool put_delta(struct sheet *sheet, const struct stats_delta *delta)
 {
     bool same = delta->count > 0 && fabs(delta->mean) <= 0;
+    char interval[INTERVAL_BYTES];
 
     if (!isfinite(delta->percent))
         sheet_cell(sheet, "%s", same ? "same" : "-");
-    else if (!isfinite(delta->percent_low))
+    else if (isnan(delta->percent_low))
         sheet_cell(sheet, "%+.1f%%", delta->percent);
     else
-        sheet_cell(sheet, "%+.1f%% [%+.1f, %+.1f]", delta->percent, delta->percent_low,
-                   delta->percent_high);
+        sheet_cell(sheet, "%+.1f%% %s", delta->percent,
+                   interval_text(interval, (struct interval_form){ 1, false, "" },
+                                 delta->percent_low, delta->percent_high));
     return same || isfinite(delta->percent);
 }
 

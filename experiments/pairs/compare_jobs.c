@@ -14,6 +14,7 @@
 #include "experiments/report/services_table.h"
 #include "experiments/results/grid.h"
 #include "sim/base/arena.h"
+#include "sim/stats/interval.h"
 #include "sim/text/paths.h"
 
 /* One comparison at work.  Everything is of the arena, which is freed at the end. */
@@ -34,15 +35,9 @@ static const char *format_time(struct arena *arena, double s)
     return text_format(arena, "%.4g %s", s / unit.seconds, unit.name);
 }
 
-/* An end of an interval.  It has none where many draws of the bootstrap are of blocks without a
- * difference. */
-static const char *format_end(struct arena *arena, double value, int digits, const char *unit)
-{
-    return isfinite(value) ? text_format(arena, "%+.*g%s", digits, value, unit) : "no end";
-}
-
 /* How sure the difference is: an interval by the bootstrap over blocks, a
- * signed-rank test, and a warning where neighbouring blocks depend on each other. */
+ * signed-rank test, and a warning where neighbouring blocks depend on each other.  It has no
+ * end where many draws of the bootstrap are of blocks without a difference. */
 static void print_sure(struct sides *s, const struct pairing *p)
 {
     const struct blocks *b = &p->blocks;
@@ -51,6 +46,7 @@ static void print_sure(struct sides *s, const struct pairing *p)
                                        s->lines);
     struct block_ratio apart = block_ratio(s->arena, b->apart, b->jobs,
                                            b->count, s->lines);
+    char ratio[INTERVAL_BYTES], seconds[INTERVAL_BYTES];
     double near;
 
     for (size_t i = 0; i < b->count; i++)
@@ -63,12 +59,12 @@ static void print_sure(struct sides *s, const struct pairing *p)
                 BLOCKS_LEAST);
         return;
     }
-    fprintf(s->file, "; 95%% interval [%s, %s], [%s, %s]\n    %zu blocks; p = %.2g (signed "
+    fprintf(s->file, "; 95%% interval %s, %s\n    %zu blocks; p = %.2g (signed "
             "ranks of their mean differences)\n",
-            format_end(s->arena, 100 * (fmax(0, r.low) - 1), 4, "%"),
-            format_end(s->arena, 100 * (r.high - 1), 4, "%"),
-            format_end(s->arena, apart.low, 6, " s"),
-            format_end(s->arena, apart.high, 6, " s"), b->count,
+            interval_text(ratio, (struct interval_form){ 4, true, "%" },
+                          100 * (fmax(0, r.low) - 1), 100 * (r.high - 1)),
+            interval_text(seconds, (struct interval_form){ 6, true, " s" }, apart.low,
+                          apart.high), b->count,
             block_signed_rank(s->arena, mean, b->count));
     near = block_neighbours(mean, b->count);
     if (near > 2 / sqrt((double)b->count))

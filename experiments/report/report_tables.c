@@ -19,6 +19,7 @@
 #include "experiments/results/trust.h"
 #include "experiments/run/trial.h"
 #include "sim/base/arena.h"
+#include "sim/stats/interval.h"
 #include "sim/stats/stats.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
@@ -130,17 +131,13 @@ static void add_delta(struct sheet *sheet, const struct plot_delta *d,
                       int better)
 {
     bool sure = d->low > 0 || d->high < 0;      /* NAN: it has no such end */
-    char interval[64] = "", p[64] = "";
+    char interval[INTERVAL_BYTES + 2] = "", p[64] = "", ends[INTERVAL_BYTES];
 
     if (!isfinite(d->percent))
         return;
-    if (isfinite(d->low) && isfinite(d->high))
-        snprintf(interval, sizeof interval, " [%+.1f, %+.1f] ", d->low,
-                 d->high);
-    else if (isfinite(d->low))
-        snprintf(interval, sizeof interval, " [%+.1f, no end] ", d->low);
-    else if (isfinite(d->high))
-        snprintf(interval, sizeof interval, " [no end, %+.1f] ", d->high);
+    if (isfinite(d->low) || isfinite(d->high))
+        snprintf(interval, sizeof interval, " %s ",
+                 interval_text(ends, (struct interval_form){ 1, false, "" }, d->low, d->high));
     else if (isfinite(d->p_value))
         strcpy(interval, ", with no end to its interval; ");
     if (isfinite(d->p_value) && d->p_value < 1e-6)

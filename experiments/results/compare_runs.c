@@ -14,6 +14,7 @@
 #include "experiments/results/survivors.h"
 #include "experiments/results/trust.h"
 #include "sim/base/arena.h"
+#include "sim/stats/interval.h"
 #include "sim/stats/stats.h"
 #include "sim/text/sheet.h"
 
@@ -191,18 +192,19 @@ static void sure_text(const struct pairing *r, uint32_t point, uint32_t policy,
     struct survivors s = survivors_of(r->left, point, policy, metric);
     struct survivors t = survivors_of(r->pair, point, policy, metric);
 
+    char interval[INTERVAL_BYTES];
+    bool percent = !isnan(d->percent_low);  /* else the left is 0: nothing is a part of it */
+
     *out = '\0';
     if (!both_whole(r, point, policy, metric))
         snprintf(out, bytes, "%.0f of %.0f and %.0f of %.0f: not compared",
                  s.done, s.all, t.done, t.all);
-    else if (!isnan(d->percent_low))
-        snprintf(out, bytes, "[%+.3g%%, %+.3g%%] p=%.2g, corrected %.2g%s",
-                 d->percent_low, d->percent_high, d->p_value,
+    else if (percent || !isnan(d->p_value))
+        snprintf(out, bytes, "%s p=%.2g, corrected %.2g%s",
+                 interval_text(interval, (struct interval_form){ 3, true, percent ? "%" : "" },
+                               percent ? d->percent_low : d->low,
+                               percent ? d->percent_high : d->high), d->p_value,
                  r->p_holm[compare_row_at(r->left, point, policy, metric)],
-                 doubted(r, point, policy, d) ? " not trusted" : "");
-    else if (!isnan(d->p_value))        /* the left is 0, of which nothing is a percentage */
-        snprintf(out, bytes, "[%+.3g, %+.3g] p=%.2g, corrected %.2g%s", d->low, d->high,
-                 d->p_value, r->p_holm[compare_row_at(r->left, point, policy, metric)],
                  doubted(r, point, policy, d) ? " not trusted" : "");
     else if (r->samples.count < r->left->seed_count)
         snprintf(out, bytes, "seeds are alike: no interval");

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/spec/begins.h"
 #include "experiments/spec/choices.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/spec/guests.h"
@@ -270,6 +271,9 @@ static const struct host_policy *read_policy_at(struct reader *r, uint32_t index
         policy = read_policy(r, met, node, err);
     if (policy == NULL || !host_words_check(r->arena, policy->policy, node, &names, err) ||
         !check_quotas(policy, node, err))
+        return NULL;
+    if ((last == NULL || policy != last->policy[p] || met->cluster != last->met[p]->cluster) &&
+        !begins_check(policy, node, met->cluster, err))
         return NULL;
     if (last == NULL || policy != last->policy[p])
         ARENA_ADD(r->arena, r->entry, r->entry_count, r->entry_room,

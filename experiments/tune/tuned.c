@@ -9,24 +9,29 @@
  */
 #include "experiments/tune/tune.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "experiments/columns/metric.h"
 #include "experiments/probe/probe.h"
 #include "experiments/tune/space.h"
 #include "sim/base/arena.h"
+#include "sim/stats/interval.h"
 #include "sim/text/out.h"
 
 /* "jct_mean_s -20.2% [-29.6%, -10.2%]". */
 static void print_difference(const struct stats_delta *d, const char *metric, FILE *to)
 {
+    char interval[INTERVAL_BYTES];
+
     if (d->count == 1) {
         fprintf(to, "%s %+.1f%%, chosen and judged on the same jobs: all seeds are alike",
                 metric, d->percent);
         return;
     }
-    fprintf(to, "%s %+.1f%% [%+.1f%%, %+.1f%%]", metric, d->percent, d->percent_low,
-            d->percent_high);
+    fprintf(to, "%s %+.1f%% %s", metric, d->percent,
+            interval_text(interval, (struct interval_form){ 1, false, "%" }, d->percent_low,
+                          d->percent_high));
 }
 
 void tune_print(const struct experiment *experiment, const struct tune_found *found,
@@ -65,6 +70,17 @@ void tune_print(const struct experiment *experiment, const struct tune_found *fo
     arena_free(arena);
 }
 
+/* What the judging seeds say.  An end that an interval does not have is left out. */
+static void put_judged(struct out *out, const struct stats_delta *d)
+{
+    out_printf(out, "    judged: {percent: %.6g, ", d->percent);
+    if (isfinite(d->percent_low))
+        out_printf(out, "low: %.6g, ", d->percent_low);
+    if (isfinite(d->percent_high))
+        out_printf(out, "high: %.6g, ", d->percent_high);
+    out_printf(out, "p_value: %.6g, seeds: %zu}\n", d->p_value, d->count);
+}
+
 /* Writes the record of one search. */
 static void put_found(struct out *out, const struct space *space,
                       const struct tune_found *f)
@@ -90,9 +106,7 @@ static void put_found(struct out *out, const struct space *space,
         out_printf(out, "    judged: {percent: %.6g, seeds: 1}  # all seeds are alike: the "
                    "jobs that it was chosen on\n", f->judged.percent);
     else if (f->judged.count > 1)
-        out_printf(out, "    judged: {percent: %.6g, low: %.6g, high: %.6g, p_value: "
-                   "%.6g, seeds: %zu}\n", f->judged.percent, f->judged.percent_low,
-                   f->judged.percent_high, f->judged.p_value, f->judged.count);
+        put_judged(out, &f->judged);
 }
 
 bool tune_write(struct arena *arena, const struct probe *probe,

@@ -9,7 +9,9 @@
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/cluster/fit.h"
+#include "models/cluster/power.h"
 #include "models/jobs/job.h"
+#include "policies/leases/power.h"
 #include "policies/leases/time.h"
 #include "policies/phases.h"
 #include "policies/plan.h"
@@ -113,7 +115,32 @@ static bool takes_group(const struct fit_want *fit, const struct node_group *gro
            (!fit->pod || group->gpus >= fit->gpus);
 }
 
-/* All GPUs of a gang are of one type. */
+/* Returns what the nodes that are not rented draw at rest, milliwatts. */
+static double owned_standby_mw(const struct cluster_spec *spec)
+{
+    double mw = 0;
+
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        if (spec->group[g].rent == NULL)
+            mw += (double)power_standby_mw(spec, &spec->group[g]) * spec->group[g].node_count;
+    assert(mw >= 0);
+    return mw;
+}
+
+/* Could the cap let a role run on nodes of a group, if no other job ran?  What it draws on a
+ * node is rounded to milliwatts. */
+static bool has_power(const struct cluster_spec *spec, const struct node_group *group,
+                      const struct fit_want *fit)
+{
+    double mw = (double)host_power_want_mw(spec, group, fit);
+
+    assert(group->gpu != NULL);
+    return spec->power_cap_w <= 0 ||
+           owned_standby_mw(spec) + mw - fit->gpus - 1 <= 1000 * spec->power_cap_w;
+}
+
+/* All GPUs of a gang are of one type.  Under a power cap one of its groups must suffice for
+ * what all of them draw, which is the least if GPUs of other groups draw more. */
 bool cs_could_hold(const struct cs_host *host, struct job_id id, uint32_t role,
                    uint32_t pool_mask)
 {
@@ -129,10 +156,13 @@ bool cs_could_hold(const struct cs_host *host, struct job_id id, uint32_t role,
         return false;
     for (uint32_t g = 0; g < spec->group_count; g++) {
         uint64_t gpus = 0;
+        bool powered = false;
         for (uint32_t k = g; takes_group(&fit, &spec->group[g]) && k < spec->group_count; k++)
-            if (spec->group[k].gpu == spec->group[g].gpu && takes_group(&fit, &spec->group[k]))
+            if (spec->group[k].gpu == spec->group[g].gpu && takes_group(&fit, &spec->group[k])) {
                 gpus += (uint64_t)spec->group[k].gpus * spec->group[k].node_count;
-        if (gpus > 0 && gpus >= fit.gpus)
+                powered |= has_power(spec, &spec->group[k], &fit);
+            }
+        if (gpus > 0 && gpus >= fit.gpus && powered)
             return true;
     }
     return false;

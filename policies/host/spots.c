@@ -17,6 +17,7 @@
 #include "models/jobs/job.h"
 #include "models/types/placement.h"
 #include "policies/leases/goodput.h"
+#include "policies/leases/power.h"
 #include "policies/leases/time.h"
 #include "policies/policy.h"
 #include "policies/resize.h"
@@ -74,14 +75,12 @@ uint32_t cs_gpus_powered(const struct cs_host *host, struct job_id id, uint32_t 
 {
     const struct cluster_spec *spec = host->spec;
     const struct role_spec *role = &cs_request(host, id)->form->role[0];
-    double left_mw = 1000 * spec->power_cap_w, each_w = INFINITY;
+    double each_w = INFINITY;
+    double left_mw = host_power_beside_nodes_mw(host->nodes, spec);
 
     assert(pool < spec->pool_count);
     if (spec->power_cap_w <= 0)
         return UINT32_MAX;
-    for (uint32_t n = 0; n < spec->node_count; n++)
-        if (cs_node(host, n).here)
-            left_mw -= (double)power_standby_mw(spec, cluster_group_of(spec, n));
     for (uint32_t g = 0; g < spec->group_count; g++)
         if (spec->group[g].gpu != NULL && spec->group[g].pool == pool &&
             job_role_takes_type(role, spec->group[g].gpu->index))

@@ -45,8 +45,18 @@ void host_power_node(struct host_nodes *nodes,
                      const struct cluster_spec *spec, uint32_t node,
                      bool comes)
 {
-    nodes->power_mw += (comes ? 1 : -1) * power_standby_mw(spec, cluster_group_of(spec, node));
-    assert(nodes->power_mw >= 0);
+    int64_t mw = (comes ? 1 : -1) * power_standby_mw(spec, cluster_group_of(spec, node));
+
+    nodes->standby_mw += mw;
+    nodes->power_mw += mw;
+    assert(nodes->standby_mw >= 0 && nodes->power_mw >= nodes->standby_mw);
+}
+
+double host_power_beside_nodes_mw(const struct host_nodes *nodes,
+                                  const struct cluster_spec *spec)
+{
+    assert(nodes->standby_mw >= 0);
+    return 1000 * spec->power_cap_w - (double)nodes->standby_mw;
 }
 
 uint32_t host_power_nodes(const struct host_nodes *nodes, const struct cluster_spec *spec,

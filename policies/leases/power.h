@@ -27,6 +27,9 @@ void host_power_begin(struct host_nodes *nodes,
 void host_power_node(struct host_nodes *nodes,
                      const struct cluster_spec *spec, uint32_t node,
                      bool comes);
+/* Returns what the cap leaves, milliwatts, beside the nodes that stand by. */
+double host_power_beside_nodes_mw(const struct host_nodes *nodes,
+                                  const struct cluster_spec *spec);
 /* Returns how many of `most` more nodes of a group may stand by under the cap so that
  * beside_mw are left; all if there is no cap. */
 uint32_t host_power_nodes(const struct host_nodes *nodes, const struct cluster_spec *spec,

@@ -121,8 +121,10 @@ static bool gavel_init(void *self, struct cs_host *host)
         g->round_ns = cs_round_ns(host);
     g->pools = cs_pool_count(host);
     bool priced = read_prices(g, host);
-    if (g->objective == COST && !priced)
+    if (g->objective == COST && !priced) {
         cs_fail(host, "objective cost needs prices of nodes");
+        cs_note(host, "Write `price: 2USD/h` for nodes, or take another objective.");
+    }
     return g->objective != COST || priced;
 }
 

@@ -79,6 +79,7 @@ static bool lucid_init(void *self, struct cs_host *host)
         l->profile_pools = l->main_pools = 0;
     else if (l->profile_pools == 0 || !lucid_has_gpus(host, l->main_pools)) {
         cs_fail(host, "profiler must name a pool, and leave GPUs elsewhere");
+        cs_note(host, "Give other nodes another `pool`, or write profiler: none.");
         return false;
     }
     return true;

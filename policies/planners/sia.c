@@ -684,6 +684,7 @@ static bool sia_init(void *self, struct cs_host *host)
     if (sia->p != 0)
         return true;
     cs_fail(host, "p must not be 0");
+    cs_note(host, "It is an exponent: -0.5, the default, is fairer than 1.");
     return false;
 }
 

@@ -59,8 +59,10 @@ static bool sb_init(void *self, struct cs_host *host)
     for (uint32_t n = 0; n < cs_node_count(host); n++)
         if (sb->owned >> cs_node(host, n).pool & 1)
             sb->owned_gpus += cs_node(host, n).gpus;
-    if (sb->burst == 0 || sb->owned == 0)
+    if (sb->burst == 0 || sb->owned == 0) {
         cs_fail(host, "cloud must name a pool, beside which there is another");
+        cs_note(host, "Give the owned nodes, or those of the cloud, another `pool`.");
+    }
     return sb->burst != 0 && sb->owned != 0;
 }
 

@@ -17,6 +17,7 @@ struct host_nodes {
     struct host_outage *outage;     /* NULL: nothing fails */
     int64_t power_mw;               /* milliwatts that could be drawn now; leases are
                                        counted under a power cap alone */
+    int64_t standby_mw;             /* of it, what nodes that are there draw at rest */
     int64_t gpu_least_mw;           /* what a leased GPU adds to it at least; 0: perhaps
                                        nothing, or there is no cap */
     const bool *leaving;            /* per node, likewise: no new leases */

@@ -33,6 +33,7 @@
 #include "experiments/tune/tune.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 #include "sim/text/folder.h"
 #include "tests/aid/logs.h"
 #include "tests/aid/scratch.h"
@@ -264,6 +265,42 @@ static void a_winner_that_does_fewer_jobs_when_judged_is_named(void **state)
                                  "cluster.nodes.b.count=6 is out"));
     assert_null(strstr(text, "none of"));
     assert_non_null(strstr(search.file, "judged: {out: true}"));
+    free(text);
+    end_search(&search);
+}
+
+/* Judged against an entry whose mean may be 0: the interval has no upper end.  YAML knows `inf` as
+ * a text alone, so tuned.yaml has no such key, and its other figures are numbers. */
+static void an_end_that_an_interval_has_not_is_left_out(void **state)
+{
+    struct scratch *scratch = *state;
+    struct search search;
+    struct results results;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+    struct err err = { 0 };
+
+    write_experiment(scratch, "e.yaml", splits);
+    run_search(scratch, 2, &search);
+    struct tune_found found = search.found[0];
+    found.kept = found.out = false;
+    found.judged = (struct stats_delta){ .count = 8, .percent = -20.5, .percent_low = -100,
+                                         .percent_high = INFINITY, .p_value = 0.25 };
+    tune_print(probe_experiment(search.probe), &found, 1, to);
+    fclose(to);
+    assert_non_null(strstr(text, "jct_mean_s -20.5% [-100.0%, no end] ("));
+    assert_true(results_open(search.arena, scratch_path(scratch, "other"), &results, &err));
+    assert_true(tune_write(search.arena, search.probe, &found, 1, results.dir, &err));
+    results_close(&results);
+    const struct conf_node *root = conf_load(search.arena, scratch_path(scratch,
+                                                                        "other/tuned.yaml"), &err);
+    const struct conf_node *judged = conf_get(conf_item(conf_get(root, "found"), 0), "judged");
+    assert_int_equal(conf_count(judged), 4);
+    assert_null(conf_get(judged, "high"));
+    assert_string_equal(conf_text(conf_get(judged, "low")), "-100");
+    assert_string_equal(conf_text(conf_get(judged, "p_value")), "0.25");
+    assert_string_equal(conf_text(conf_get(judged, "seeds")), "8");
     free(text);
     end_search(&search);
 }
@@ -841,6 +878,7 @@ int main(int argc, char **argv)
         TEST(maps_that_begin_with_an_empty_one_are_tried),
         TEST(what_says_the_same_is_one_candidate),
         TEST(a_winner_that_does_fewer_jobs_when_judged_is_named),
+        TEST(an_end_that_an_interval_has_not_is_left_out),
         TEST(values_below_zero_keep_their_order),
         TEST(a_winner_is_judged_on_seeds_of_its_own),
         TEST(a_replayed_trace_judges_without_an_interval),

@@ -324,6 +324,36 @@ static void a_service_goes_on_in_all_branches(void **state)
     assert_same(program, "all", "later", "whole", "later");
 }
 
+/* With two seeds Student's t is 12.7, so a mean of 0 is not ruled out for what goes on, and no
+ * time falls by more than 100%.  `compare` says the same of two folders. */
+static void an_interval_without_an_end_says_so(void **state)
+{
+    static const char day[] =
+        "experiment: day\nseeds: 2\n"
+        "cluster: {nodes: [{name: a, count: 1, gpus: {type: generic, count: 8}}]}\n"
+        "workload: {arrival: {process: poisson, rate: 6/h}, jobs: 12, mix: [{recipe: trace, "
+        "name: part, share: 2, gpus: 4, duration: 10min}, {recipe: trace, name: whole, share: 1, "
+        "gpus: 8, duration: 20min}]}\npolicies: [fcfs]\noutput: {tables: [summary], plots: []}\n";
+    const struct program *program = *state;
+    const char *fork[] = { "fork", program_write(program, "day.yaml", day), "--at", "10min",
+                           "--set", "policy=sjf", "-o", program_path(program, "fork"), NULL };
+    char *said;
+
+    assert_int_equal(program_say(program, fork, &said), 0);
+    assert_part(said, "[-100.0, no end]");
+    assert_null(strstr(said, "inf]"));
+    free(said);
+    run_well(program, "run", "left", WORDS("--set", "seed=1"));
+    run_well(program, "run", "right", WORDS("--set", "seed=1", "--set",
+                                            "workload.mix.part.gpus=8"));
+    const char *compare[] = { "compare", program_path(program, "left"),
+                              program_path(program, "right"), NULL };
+    program_say(program, compare, &said);
+    assert_part(said, "[-100%, no end] p=");
+    assert_null(strstr(said, "inf%]"));
+    free(said);
+}
+
 /* Three jobs of one GPU come at 0 s, of 9, 9 and 2 h; two GPUs, until 10 h.  fcfs ends two, at
  * 9 h each; sjf ends two, at 2 h and 9 h.  Their means are over other jobs, and not the same.
  * Both have 19 of 20 GPU-hours at work. */
@@ -384,6 +414,7 @@ int main(int argc, char **argv)
         TEST(what_cannot_change_is_refused),
         TEST(a_service_goes_on_in_all_branches),
         TEST(branches_of_branches_and_sweeps_are_refused),
+        TEST(an_interval_without_an_end_says_so),
         TEST(means_over_other_jobs_are_not_called_the_same),
     };
 

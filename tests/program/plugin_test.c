@@ -728,6 +728,35 @@ static void the_skeleton_is_a_policy(void **state)
     free(said);
 }
 
+/* `validate` reads its table and does not let it begin; each trial does, and tells its words. */
+static void validate_does_not_let_a_policy_from_a_file_begin(void **state)
+{
+    char *said;
+
+    program_write(*state, "refuses.c", SOURCE("refuses",
+        "static bool begin(void *self, struct cs_host *host)\n"
+        "{\n"
+        "    (void)self;\n"
+        "    cs_fail(host, \"it never begins\");\n"
+        "    return false;\n"
+        "}\n", ""));
+    char *text = program_read(program_path(*state, "refuses.c"));
+    char *at = strstr(text, ".decide = decide");
+    char *whole = malloc(strlen(text) + 40);
+
+    sprintf(whole, "%.*s.init = begin, %s", (int)(at - text), text, at);
+    program_write(*state, "refuses.c", whole);
+    free(whole);
+    free(text);
+    assert_int_equal(run(*state, "policies: [./refuses.c]\n", "out", &said), 5);
+    assert_non_null(strstr(said, "policy refuses: it never begins"));
+    free(said);
+    const char *words[] = { "validate", program_path(*state, "e.yaml"), NULL };
+    if (program_say(*state, words, &said) != 0)
+        fail_msg("%s", said);
+    free(said);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, program_teardown)
 
 int main(int argc, char **argv)
@@ -735,6 +764,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(a_long_name_of_a_policy_is_its_name),
         TEST(a_file_gives_the_bytes_of_the_built_in_policy),
+        TEST(validate_does_not_let_a_policy_from_a_file_begin),
         TEST(a_crash_ends_one_trial),
         TEST(what_makes_no_sense_is_told),
         TEST(what_was_asked_for_last_is_told),

@@ -227,6 +227,35 @@ static void allox_lists_the_gpus_of_all_pools(void **state)
     world_close(&world);
 }
 
+/* The owned node has two A100, the cloud two T4: 617 + 511 W at rest.  Under 1,802 W two GPUs run
+ * on the owned node, 2 x 337 W more, to the watt, and the second job waits for it.  Under 1,801 W
+ * they never do, so no job waits for its budget of an hour: the first goes to the cloud at once,
+ * the second when that is free.  The same in parts of GPUs: half an A100 draws 168.5 W more. */
+static void no_job_waits_for_owned_gpus_that_have_no_power(void **state)
+{
+    static const struct { const char *cap, *gpus; double second_s; } row[] = {
+        { "1802W", "2", 200 }, { "1801W", "2", 200 },
+        { "1297W", "0.5", 200 }, { "1296W", "0.5", 100 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char entry[120];
+        struct world world;
+        struct world_job job[2];
+
+        snprintf(entry, sizeof entry, WHOLE "gpus: %s", row[i].gpus);
+        if (!opens_jobs(&world, A100("n", "1", "2") ", {name: cloud, count: 1, gpus: {type: t4, "
+                        "count: 2}, " CPU "}", row[i].cap, 2, entry,
+                        "{policy: starburst, wait: constant, budget: 1h}") ||
+            !world_run(&world, 0, NULL, job, NULL))
+            fail_msg("row %zu: %s | %s", i, world_error(&world), world.err.hint);
+        if (job[0].end_s != 100 || job[1].end_s != row[i].second_s)
+            fail_msg("row %zu: %g and %g s", i, job[0].end_s, job[1].end_s);
+        world_close(&world);
+    }
+}
+
 /* 2,084 + 4 x 356.625 - 2,084 = 1,426.5 W, of 1,000 W that are left. */
 /* Nodes of two A100 and of two T4, which is slower: 617 + 511 W at rest, and a job of both GPUs
  * adds 2 x 337 W or 2 x 60 W.  Under 1,802 W it may run on the A100; under 1,801 W never there, so
@@ -309,6 +338,7 @@ int main(void)
         cmocka_unit_test(pollux_grows_a_job_no_further_than_the_cap),
         cmocka_unit_test(allox_lists_the_gpus_of_all_pools),
         cmocka_unit_test(planners_take_the_gpus_that_a_cap_allows),
+        cmocka_unit_test(no_job_waits_for_owned_gpus_that_have_no_power),
         cmocka_unit_test(the_message_says_what_it_would_draw),
         cmocka_unit_test(rows_of_a_trace_are_judged),
     };
