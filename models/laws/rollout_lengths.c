@@ -86,33 +86,13 @@ double rollout_lengths_mean(const struct rollout_lengths *lengths, double x)
     return sum / lengths->parts;
 }
 
-/* The integral of 2 x survival(x), by Simpson's rule. */
-static double part_square(const struct rollout_lengths *lengths)
+/* E[min(L, cut)^2] of the whole response. */
+static double whole_square(const struct rollout_lengths *lengths)
 {
-    assert(lengths->parts >= 1.0);
-    enum { PANELS = 64 };
-    double h = lengths->max_tokens / (2 * PANELS), sum = 0.0;
-
-    for (int i = 1; i < 2 * PANELS; i++) {
-        sum += (i % 2 ? 4.0 : 2.0) * 2.0 * i * h *
-               rollout_lengths_above(lengths, i * h);
-    }
-    sum += 2.0 * lengths->max_tokens *
-           rollout_lengths_above(lengths, lengths->max_tokens * (1.0 - 1e-9));
-    return sum * h / 3.0;
-}
-
-/* E[min(L, max)^2], likewise. */
-double rollout_lengths_square(const struct rollout_lengths *lengths)
-{
-    assert(lengths->max_tokens > 0.0);
     double m = lengths->log_mean;
     double s = lengths->log_sd;
     double x = lengths->cut_tokens;
 
-    if (lengths->max_tokens < lengths->cut_tokens) {
-        return part_square(lengths);
-    }
     if (s <= 0.0) {
         double l = fmin(exp(m), x);
         return l * l;
@@ -121,6 +101,24 @@ double rollout_lengths_square(const struct rollout_lengths *lengths)
 
     return exp(2.0 * m + 2.0 * s * s) * normal_cdf(z - 2.0 * s) +
            x * x * normal_cdf(-z);
+}
+
+/* The square of a length is the sum of the squares of its parts of P tokens
+ * and, for each part k after the first, of 2 P times what is beyond k P:
+ * (P + r)^2 = P^2 + r^2 + 2 P r.  So the sum over the parts has a closed form. */
+double rollout_lengths_square(const struct rollout_lengths *lengths)
+{
+    assert(lengths->max_tokens > 0.0);
+    assert(lengths->max_tokens <= lengths->cut_tokens);
+    double mean = whole_mean_below(lengths, lengths->cut_tokens);
+    double beyond = 0.0;
+
+    for (double from = lengths->max_tokens; from < lengths->cut_tokens;
+         from += lengths->max_tokens) {
+        beyond += mean - whole_mean_below(lengths, from);
+    }
+    return (whole_square(lengths) - 2.0 * lengths->max_tokens * beyond) /
+           lengths->parts;
 }
 
 /* Sets how many parts a response has on average, and how many tokens were made

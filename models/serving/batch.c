@@ -103,15 +103,21 @@ void service_batch_start(struct replica *r)
     continue_batch(r);
 }
 
-/* A request that fills the batch for which a replica waits starts it at once. */
+/* A request that fills the batch for which a replica waits starts it at once.  One that is
+ * sent on and comes first has waited for longer than the wait was planned for: the replica
+ * looks again when all requests of the instant are handed out. */
 void service_batch_take(struct replica *r, const struct flight *flight)
 {
     assert(r->ready);
     assert(flight->prompt_tokens > 0);
-    flight_push(&r->queue, flight);
+    uint32_t place = flight_insert(&r->queue, r->at_work, flight);
+
     if (r->does == REPLICA_WAITS && r->queue.count >= r->service->spec->batch_max) {
         loop_cancel(r->service->parts.loop, r->event);
         start_batch(r);
+    } else if (r->does == REPLICA_WAITS && place == 0) {
+        loop_cancel(r->service->parts.loop, r->event);
+        r->does = REPLICA_IDLE;
     }
     service_note_load(r);
 }

@@ -109,7 +109,7 @@ void service_deliver(struct service *s, struct flight *flight,
     struct replica *r = service_route(s, request);
 
     if (r == NULL) {
-        flight_push(&s->backlog, flight);
+        flight_insert(&s->backlog, 0, flight);
         return;
     }
     if (r->does != REPLICA_IDLE && flight->made_tokens == 0 &&

@@ -12,7 +12,20 @@
 #include "models/serving/state.h"
 #include "sim/base/clock.h"
 
-/* Drops the oldest of a queue that gave up, behind `work` requests that are at work, and
+/* How many at the front of a replica's queue never give up: those of the pass at work, or
+ * those that were thrown out of a full KV cache in the middle of their answer. */
+static uint32_t count_begun(const struct replica *r)
+{
+    uint32_t begun = r->batch == NULL ? r->at_work : 0;
+
+    assert(begun <= r->queue.count);
+    for (; r->batch != NULL && begun < r->queue.count; begun++)
+        if (r->queue.slot[(r->queue.head + begun) & (r->queue.room - 1)].made_tokens == 0)
+            break;
+    return begun;
+}
+
+/* Drops the oldest of a queue that gave up, behind `work` requests that never do, and
  * returns when the next one gives up. */
 static int64_t drop_oldest(struct service *s, struct replica *r, struct flight_queue *queue,
                            uint32_t work)
@@ -30,7 +43,7 @@ static int64_t drop_oldest(struct service *s, struct replica *r, struct flight_q
         service_note_dropped(s);
         gone++;
     }
-    for (uint32_t i = work; gone > 0 && i-- > 0;)       /* those at work stay in front */
+    for (uint32_t i = work; gone > 0 && i-- > 0;)       /* those that were begun stay */
         queue->slot[(queue->head + gone + i) & mask] =
             queue->slot[(queue->head + i) & mask];
     queue->head = queue->room > 0 ? (queue->head + gone) & mask : 0;
@@ -53,7 +66,7 @@ void service_drop_expired(struct service *s)
     for (uint32_t i = 0; i < s->lives; i++) {
         struct replica *r = s->replica[s->live[i]];
 
-        next = drop_oldest(s, r, &r->queue, r->batch == NULL ? r->at_work : 0);
+        next = drop_oldest(s, r, &r->queue, count_begun(r));
         s->expire_ns = next < s->expire_ns ? next : s->expire_ns;
     }
     next = clock_after(now, s->spec->timeout_ns);       /* of a request that comes now */

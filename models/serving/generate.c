@@ -379,9 +379,9 @@ void service_generate_take(struct replica *r, const struct flight *flight)
         r->service->in_service--;
         return;
     }
-    flight_push(&r->queue, flight);
+    uint32_t place = flight_insert(&r->queue, 0, flight);
     r->load_tokens += whole;
-    if (r->does == REPLICA_DECODE && r->queue.count == 1 && is_admissible(r, flight))
+    if (r->does == REPLICA_DECODE && place == 0 && is_admissible(r, flight))
         cut_steps(r);
     service_note_load(r);
 }
@@ -414,6 +414,6 @@ void service_generate_leave(struct replica *r, struct flight_queue *out)
     assert(r->at_work <= r->service->spec->batch_max);
     assert(out != NULL);
     for (uint32_t i = 0; i < r->at_work; i++)
-        flight_push(out, &r->batch[i]);
+        flight_insert(out, 0, &r->batch[i]);
     r->at_work = r->admitted = r->computed = r->blocks = 0;
 }

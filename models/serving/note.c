@@ -30,7 +30,7 @@ static void grow_queue(struct flight_queue *queue)
     queue->room = room;
 }
 
-void flight_push(struct flight_queue *queue, const struct flight *flight)
+static void push_last(struct flight_queue *queue, const struct flight *flight)
 {
     assert(queue->count <= queue->room);
     assert(flight != NULL);
@@ -49,6 +49,24 @@ void flight_push_front(struct flight_queue *queue,
     queue->head = (queue->head - 1) & (queue->room - 1);
     queue->slot[queue->head] = *flight;
     queue->count++;
+}
+
+/* Only one that is sent on finds younger requests before it: it passes them. */
+uint32_t flight_insert(struct flight_queue *queue, uint32_t stay, const struct flight *flight)
+{
+    assert(stay <= queue->count);
+    push_last(queue, flight);
+    uint32_t place = queue->count - 1, mask = queue->room - 1;
+
+    for (; place > stay; place--) {
+        struct flight *before = &queue->slot[(queue->head + place - 1) & mask];
+
+        if (before->arrive_ns <= flight->arrive_ns || before->made_tokens > 0)
+            break;
+        queue->slot[(queue->head + place) & mask] = *before;
+    }
+    queue->slot[(queue->head + place) & mask] = *flight;
+    return place;
 }
 
 struct flight flight_pop(struct flight_queue *queue)

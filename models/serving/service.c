@@ -185,7 +185,7 @@ static void close_replica(struct replica *r, struct flight_queue *out)
         service_generate_leave(r, out);
     while (r->queue.count > 0) {
         struct flight flight = flight_pop(&r->queue);
-        flight_push(out, &flight);
+        flight_insert(out, 0, &flight);
     }
     list_remove(s->open, &s->opens, r->number);
     service_note_open(s);
@@ -433,7 +433,7 @@ void service_lost(struct service *s, uint32_t number)
         struct flight flight = flight_pop(&left);
         flight.made_tokens = 0;
         s->result.rerouted++;
-        flight_push(&s->backlog, &flight);
+        flight_insert(&s->backlog, 0, &flight);
     }
     flight_free(&left);
     s->expire_ns = 0;           /* they may be older than all that wait */

@@ -143,7 +143,9 @@ static inline int64_t service_now(const struct service *service)
 }
 
 /* note.c */
-void flight_push(struct flight_queue *queue, const struct flight *flight);
+/* Puts it behind those that came no later, and behind `stay` that are at work; returns how
+ * many stand before it. */
+uint32_t flight_insert(struct flight_queue *queue, uint32_t stay, const struct flight *flight);
 void flight_push_front(struct flight_queue *queue,
                        const struct flight *flight);
 struct flight flight_pop(struct flight_queue *queue);

@@ -118,16 +118,15 @@ static void check_lengths(double mean, double cv, double part)
     assert_true(law_error(rollout_lengths_mean(&lengths, longest), sum / parts) < 1e-3);
     assert_true(law_error(rollout_lengths_mean(&lengths, 2.0 * longest), sum / parts) < 1e-3);
     assert_true(law_error(rollout_lengths_mean(&lengths, longest / 2.0), half / parts) < 1e-3);
-    /* The law adds up 128 steps, one of which a length that all have is within. */
     assert_true(law_error(rollout_lengths_square(&lengths), square / parts) <
-                (cv > 0.0 ? 1e-3 : 0.02));
+                (cv > 0.0 ? 1e-6 : 1e-12));
     assert_true(rollout_lengths_mean(&lengths, 0.0) == 0.0);
     assert_true(rollout_lengths_above(&lengths, longest) == 0.0);
     assert_true(rollout_lengths_above(&lengths, 0.0) == 1.0);
 }
 
-/* Of one length by hand: 1000 tokens each, whole, cut at 600, or in parts of 400, 400 and 200
- * tokens, before which 0, 400 and 800 were made. */
+/* Of one length by hand: 1000 tokens each, whole, cut at 600, in parts of 400, 400 and 200 tokens,
+ * before which 0, 400 and 800 were made, in one part that is longer, or in 1000 of one token. */
 static void lengths_have_the_moments_of_their_law(void **state)
 {
     static const double cv[] = { 0.0, 0.3, 1.0, 2.5 }, part[] = { 0.0, 400.0, 3000.0, 9000.0 };
@@ -145,7 +144,11 @@ static void lengths_have_the_moments_of_their_law(void **state)
     one = rollout_lengths(1000.0, 0.0, 8192.0, 400.0);
     assert_true(one.parts == 3.0);
     assert_true(law_error(one.carried_tokens, 400.0) < 1e-12);
-    assert_true(law_error(rollout_lengths_square(&one), (16e4 + 16e4 + 4e4) / 3.0) < 0.05);
+    assert_true(law_error(rollout_lengths_square(&one), (16e4 + 16e4 + 4e4) / 3.0) < 1e-12);
+    one = rollout_lengths(1000.0, 0.0, 8192.0, 3000.0);
+    assert_true(law_error(rollout_lengths_square(&one), 1e6) < 1e-12);
+    one = rollout_lengths(1000.0, 0.0, 8192.0, 1.0);
+    assert_true(law_error(rollout_lengths_square(&one), 1.0) < 1e-9);
 }
 
 int main(void)

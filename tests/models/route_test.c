@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * route_test.c - the replica with the least to do, against a look at each, in random
- * services whose replicas come, go and are lost; and a mass that waits, by hand.
+ * services whose replicas come, go and are lost; a queue whose requests give up, and a mass
+ * that waits, by hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -280,10 +281,50 @@ static void a_long_backlog_keeps_its_order(void **state)
     service_backlog_free(&b);
 }
 
+/* Ten seconds are over, and requests give up after five.  The first two of a replica came at 0 s
+ * and 1 s and have made a part of their answers, which a full KV cache threw out: they stay.  Of
+ * those of 2 s, 4 s and 9 s that wait behind them the first two are gone, 30 tokens each, and the
+ * next one goes at 14 s. */
+static void requests_behind_begun_ones_give_up(void **state)
+{
+    struct loop *loop = loop_new((struct loop_limits){ 10 * CLOCK_NS_PER_S, UINT64_MAX, NULL });
+    struct service_spec spec = { .timeout_ns = 5 * CLOCK_NS_PER_S };
+    struct flight slot[8] = { { 0 } }, batch[1] = { { 0 } };
+    struct service s = { .parts = { .loop = loop }, .spec = &spec, .in_service = 5 };
+    struct replica r = { .service = &s, .batch = batch, .load_tokens = 150,
+                         .queue = { .slot = slot, .head = 6, .count = 5, .room = 8 } };
+    struct replica *all[1] = { &r };
+    uint32_t live[1] = { 0 };
+
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        static const int64_t came_s[] = { 0, 1, 2, 4, 9 };
+        slot[(6 + i) % 8] = (struct flight){ .arrive_ns = came_s[i] * CLOCK_NS_PER_S,
+                                             .prompt_tokens = 20, .output_tokens = 10,
+                                             .made_tokens = i < 2 ? 5 : 0 };
+    }
+    s.replica = all;
+    s.live = live;
+    s.lives = 1;
+    loop_at(loop, 11 * CLOCK_NS_PER_S, LOOP_RANK_OUTAGE, make_ready, NULL, 0);
+    loop_run(loop);
+    assert_true(service_now(&s) == 10 * CLOCK_NS_PER_S);
+    service_drop_expired(&s);
+    assert_true(s.result.dropped == 2 && s.in_service == 3);
+    assert_true(r.load_tokens == 90 && r.queue.count == 3);
+    assert_true(s.expire_ns == 14 * CLOCK_NS_PER_S);
+    for (int i = 0; i < 3; i++) {
+        static const int64_t left_s[] = { 0, 1, 9 };
+        assert_true(flight_pop(&r.queue).arrive_ns == left_s[i] * CLOCK_NS_PER_S);
+    }
+    loop_free(loop);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_is_what_a_look_at_each_finds),
+        cmocka_unit_test(requests_behind_begun_ones_give_up),
         cmocka_unit_test(a_mass_is_served_in_the_order_in_which_it_came),
         cmocka_unit_test(those_who_came_before_a_time_give_up),
         cmocka_unit_test(a_full_queue_refuses_the_newest),
