@@ -247,7 +247,10 @@ static void nodes_count_while_they_are_there(void **state)
     host_power_node(&aid.nodes, &aid.spec, 3, true);
     host_power_node(&aid.nodes, &aid.spec, 4, false);
     assert_int_equal(aid.nodes.power_mw, 1125000);
-    aid.nodes.power_mw = 0;
+    assert_int_equal(aid.nodes.standby_mw, 1125000);
+    aid.spec.power_cap_w = 1200;
+    assert_true(host_power_beside_nodes_mw(&aid.nodes, &aid.spec) == 75000);
+    aid.nodes.power_mw = aid.nodes.standby_mw = 0;
     aid.spec.power_cap_w = 1375;
     host_power_begin(&aid.nodes, &aid.spec);
     assert_int_equal(aid.nodes.gpu_least_mw, 312500 - 1);
