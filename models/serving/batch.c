@@ -24,6 +24,7 @@ static void start_batch(struct replica *r)
     struct service *s = r->service;
     uint32_t most = s->spec->batch_max;
 
+    flight_settle(&r->queue);
     r->at_work = r->queue.count < most ? r->queue.count : most;
     r->does = REPLICA_BATCH;
     r->since_ns = service_now(s);
@@ -40,6 +41,7 @@ static void continue_batch(struct replica *r)
     struct service *s = r->service;
     int64_t due;
 
+    flight_settle(&r->queue);
     while (r->queue.count > 0 &&
            service_gave_up(s, &r->queue.slot[r->queue.head])) {
         flight_pop(&r->queue);
@@ -110,12 +112,12 @@ void service_batch_take(struct replica *r, const struct flight *flight)
 {
     assert(r->ready);
     assert(flight->prompt_tokens > 0);
-    uint32_t place = flight_insert(&r->queue, r->at_work, flight);
+    bool first = flight_insert(&r->queue, r->at_work, flight);
 
     if (r->does == REPLICA_WAITS && r->queue.count >= r->service->spec->batch_max) {
         loop_cancel(r->service->parts.loop, r->event);
         start_batch(r);
-    } else if (r->does == REPLICA_WAITS && place == 0) {
+    } else if (r->does == REPLICA_WAITS && first) {
         loop_cancel(r->service->parts.loop, r->event);
         r->does = REPLICA_IDLE;
     }

@@ -14,10 +14,11 @@
 
 /* How many at the front of a replica's queue never give up: those of the pass at work, or
  * those that were thrown out of a full KV cache in the middle of their answer. */
-static uint32_t count_begun(const struct replica *r)
+static uint32_t count_begun(struct replica *r)
 {
     uint32_t begun = r->batch == NULL ? r->at_work : 0;
 
+    flight_settle(&r->queue);
     assert(begun <= r->queue.count);
     for (; r->batch != NULL && begun < r->queue.count; begun++)
         if (r->queue.slot[(r->queue.head + begun) & (r->queue.room - 1)].made_tokens == 0)
@@ -33,6 +34,7 @@ static int64_t drop_oldest(struct service *s, struct replica *r, struct flight_q
     assert(work <= queue->count);
     uint32_t gone = 0, mask = queue->room - 1;
 
+    flight_settle(queue);
     while (work + gone < queue->count) {
         struct flight *oldest = &queue->slot[(queue->head + work + gone) & mask];
 

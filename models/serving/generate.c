@@ -67,6 +67,7 @@ static uint32_t count_to_compute(const struct flight *flight)
 static struct flight *first_waiting(struct replica *r)
 {
     assert(r->ready);
+    flight_settle(&r->queue);
     while (r->queue.count > 0) {
         struct flight *first = &r->queue.slot[r->queue.head];
 
@@ -379,9 +380,9 @@ void service_generate_take(struct replica *r, const struct flight *flight)
         r->service->in_service--;
         return;
     }
-    uint32_t place = flight_insert(&r->queue, 0, flight);
+    bool first = flight_insert(&r->queue, 0, flight);
     r->load_tokens += whole;
-    if (r->does == REPLICA_DECODE && place == 0 && is_admissible(r, flight))
+    if (r->does == REPLICA_DECODE && first && is_admissible(r, flight))
         cut_steps(r);
     service_note_load(r);
 }

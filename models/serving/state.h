@@ -33,6 +33,9 @@ struct flight {
 struct flight_queue {
     struct flight *slot;
     uint32_t head, count, room;
+    uint32_t late;              /* the last ones, in order of arrival, of which the first is
+                                   older than what stands before it; see flight_settle() */
+    uint32_t stay;              /* of what stands before those: at work, so that none passes */
 };
 
 enum replica_does { REPLICA_IDLE, REPLICA_WAITS, REPLICA_BATCH,
@@ -143,9 +146,12 @@ static inline int64_t service_now(const struct service *service)
 }
 
 /* note.c */
-/* Puts it behind those that came no later, and behind `stay` that are at work; returns how
- * many stand before it. */
-uint32_t flight_insert(struct flight_queue *queue, uint32_t stay, const struct flight *flight);
+/* Puts it behind those that came no later, and behind the first `stay`, which are at work.
+ * True: none stands before it. */
+bool flight_insert(struct flight_queue *queue, uint32_t stay, const struct flight *flight);
+/* Puts requests that were sent on where they belong by their arrival.  Must be called before
+ * slots are looked at; flight_pop() and the like do.  O(1), or O(count) if there are any. */
+void flight_settle(struct flight_queue *queue);
 void flight_push_front(struct flight_queue *queue,
                        const struct flight *flight);
 struct flight flight_pop(struct flight_queue *queue);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * route_test.c - the replica with the least to do, against a look at each, in random
- * services whose replicas come, go and are lost; a queue whose requests give up, and a mass
- * that waits, by hand.
+ * services whose replicas come, go and are lost; a queue against one that is sorted plainly;
+ * requests that give up, and a mass that waits, by hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -320,11 +320,73 @@ static void requests_behind_begun_ones_give_up(void **state)
     loop_free(loop);
 }
 
+/* What is put in passes those before it that came later, one by one, down to what is at work and
+ * what made tokens: returns how many stand before it. */
+static uint32_t put_plainly(struct flight *list, uint32_t count, uint32_t stay,
+                            struct flight flight)
+{
+    uint32_t at = count;
+
+    for (; at > stay && list[at - 1].arrive_ns > flight.arrive_ns &&
+           list[at - 1].made_tokens == 0; at--)
+        list[at] = list[at - 1];
+    list[at] = flight;
+    return at;
+}
+
+/* 20,000 times by lot: requests come in order, or are sent on in runs, while some are at work;
+ * first and last ones leave, and some come back to the front with tokens made. */
+static void what_is_sent_on_stands_as_if_it_passed_one_by_one(void **state)
+{
+    static struct flight list[400];
+    struct flight_queue queue = { 0 };
+    struct rng rng;
+    uint32_t count = 0, stay = 0, late = 0;
+    int64_t now = 0, sent = 0;
+
+    (void)state;
+    rng_init(&rng, 7, "sent on", 0);
+    for (int i = 0; i < 20000; i++) {
+        uint32_t does = (uint32_t)rng_below(&rng, 8);
+        struct flight flight = { .output_tokens = (uint32_t)i };
+
+        if (does < 5 && count < 390) {
+            flight.arrive_ns = does < 3 ? ++now : (sent = does == 3 ? sent + 1 : now - now / 3);
+            uint32_t at = put_plainly(list, count++, stay, flight);
+            assert_true(flight_insert(&queue, stay, &flight) == (at == 0));
+            late += at + 1 < count;
+        } else if (does == 5 && count > 0) {
+            assert_int_equal(flight_pop(&queue).output_tokens, list[0].output_tokens);
+            memmove(list, list + 1, --count * sizeof *list);
+            stay -= stay > 0;
+        } else if (does == 6 && count > stay) {
+            assert_int_equal(flight_pop_last(&queue).output_tokens,
+                             list[--count].output_tokens);
+        } else if (does == 7 && stay == 0 && i % 4 > 0 && count < 390) {
+            flight.made_tokens = 1;
+            flight_push_front(&queue, &flight);
+            memmove(list + 1, list, count++ * sizeof *list);
+            list[0] = flight;
+        } else if (does == 7) {
+            flight_settle(&queue);
+            stay = count < 3 ? count : 3;
+        }
+    }
+    assert_true(late > 2000);
+    while (count > 0) {
+        assert_int_equal(flight_pop(&queue).output_tokens, list[0].output_tokens);
+        memmove(list, list + 1, --count * sizeof *list);
+    }
+    assert_int_equal(queue.count, 0);
+    flight_free(&queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_is_what_a_look_at_each_finds),
         cmocka_unit_test(requests_behind_begun_ones_give_up),
+        cmocka_unit_test(what_is_sent_on_stands_as_if_it_passed_one_by_one),
         cmocka_unit_test(a_mass_is_served_in_the_order_in_which_it_came),
         cmocka_unit_test(those_who_came_before_a_time_give_up),
         cmocka_unit_test(a_full_queue_refuses_the_newest),
