@@ -7,6 +7,7 @@
  */
 #include <assert.h>
 
+#include "models/serving/flight_queue.h"
 #include "models/serving/serve.h"
 #include "models/serving/state.h"
 #include "sim/base/arena.h"

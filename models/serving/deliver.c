@@ -8,6 +8,7 @@
  */
 #include <assert.h>
 
+#include "models/serving/flight_queue.h"
 #include "models/serving/prefix_cache.h"
 #include "models/serving/state.h"
 #include "sim/base/arena.h"

@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <stdint.h>
 
+#include "models/serving/flight_queue.h"
 #include "models/serving/state.h"
 #include "sim/base/clock.h"
 

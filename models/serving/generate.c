@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/serving/flight_queue.h"
 #include "models/serving/prefix_cache.h"
 #include "models/serving/serve.h"
 #include "models/serving/state.h"

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/serving/flight_queue.h"
 #include "models/serving/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"

@@ -2,8 +2,8 @@
 /*
  * state.h - the state of a service, for the files of this room only.
  *
- * The files in layers; none calls a later one: note.c (queues and counters), backlog.c (a
- * mass that waits), least.c (the replica with the least to do), expire.c (requests that
+ * The files in layers; none calls a later one: flight_queue.c, note.c (counters), backlog.c
+ * (a mass that waits), least.c (the replica with the least to do), expire.c (requests that
  * gave up), batch.c and generate.c (how a replica works), mass.c, route.c, deliver.c
  * (requests to replicas), scale.c, service.c (arrivals, the coming and going of
  * replicas), sampled.c (a service that stands for a mass).  The calls in the other
@@ -14,29 +14,12 @@
 
 #include <assert.h>
 
+#include "models/serving/flight_queue.h"
 #include "models/serving/service.h"
 #include "models/types/gang.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
 #include "sim/event/loop.h"
-
-/* A request in a queue or a batch; 32 bytes. */
-struct flight {
-    int64_t arrive_ns;
-    uint32_t prompt_tokens, output_tokens;
-    uint32_t made_tokens;       /* generated so far */
-    uint32_t known_tokens;      /* of the prompt, found in the prefix cache */
-    int64_t ttft_ns;            /* valid if made_tokens > 0 */
-};
-
-/* A ring of `room` slots, a power of two. */
-struct flight_queue {
-    struct flight *slot;
-    uint32_t head, count, room;
-    uint32_t late;              /* the last ones, in order of arrival, of which the first is
-                                   older than what stands before it; see flight_settle() */
-    uint32_t stay;              /* of what stands before those: at work, so that none passes */
-};
 
 enum replica_does { REPLICA_IDLE, REPLICA_WAITS, REPLICA_BATCH,
                     REPLICA_PREFILL, REPLICA_MIXED, REPLICA_DECODE };
@@ -146,17 +129,6 @@ static inline int64_t service_now(const struct service *service)
 }
 
 /* note.c */
-/* Puts it behind those that came no later, and behind the first `stay`, which are at work.
- * True: none stands before it. */
-bool flight_insert(struct flight_queue *queue, uint32_t stay, const struct flight *flight);
-/* Puts requests that were sent on where they belong by their arrival.  Must be called before
- * slots are looked at; flight_pop() and the like do.  O(1), or O(count) if there are any. */
-void flight_settle(struct flight_queue *queue);
-void flight_push_front(struct flight_queue *queue,
-                       const struct flight *flight);
-struct flight flight_pop(struct flight_queue *queue);
-struct flight flight_pop_last(struct flight_queue *queue);
-void flight_free(struct flight_queue *queue);
 void service_note_done(struct service *service, const struct flight *flight);
 void service_note_dropped(struct service *service);
 /* The run ends before the request is answered. */

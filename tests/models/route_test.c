@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "models/catalogue/catalogue.h"
+#include "models/serving/flight_queue.h"
 #include "models/serving/state.h"
 #include "models/types/gang.h"
 #include "sim/base/arena.h"
