@@ -50,8 +50,9 @@ struct reader {
     struct registry_guests guests;      /* policies from files */
 };
 
-/* Fills the names of the policies that are run, in the order of the file, and of those that
- * --only leaves out.  False, with err: there is none, or a name is wrong or given twice. */
+/* Fills two lists of names, in the order of the file: the policies that are run, and the
+ * policies that --only leaves out.  False, with err: no policy is run, or a name is wrong or
+ * given twice. */
 bool reader_names(struct reader *r, struct err *err);
 /* Finds the policy that `baseline:` names; without the key it is the first one, whether
  * --only keeps it or not.  False, with err: it is no policy of the file. */

@@ -3,13 +3,6 @@
  * tune.c - policy by policy: candidates, the race on training seeds, the judgement
  * on others.
  *
- * A value is compared at its own point with that of the untuned entry on the same
- * seeds.  At each point, the candidate's mean is divided by the size of that of the
- * untuned entry, so that values below 0 keep their order; the score is the mean of these
- * quotients, with the sign changed where more is better.  A candidate that fails a trial,
- * has no value in one, or completes fewer jobs or answers fewer requests there than the
- * untuned entry is out: a mean over those that are left would say nothing.
- *
  * Three sets of seeds that never meet (tune.h): the race chooses on training seeds, so
  * its winner looks better there than it is; the judging seeds tell without that bias;
  * the experiment's own seeds are left for its results.
@@ -27,172 +20,13 @@
 #include "experiments/tune/entry.h"
 #include "experiments/runner/race.h"
 #include "experiments/tune/space.h"
+#include "experiments/tune/tuning.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
-
-struct candidate {
-    struct space_choice choice, set;    /* as `over` says; as settings of the probe */
-    enum { FINE, TWIN, REFUSED, FAILED } state;     /* TWIN: an earlier one, in other words */
-};
-
-/* The search for one policy. */
-struct tuning {
-    struct arena *arena;
-    struct probe *probe;
-    const struct space *space;
-    const struct tune_options *options;
-    const char *policy;
-    const struct conf_node *entry;
-    struct candidate *candidate;
-    uint32_t candidate_count;
-    const char *const *point;   /* labels */
-    uint32_t point_count;
-    uint32_t round, twins;
-    uint32_t unread;            /* trials of the first round that are of no valid experiment */
-    const char *refusal;        /* the first candidate without one, and why; NULL: none */
-};
-
-/* ---- values ------------------------------------------------------------- */
-
-/* Values by point and seed; NULL: there is none, `why` may say why. */
-struct values {
-    struct probe_answer *answer;        /* by point */
-    uint32_t seeds;
-    const struct err *why;
-    bool refused;
-};
-
-/* Notes the first reason why the candidate is out, if there is one: no valid
- * experiment, or a failed trial. */
-static void find_failure(struct values *values, uint32_t points)
-{
-    for (uint32_t p = 0; p < points && values->why == NULL; p++) {
-        const struct probe_answer *answer = &values->answer[p];
-
-        values->why = answer->unread;
-        values->refused = answer->unread != NULL;
-        for (uint32_t s = 0; values->why == NULL && s < values->seeds; s++)
-            values->why = answer->trial[s]->failure;
-    }
-}
-
-/* Runs `seeds` seeds, from `from` on, of some candidates at all points, in one
- * question to the probe.  Returns values by candidate; NULL: err says why. */
-static struct values *run_candidates(struct tuning *t, const uint32_t *which,
-                                     uint32_t count, uint32_t from, uint32_t seeds,
-                                     struct err *err)
-{
-    uint32_t points = t->point_count;
-    struct values *values = arena_alloc(t->arena, count, sizeof *values);
-    struct probe_ask *ask = arena_alloc(t->arena, (size_t)count * points, sizeof *ask);
-    struct probe_answer *answer =
-        arena_alloc(t->arena, (size_t)count * points, sizeof *answer);
-
-    for (uint32_t i = 0; i < count * points; i++) {
-        const struct candidate *candidate = &t->candidate[which[i / points]];
-
-        ask[i] = (struct probe_ask){
-            .setting = candidate->set.set, .setting_count = candidate->set.count,
-            .point = t->point[i % points], .policy = t->policy,
-            .first_seed = from, .seed_count = seeds
-        };
-    }
-    if (!probe_run(t->probe, ask, (size_t)count * points, answer, err))
-        return NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        values[i] = (struct values){ &answer[i * points], seeds, NULL, false };
-        find_failure(&values[i], points);
-    }
-    return values;
-}
-
-/* Returns the tuned metric in one trial; only if there is no `why`. */
-static double value_at(const struct tuning *t, const struct values *values, uint32_t point,
-                       uint32_t seed)
-{
-    return values->answer[point].trial[seed]->value[t->space->metric];
-}
-
-/* Does a trial do fewer jobs, or answer fewer requests, than the same one of another? */
-static bool leaves_more(const struct tuning *t, const struct values *values,
-                        const struct values *untuned, uint32_t point, uint32_t seed)
-{
-    const double *value = values->answer[point].trial[seed]->value;
-    const double *than = untuned->answer[point].trial[seed]->value;
-
-    bool cut = probe_experiment(t->probe)->until_ns != CLOCK_NEVER_NS;
-
-    return value[METRIC_JOBS_DONE] < than[METRIC_JOBS_DONE] ||
-           metric_unanswered(value) - metric_unanswered(than) >
-               metric_unanswered_excused(than, cut);
-}
-
-/* Returns the mean over the seeds at a point. */
-static double mean_at(const struct tuning *t, const struct values *values, uint32_t point)
-{
-    double sum = 0;
-
-    for (uint32_t s = 0; s < values->seeds; s++)
-        sum += value_at(t, values, point, s);
-    return sum / values->seeds;
-}
-
-/* Returns, for one seed, the mean over the points of the value divided by the size of
- * the untuned entry's mean there. */
-static double relative_value(const struct tuning *t, const struct values *values,
-                             const double *mean, uint32_t seed)
-{
-    double sum = 0;
-
-    for (uint32_t p = 0; p < t->point_count; p++)
-        sum += value_at(t, values, p, seed) / fabs(mean[p]);
-    return sum / t->point_count;
-}
-
-/* Does it do all jobs, and answer all requests, that the untuned entry does, with a value
- * each time? */
-static bool is_whole(const struct tuning *t, const struct values *values,
-                     const struct values *untuned)
-{
-    if (values->why != NULL)
-        return false;
-    for (uint32_t p = 0; p < t->point_count; p++)
-        for (uint32_t s = 0; s < values->seeds; s++)
-            if (!isfinite(value_at(t, values, p, s)) ||
-                leaves_more(t, values, untuned, p, s))
-                return false;
-    return true;
-}
-
-/* The means of the untuned entry, by point; NULL: err says what it lacks. */
-static double *untuned_means(const struct tuning *t, const struct values *untuned,
-                             struct err *err)
-{
-    double *mean = arena_alloc(t->arena, t->point_count, sizeof *mean);
-
-    if (untuned->why != NULL) {
-        *err = *untuned->why;
-        if (err->pos.line == 0)
-            err->pos = conf_pos(t->entry);
-        err_hint(err, "A trial of policy %.60s failed as the entry is, so that nothing can be "
-                 "compared with it.  Begin with keys with which it runs.", t->policy);
-        return NULL;
-    }
-    for (uint32_t p = 0; p < t->point_count; p++) {
-        mean[p] = mean_at(t, untuned, p);
-        if (isfinite(mean[p]) && mean[p] != 0)
-            continue;
-        err_set(err, ERR_RANGE, conf_pos(t->entry), "%s of policy %.60s is %s at %.80s: "
-                "nothing can be compared with it", t->space->info->name,
-                t->policy, mean[p] == 0 ? "0" : "not known", t->point[p]);
-        return NULL;
-    }
-    return mean;
-}
 
 /* ---- the race ----------------------------------------------------------- */
 
@@ -274,7 +108,7 @@ static bool score_candidates(void *self, const uint32_t *candidate, uint32_t cou
                              uint32_t seeds, double *score, struct err *err)
 {
     struct tuning *t = self;
-    struct values *values = run_candidates(t, candidate, count, TUNE_TRAINING_FROM, seeds,
+    struct values *values = values_run(t, candidate, count, TUNE_TRAINING_FROM, seeds,
                                            err);
     int better = t->space->info->better;
     uint32_t origin = 0;
@@ -282,18 +116,18 @@ static bool score_candidates(void *self, const uint32_t *candidate, uint32_t cou
 
     while (values != NULL && candidate[origin] != 0)
         origin++;
-    mean = values == NULL ? NULL : untuned_means(t, &values[origin], err);
+    mean = values == NULL ? NULL : values_means(t, &values[origin], err);
     if (mean == NULL)
         return false;
     if (t->round == 0)
         find_twins(t, candidate, count, values);
     for (uint32_t i = 0; i < count; i++) {
         bool twin = t->candidate[candidate[i]].state == TWIN;
-        bool whole = !twin && is_whole(t, &values[i], &values[origin]);
+        bool whole = !twin && values_are_whole(t, &values[i], &values[origin]);
         double sum = 0;
 
         for (uint32_t s = 0; whole && s < seeds; s++)
-            sum += relative_value(t, &values[i], mean, s);
+            sum += values_relative(t, &values[i], mean, s);
         score[i] = whole ? -better * sum / seeds : INFINITY;
         if (!whole && !twin)
             t->candidate[candidate[i]].state = values[i].refused ? REFUSED : FAILED;
@@ -370,21 +204,21 @@ static bool judge_best(struct tuning *t, uint32_t best, struct tune_found *found
 {
     const uint32_t both[2] = { 0, best };
     uint32_t seeds = t->space->judge;
-    struct values *values = run_candidates(t, both, 2, TUNE_JUDGING_FROM, seeds, err);
-    double *mean = values == NULL ? NULL : untuned_means(t, &values[0], err);
+    struct values *values = values_run(t, both, 2, TUNE_JUDGING_FROM, seeds, err);
+    double *mean = values == NULL ? NULL : values_means(t, &values[0], err);
     int better = t->space->info->better;
     double *x[2];
 
     if (mean == NULL)
         return false;
     found->kept = true;
-    found->out = !is_whole(t, &values[1], &values[0]);
+    found->out = !values_are_whole(t, &values[1], &values[0]);
     if (found->out)
         return true;
     for (int side = 0; side < 2; side++) {
         x[side] = arena_alloc(t->arena, seeds, sizeof **x);
         for (uint32_t s = 0; s < seeds; s++)
-            x[side][s] = relative_value(t, &values[side], mean, s);
+            x[side][s] = values_relative(t, &values[side], mean, s);
     }
     if (is_alike(x[0], seeds) && is_alike(x[1], seeds))
         seeds = 1;
