@@ -57,18 +57,37 @@ static double train_flops(const struct start_pool *pool)
     return peak[PRECISION_BF16] > 0 ? peak[PRECISION_BF16] : peak[PRECISION_FP16];
 }
 
-/* Jobs train on the GPUs of most FLOPS, wherever they stand in the list, and generate on
- * the first of the others: a token generated takes bytes more than FLOPS. */
+/* Returns the bytes per second of a GPU's memory; generic: 0. */
+static double read_rate(const struct start_pool *pool)
+{
+    return pool->gpu != NULL ? pool->gpu->memory_bps : 0;
+}
+
+/* Does a train rather than b, whatever their order in the list?  Training takes FLOPS; a token
+ * that is generated takes bytes of memory, so that of equals the slower memory trains. */
+static bool trains_rather(const struct start_pool *a, const struct start_pool *b)
+{
+    double more = train_flops(a) - train_flops(b);
+
+    return more > 0 || (more == 0 && read_rate(a) < read_rate(b));
+}
+
+/* Names the pool that trains and, of the others, the one of the fastest memory, which
+ * generates. */
 static void name_roles(struct start *start)
 {
-    uint32_t train = 1;
+    uint32_t train = 1, rollout;
 
     assert(start->pool_count > 1);
     for (uint32_t i = 0; i < start->pool_count; i++)
-        if (train_flops(&start->pool[i]) > train_flops(&start->pool[train]))
+        if (trains_rather(&start->pool[i], &start->pool[train]))
             train = i;
+    rollout = train == 0 ? 1 : 0;
+    for (uint32_t i = rollout + 1; i < start->pool_count; i++)
+        if (i != train && read_rate(&start->pool[i]) > read_rate(&start->pool[rollout]))
+            rollout = i;
     start->pool[train].name = "train";
-    start->pool[train == 0 ? 1 : 0].name = "rollout";
+    start->pool[rollout].name = "rollout";
 }
 
 bool start_name_pools(struct start *start, struct err *err)
@@ -119,10 +138,9 @@ static const char *format_nodes(const struct start *start, const struct start_po
 }
 
 /* Was a type of GPUs chosen for the jobs' training? */
-static bool is_roles_by_flops(const struct start *start)
+static bool is_chosen(const struct start *start)
 {
-    return start_has_rollouts(start) &&
-           train_flops(&start->pool[0]) != train_flops(&start->pool[1]);
+    return start_has_rollouts(start) && start->pool[0].gpu != start->pool[1].gpu;
 }
 
 const char *start_cluster_text(const struct start *start)
@@ -141,7 +159,8 @@ const char *start_cluster_text(const struct start *start)
         "%snodes:\n%s%s", start->name,
         real ? "# Nodes are as they are rented or sold: `clustersim list instances`.\n"
              : "# The GPUs only count: their jobs have known lengths.\n",
-        is_roles_by_flops(start) ? "# Jobs train where a GPU has most FLOPS; change the names "
-                                   "to turn that.\n" : "", text,
+        is_chosen(start) ? "# Jobs train where a GPU has most FLOPS, and generate where it has the "
+                           "fastest memory\n# of the others; change the names to turn that.\n"
+                         : "", text,
         real ? "storage: {bandwidth: 20GB/s}     # shared by all nodes; an assumption\n" : "");
 }

@@ -125,18 +125,20 @@ static void without_a_terminal_the_options_are_told(void **state)
     expect_lines(*state, "new -o x.yaml", 2, "no question can be asked");
 }
 
-/* An H100 has 989 TFLOPS in BF16, an H20 148, an L40S 362; a V100 112 in FP16 alone, a T4 65.
- * Where both have the same, as H100 and H200, the second trains. */
+/* An H100 has 989 TFLOPS in BF16, an H20 148, an L40S 362; a V100 112 in FP16 alone, a T4 65.  An
+ * H200 has as many as an H100 and the faster memory, so it generates; so does the H20 with 4,000
+ * GB/s rather than the L40S with 864. */
 static void the_gpus_of_most_flops_train_in_any_order(void **state)
 {
     expect_lines(*state,
         "roles() { new --jobs dpo --gpus $1 -o y.yaml >/dev/null &&\n"
         "sed -n 's/.*- name: //p; s/ *gpus: {type: \\([^,]*\\),.*/\\1/p' y-cluster.yaml |\n"
         "paste -sd ' '; rm y*.yaml; }\n"
-        "roles h100:8,l40s:8; roles l40s:8,h100:8; roles h100:8,h200:8; roles v100-32:8,t4:8\n"
-        "roles h20:8,l40s:8,h100:8", 0,
-        "train h100 rollout l40s\nrollout l40s train h100\nrollout h100 train h200\n"
-        "train v100-32 rollout t4\nrollout h20 l40s l40s train h100\n");
+        "roles h100:8,l40s:8; roles l40s:8,h100:8; roles h100:8,h200:8; roles h200:8,h100:8\n"
+        "roles v100-32:8,t4:8; roles h20:8,l40s:8,h100:8; roles h100:8,l40s:8,h20:8", 0,
+        "train h100 rollout l40s\nrollout l40s train h100\ntrain h100 rollout h200\n"
+        "rollout h200 train h100\ntrain v100-32 rollout t4\n"
+        "rollout h20 l40s l40s train h100\ntrain h100 l40s l40s rollout h20\n");
 }
 
 static void wrong_answers_are_refused_with_the_nearest(void **state)
