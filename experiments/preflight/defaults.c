@@ -17,6 +17,7 @@
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "models/laws/outage.h"
+#include "models/serving/service.h"
 #include "policies/host/host.h"
 #include "policies/registry/registry.h"
 #include "policies/state/terms.h"
@@ -26,6 +27,7 @@
 #include "sim/text/paths.h"
 #include "sim/text/sheet.h"
 #include "workloads/jobs/birth.h"
+#include "workloads/requests/services.h"
 #include "workloads/source.h"
 
 /* More notes than a recipe makes on one kind of job. */
@@ -276,11 +278,35 @@ static void add_lengths(struct rows *all, const struct experiment_point *point,
     }
 }
 
+/* How long a new replica of a service takes before it answers; no key says it. */
+static void add_services(struct rows *all, const struct experiment_point *point,
+                         const char *under)
+{
+    static const char *const key[SERVE_SIDES] = {
+        [SERVE_CPU] = "cpu.start", [SERVE_GPU] = "gpu.start",
+    };
+
+    for (size_t i = 0; i < workload_service_count(point->workload); i++) {
+        const struct service_spec *spec = &workload_service(point->workload, i)->spec;
+        const char *of = text_format(all->arena, "service %s", spec->name);
+
+        for (int side = 0; side < SERVE_SIDES; side++) {
+            const struct job_form *form = spec->side[side].form;
+            double s = form != NULL ? form->role[0].start_s : 0;
+            if (form != NULL)
+                add_under(all, of, under, key[side],
+                          s > 0 ? text_format(all->arena, "%g s, and the bytes of its weights", s)
+                                : "at once, as if its weights were there", "default");
+        }
+    }
+}
+
 /* What a cluster and a workload assume. */
 static void add_world(struct rows *all, const struct experiment_point *point,
                       const char *under)
 {
     add_jobs(all, point, under);
+    add_services(all, point, under);
     add_lengths(all, point, under);
     add_failures(all, point);
     for (uint32_t g = 0; g < point->cluster->group_count; g++) {

@@ -454,6 +454,20 @@ static void defaults_that_decide_stand_beside_the_semantics(void **state)
     free(text);
 }
 
+/* A replica on a GPU starts a process that captures graphs (64 s); one on cores takes no time,
+ * which decides where replicas come and go. */
+static void what_a_replica_takes_to_start_is_told(void **state)
+{
+    const char *words[] = { "validate", "experiments/small_model.yaml", NULL };
+    char *text;
+
+    (void)state;
+    assert_int_equal(program_say(&program, words, &text), 0);
+    has(text, "service small: gpu.start: 64 s, and the bytes of its weights\n");
+    has(text, "service small: cpu.start: at once, as if its weights were there\n");
+    free(text);
+}
+
 /* An H100 has PCIe 5.0 and an EPYC 7742 has 4.0, which sustains 24 GB/s; an A100 has 4.0, too.
  * Two policies meet the node, and one line says it. */
 static void a_cpu_that_slows_the_slots_is_told_once(void **state)
@@ -510,6 +524,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_mix_far_above_capacity_is_told_everywhere),
         cmocka_unit_test(what_comes_at_no_rate_has_no_load),
         cmocka_unit_test(defaults_that_decide_stand_beside_the_semantics),
+        cmocka_unit_test(what_a_replica_takes_to_start_is_told),
         cmocka_unit_test(a_cpu_that_slows_the_slots_is_told_once),
         cmocka_unit_test(who_looks_at_priorities_is_told),
     };
