@@ -126,7 +126,7 @@ static bool is_node_fact(const struct fact *fact)
            (fact->kind >= FACT_RENT_ORDER && fact->kind <= FACT_RENT_TAKEN);
 }
 
-/* A lease is taken: it has so many GPUs from now on. */
+/* A lease is taken: counts its GPUs from now on. */
 static void take(struct idle *idle, struct lease_id id)
 {
     const struct cs_lease *lease = cs_lease(idle->host, id);

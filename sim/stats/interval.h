@@ -10,7 +10,7 @@
 /* How its ends are written. */
 struct interval_form {
     int digits;
-    bool in_all;                /* so many digits in all; else behind the point */
+    bool in_all;                /* digits counts all of them; else those behind the point */
     const char *unit;           /* behind each end: "%", " s"; or "" */
 };
 
