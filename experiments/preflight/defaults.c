@@ -278,25 +278,27 @@ static void add_lengths(struct rows *all, const struct experiment_point *point,
     }
 }
 
-/* How long a new replica of a service takes before it answers; no key says it. */
+/* How long a new replica of a service takes before it answers, where the file leaves
+ * `process_start` out. */
 static void add_services(struct rows *all, const struct experiment_point *point,
                          const char *under)
 {
     static const char *const key[SERVE_SIDES] = {
-        [SERVE_CPU] = "cpu.start", [SERVE_GPU] = "gpu.start",
+        [SERVE_CPU] = "cpu.process_start", [SERVE_GPU] = "gpu.process_start",
     };
 
     for (size_t i = 0; i < workload_service_count(point->workload); i++) {
-        const struct service_spec *spec = &workload_service(point->workload, i)->spec;
+        const struct service_entry *entry = workload_service(point->workload, i);
+        const struct service_spec *spec = &entry->spec;
         const char *of = text_format(all->arena, "service %s", spec->name);
 
         for (int side = 0; side < SERVE_SIDES; side++) {
             const struct job_form *form = spec->side[side].form;
             double s = form != NULL ? form->role[0].start_s : 0;
-            if (form != NULL)
+            if (form != NULL && !entry->start_said[side])
                 add_under(all, of, under, key[side],
-                          s > 0 ? text_format(all->arena, "%g s, and the bytes of its weights", s)
-                                : "at once, as if its weights were there", "default");
+                          text_format(all->arena, "%g s, and the bytes of its weights", s),
+                          "default");
         }
     }
 }

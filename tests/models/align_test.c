@@ -207,6 +207,33 @@ static void colocated_phases_share_one_lease_and_reload_in_between(
     aid_close(&aid);
 }
 
+/* A new process takes what the file says, or 34 s to train, 64 s to generate and nothing for
+ * data; a later lease as long again, unless the process only slept (0.4 s). */
+static void a_process_takes_what_the_file_says(void **state)
+{
+    struct aid aid;
+
+    (void)state;
+    aid_open(&aid);
+    const struct job_form *form =
+        good(&aid, ENTRY("grpo", "rollout: {gpus: 8, tp: 2, process_start: 20s}, train: {gpus: "
+                                 "8, start: process, process_start: 12s}, data: {cores: 8, "
+                                 "process_start: 3s}"));
+    const struct { const char *phase; double start_s, wake_s; } said[] = {
+        { "rollout", 20, 0.4 }, { "train", 12, 12 }, { "data", 3, 3 },
+    };
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        const struct role_spec *role = &form->role[form->phase[named(form, said[i].phase)].role];
+        assert_near(role->start_s, said[i].start_s, 1e-9);
+        assert_near(role->wake_s, said[i].wake_s, 1e-9);
+    }
+    form = good(&aid, ENTRY("grpo", "rollout: {gpus: 8, tp: 2}, train: {gpus: 8}, data: {}"));
+    assert_near(form->role[form->phase[named(form, "rollout")].role].start_s, 64, 1e-9);
+    assert_near(form->role[form->phase[named(form, "train")].role].start_s, 34, 1e-9);
+    assert_near(form->role[form->phase[named(form, "data")].role].start_s, 0, 0);
+    aid_close(&aid);
+}
+
 /* The same job, whose processes sleep between phases or start anew; its steps are
  * made long by many responses. */
 static void auto_colocates_where_switches_are_dear(void **state)
@@ -519,6 +546,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_critic_may_be_another_model),
         cmocka_unit_test(a_critic_that_is_larger_than_the_policy_must_fit),
         cmocka_unit_test(a_reward_model_has_room_beside_a_trainer_that_stays),
+        cmocka_unit_test(a_process_takes_what_the_file_says),
         cmocka_unit_test(
             colocated_phases_share_one_lease_and_reload_in_between),
         cmocka_unit_test(auto_colocates_where_switches_are_dear),

@@ -63,7 +63,7 @@ static void near(double value, double expected, double part)
         fail_msg("%.9g is not within %g of %.9g", value, part, expected);
 }
 
-#define PASSES "model: bert-base, precision: int8, cpu: {cores: 8}, "
+#define PASSES "model: bert-base, precision: int8, cpu: {cores: 8, process_start: 0s}, "
 
 /* Pollaczek and Khinchine: wait = rho s / (2 (1 - rho)). */
 static void one_replica_of_constant_service_is_m_d_1(void **state)
@@ -165,7 +165,8 @@ static void requests_that_gave_up_cost_no_work(void **state)
 
 /* The first replica is requested after an interval of 15 s.  Until then requests come every 10 ms,
  * the first at 0 s, and give up after 25 ms: those of 14.97 s and before are gone, and the others
- * want one replica, at 16 requests each.  A queue of three has room for them. */
+ * want one replica, at 16 requests each.  A queue of three has room for them.  Its 0.11 GB of
+ * weights are there at 15.011 s, when the request of 14.98 s has given up too. */
 static void requests_that_gave_up_take_no_room_and_want_no_replica(void **state)
 {
     struct world world = { 0 };
@@ -176,10 +177,40 @@ static void requests_that_gave_up_take_no_room_and_want_no_replica(void **state)
                  "times: {request: 5ms}, requests: {arrival: {process: fixed, every: 10ms}, "
                  "prompt: 128, for: 60s}", "", "", "[fcfs]");
     struct table *t = run(&world, 0, &result);
-    assert_true(column(t, "dropped") == 1498 && column(t, "done") == 6000 - 1498);
+    assert_true(column(t, "dropped") == 1499 && column(t, "done") == 6000 - 1499);
     assert_true(column(t, "cpu_replica_starts") == 1);
     table_free(t);
     world_close(&world);
+}
+
+/* A request each 10 s from 0 s on, five in all, each answered alone in 10 ms.  A replica on cores
+ * loads 8.03e9 weights of 2 bytes at 10 GB/s, then starts a process: as long as the file says, or
+ * 6.6 s.  The first waits for both, and so do those of 10 and 20 s if the process takes 25 s. */
+static void a_replica_on_cores_loads_and_starts(void **state)
+{
+    static const struct { const char *start; double first_s, sum_s; } row[] = {
+        { "", 6.6, 6.6 }, { ", process_start: 0s", 0, 0 },
+        { ", process_start: 25s", 25, 25 + 15 + 5 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct world world = { 0 };
+        struct trial_result result;
+        char text[400];
+
+        snprintf(text, sizeof text, "model: llama-3-8b, cpu: {cores: 8, memory: 64GB%s}, batch: 1, "
+                 "times: {request: 10ms}, requests: {arrival: {process: fixed, every: 10s}, "
+                 "prompt: 128, for: 50s}", row[i].start);
+        open_service(&world, text, "", "", "[fcfs]");
+        struct table *t = run(&world, 0, &result);
+        double load_s = 2 * 8.03e9 / 10e9, waits = row[i].first_s > 20 ? 3 : 1;
+        double own_s = 5 * 0.010 + (waits == 3 ? 0.010 + 0.020 : 0);
+        assert_true(column(t, "done") == 5 && column(t, "cpu_replica_starts") == 1);
+        near(5 * column(t, "latency_mean_s"), row[i].sum_s + waits * load_s + own_s, 1e-4);
+        table_free(t);
+        world_close(&world);
+    }
 }
 
 /* 50 requests a second are for cores, 400 for a GPU, and 150 for what is there.  A GPU is requested
@@ -551,6 +582,7 @@ int main(void)
         cmocka_unit_test(replicas_are_counted_as_they_start_and_stand),
         cmocka_unit_test(a_side_goes_once_the_other_takes_requests),
         cmocka_unit_test(requests_that_gave_up_cost_no_work),
+        cmocka_unit_test(a_replica_on_cores_loads_and_starts),
         cmocka_unit_test(requests_that_gave_up_take_no_room_and_want_no_replica),
         cmocka_unit_test(a_batch_goes_when_it_is_full),
         cmocka_unit_test(a_batch_goes_when_its_first_has_waited_enough),

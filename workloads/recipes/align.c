@@ -144,7 +144,7 @@ bool align_data_role(struct align *align)
     const struct conf_node *conf = draft->keys.loader;
     struct loader_keys keys = {0};
 
-    if (!draft_data_role(draft, draft->keys.data, DATA_CORES, &align->data))
+    if (!draft_data_role(draft, draft->keys.data, DATA_CORES, 0, &align->data))
         return false;
     if (conf == NULL)
         return true;

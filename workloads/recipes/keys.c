@@ -46,10 +46,16 @@ static const char *const reward_choices[] = {"cpu", "gpu", NULL};
     CONF_KEY("cpu", CONF_NODE, role_keys, cpu, CONF_ABSENT, \
              "what it takes in the place of GPUs: cores, memory; absent: it " \
              "needs GPUs")
+#define ROLE_PROCESS_START \
+    CONF_KEY("process_start", CONF_TIME, role_keys, process_start_ns, CONF_ABSENT, \
+             "what a new process takes until it works, its bytes apart; default: " \
+             "as vLLM's that is measured, on cores as that of other servers", \
+             .max = 86400)
 #define ROLE_START \
     CONF_KEY("start", CONF_CHOICE, role_keys, start, CONF_ABSENT, \
              "what a lease after the first costs beside its bytes: a new " \
-             "process, or one that sleeps is woken", .choices = start_choices)
+             "process, or one that sleeps is woken", .choices = start_choices), \
+    ROLE_PROCESS_START
 
 static const struct conf_field train_fields[] = {
     ROLE_GPUS,
@@ -77,6 +83,7 @@ static const struct conf_field data_fields[] = {
              .min = 1, .max = 1e6),
     CONF_KEY("memory", CONF_BYTES, role_keys, memory_bytes, CONF_ABSENT,
              "host memory in all; default: 2 GB a core", .max = 1e18),
+    ROLE_PROCESS_START,
 };
 static const struct conf_field cores_fields[] = {
     CONF_KEY("cores", CONF_INT, cores_keys, cores, CONF_REQUIRED,

@@ -154,7 +154,8 @@ static void add_role(struct notes *notes, const struct conf_node *conf,
     snprintf(value, sizeof value, "a parked one is back after %g s, a new one "
              "after %g s, and its bytes", role->wake_s, role->start_s);
     add_note(notes, role->name, "start", value,
-             is_map && conf_get(map, "start") != NULL);
+             is_map && (conf_get(map, "start") != NULL ||
+                        conf_get(map, "process_start") != NULL));
 }
 
 size_t entry_notes(struct arena *arena, const struct entry *entry,

@@ -33,6 +33,7 @@ struct role_keys {
     const struct conf_node *types, *cpu;        /* NULL: not said, as all below */
     const char *pool, *home;    /* names of pools */
     int start;                  /* enum role_start */
+    int64_t process_start_ns;   /* below 0: as the recipe says */
     int64_t tp;                 /* GPUs that an engine divides its model among */
     int precision;              /* -1: as the entry's */
     double concurrency;         /* responses at a time of an engine; 0: not said */
@@ -215,7 +216,7 @@ extern const size_t recipe_count;
              "or a distribution"), \
     CONF_KEY("train", CONF_NODE, recipe_keys, train, CONF_REQUIRED, \
              "GPUs that train: gpus, min, max, types, pool, cores, memory, " \
-             "cpu, start")
+             "cpu, start, process_start")
 
 /* parts.c, roles.c, keys.c: what the recipes share. - */
 
@@ -300,9 +301,10 @@ bool draft_train_gpus(const struct draft *draft,
 bool draft_net_role(struct draft *draft, const struct conf_node *conf,
                     double samples, struct rollout_shape *shape,
                     uint32_t *role);
-/* A role without GPUs; conf NULL: the recipe's default, `cores` anywhere. */
+/* A role without GPUs; conf NULL: the recipe's default, `cores` anywhere, whose process
+ * works start_s after a lease has begun. */
 bool draft_data_role(struct draft *draft, const struct conf_node *conf,
-                     uint32_t cores, uint32_t *role);
+                     uint32_t cores, double start_s, uint32_t *role);
 
 /* Adds a phase and returns its number. */
 uint32_t draft_phase(struct draft *draft, enum phase_kind kind,

@@ -10,6 +10,7 @@
  */
 #include "models/laws/memory.h"
 #include "models/types/precision.h"
+#include "sim/base/clock.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "workloads/jobs/demand.h"
@@ -40,8 +41,20 @@ static bool fill_role(const struct draft *draft, const struct conf_node *conf,
     keys->cores = -1;
     keys->tp = 1;
     keys->start = start;
+    keys->process_start_ns = -1;
     return conf == NULL ||
            conf_fill(conf, schema, keys, draft->world->err);
+}
+
+/* Says what a lease costs beside its bytes: a new process at first, as the key says or
+ * else as `process` is measured, and later as well, or to wake one that sleeps. */
+static void fill_start(const struct role_keys *keys, enum transfer_start process,
+                       enum transfer_start wake, struct role_spec *role)
+{
+    role->start_s = keys->process_start_ns >= 0
+                        ? clock_s_from_ns(keys->process_start_ns)
+                        : transfer_start_s(process);
+    role->wake_s = keys->start == START_WAKE ? transfer_start_s(wake) : role->start_s;
 }
 
 /* Adds a role to the form; the roles before it stay where they are. */
@@ -347,10 +360,7 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
     fill_train_load(longest, &beside, role);
     host = memory_host(longest, role->gpus_min);
     role->save_bytes = draft_checkpoint_bytes(draft, longest);
-    role->start_s = transfer_start_s(TRANSFER_START_PROCESS);
-    role->wake_s = transfer_start_s(keys.start == START_WAKE
-                                        ? TRANSFER_START_TRAIN_WAKE
-                                        : TRANSFER_START_PROCESS);
+    fill_start(&keys, TRANSFER_START_PROCESS, TRANSFER_START_TRAIN_WAKE, role);
     fill_host(&keys, fmax(role->load_bytes / role->gpus, host), role);
     demand = make_demand(draft, conf, &keys, role);
     if (draft->on_cores)
@@ -441,10 +451,7 @@ bool draft_engine_role(struct draft *draft, const char *name,
     role->gpu_memory_bytes = find_engine_need(shape, context_tokens);
     role->load_bytes = weights * (role->gpus / shape->tp);
     role->copy_bytes = weights;
-    role->start_s = transfer_start_s(TRANSFER_START_SERVE);
-    role->wake_s = transfer_start_s(keys.start == START_WAKE
-                                        ? TRANSFER_START_SERVE_WAKE
-                                        : TRANSFER_START_SERVE);
+    fill_start(&keys, TRANSFER_START_SERVE, TRANSFER_START_SERVE_WAKE, role);
     fill_host(&keys, weights / shape->tp, role);
     demand = make_demand(draft, conf, &keys, role);
     cores = cores_need_engine(shape, context_tokens);
@@ -469,7 +476,7 @@ static bool check_replica_keys(const struct draft *draft,
 {
     static const char *const others[] = {"gpus", "min", "max", "types", "pool",
                                          "home", "cores", "memory", "cpu",
-                                         "start"};
+                                         "start", "process_start"};
 
     for (size_t i = 0; conf != NULL && i < COUNT(others); i++)
         if (conf_get(conf, others[i]) != NULL)
@@ -568,8 +575,7 @@ bool draft_net_role(struct draft *draft, const struct conf_node *conf,
     role->gpu_memory_bytes = net_serve_bytes(draft->net, shape->precision,
                                              samples);
     role->load_bytes = net_weight_bytes(draft->net, shape->precision);
-    role->start_s = transfer_start_s(TRANSFER_START_PROCESS);
-    role->wake_s = role->start_s;
+    fill_start(&keys, TRANSFER_START_PROCESS, TRANSFER_START_SERVE_WAKE, role);
     fill_host(&keys, role->load_bytes, role);
     demand = make_demand(draft, conf, &keys, role);
     if (demand_types(draft->world, &demand, role, &best))
@@ -583,7 +589,7 @@ bool draft_net_role(struct draft *draft, const struct conf_node *conf,
 
 /* Cores in all, over any number of nodes of the pool. */
 bool draft_data_role(struct draft *draft, const struct conf_node *conf,
-                     uint32_t cores, uint32_t *number)
+                     uint32_t cores, double start_s, uint32_t *number)
 {
     struct role_spec *role = new_role(draft, "data", number);
     struct role_keys keys;
@@ -597,6 +603,9 @@ bool draft_data_role(struct draft *draft, const struct conf_node *conf,
     role->memory_bytes = (int64_t)(keys.memory_bytes >= 0.0
                                        ? keys.memory_bytes
                                        : HOST_BYTES_PER_CORE * role->cores);
+    role->start_s = keys.process_start_ns >= 0 ? clock_s_from_ns(keys.process_start_ns)
+                                               : start_s;
+    role->wake_s = role->start_s;
     demand = make_demand(draft, conf, &keys, role);
     return demand_place(draft->world, &demand, role);
 }

@@ -38,7 +38,7 @@ static const char *const optimizer_on_choices[] = {"gpu", "cpu", NULL};
              "memory by the cores of the role (ZeRO-Offload)", \
              .choices = optimizer_on_choices), \
     CONF_KEY("data", CONF_NODE, recipe_keys, data, CONF_ABSENT, \
-             "CPU nodes that prepare data: cores, memory, pool")
+             "CPU nodes that prepare data: cores, memory, pool, process_start")
 #define KEY_LOADER(FALLBACK) \
     CONF_KEY("loader", CONF_NODE, recipe_keys, loader, FALLBACK, \
              "what is read for a sequence: kind, from, size, per_sequence, " \
@@ -78,9 +78,9 @@ static const struct conf_field net_fields[] = {
              "1000", "optimizer steps between checkpoints; 0: none", .max = 1e9),
     CONF_KEY("train", CONF_NODE, recipe_keys, train, CONF_REQUIRED,
              "GPUs that train: gpus, min, max, types, pool, cores, memory, "
-             "start"),
+             "start, process_start"),
     CONF_KEY("data", CONF_NODE, recipe_keys, data, CONF_ABSENT,
-             "CPU nodes that prepare data: cores, memory, pool"),
+             "CPU nodes that prepare data: cores, memory, pool, process_start"),
     CONF_KEY("loader", CONF_NODE, recipe_keys, loader, CONF_ABSENT,
              "what is read for a sample; absent: samples are in GPU memory"),
 };
@@ -189,7 +189,7 @@ static bool add_preprocess(struct draft *draft,
     };
     uint32_t number;
 
-    if (!draft_data_role(draft, draft->keys.data, 8, role))
+    if (!draft_data_role(draft, draft->keys.data, 8, 0, role))
         return false;
     train->item = received_item(loader, train->item);
     number = draft_phase(draft, PHASE_PREPROCESS, "preprocess", *role, 0,

@@ -19,6 +19,7 @@
 #include "models/laws/memory.h"
 #include "models/laws/net.h"
 #include "models/laws/phase.h"
+#include "models/laws/transfer.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
@@ -393,6 +394,14 @@ static void add_phase(const struct service_draft *d, struct draft *draft,
     draft_phase(draft, PHASE_SERVE, "serve", role, 0, &law);
 }
 
+/* Notes whether the side's map says what a new replica takes to start. */
+static void note_start(struct service_draft *d, enum serve_side side,
+                       const struct conf_node *map)
+{
+    d->out->start_said[side] = conf_kind(map) == CONF_MAP &&
+                               conf_get(map, "process_start") != NULL;
+}
+
 /* A replica is one copy of the model on tp GPUs. */
 static bool read_gpu(struct service_draft *d, const struct times_keys *times)
 {
@@ -417,13 +426,15 @@ static bool read_gpu(struct service_draft *d, const struct times_keys *times)
                        "a replica of %s has tp GPUs, %u; found %u to %u. More "
                        "are more replicas", d->keys.name, shape.tp,
                        spec->gpus_min, spec->gpus_max);
+    note_start(d, SERVE_GPU, d->keys.gpu);
     add_phase(d, &draft, role);
     fill_law(d, shape.precision, shape.tp, &side->law, times);
     side->form = draft.form;
     return true;
 }
 
-/* A replica on cores must hold the weights in host memory. */
+/* A replica on cores must hold the weights in the host memory of its node; it loads them
+ * as one on GPUs does. */
 static bool read_cpu(struct service_draft *d, const struct times_keys *times)
 {
     struct serve_side_spec *side = &d->out->spec.side[SERVE_CPU];
@@ -433,7 +444,8 @@ static bool read_cpu(struct service_draft *d, const struct times_keys *times)
 
     if (d->keys.cpu == NULL)
         return true;
-    if (!draft_data_role(&draft, d->keys.cpu, 16, &role))
+    if (!draft_data_role(&draft, d->keys.cpu, 16, transfer_start_s(TRANSFER_START_CORES),
+                         &role))
         return false;
     struct role_spec *spec = &draft.form->role[role];
     spec->name = "cpu";
@@ -447,6 +459,11 @@ static bool read_cpu(struct service_draft *d, const struct times_keys *times)
                        "a replica of %s on cores needs %.3gGB of memory for "
                        "its weights, and has %.3gGB", d->keys.name,
                        weights / 1e9, (double)spec->memory_bytes / 1e9);
+    spec->on_cores = (struct role_cores){
+        .cores = spec->cores, .memory_bytes = spec->memory_bytes, .load_bytes = weights,
+    };
+    spec->load_bytes = weights;
+    note_start(d, SERVE_CPU, d->keys.cpu);
     add_phase(d, &draft, role);
     fill_law(d, (enum precision)d->keys.precision, 1, &side->law, times);
     side->form = draft.form;

@@ -32,6 +32,7 @@ struct service_entry {
     double *prefix_below;       /* [k]: sum of the weights 0 to k */
     const struct request_trace_spec *trace;     /* replaces all of these; NULL:
                                    they are drawn */
+    bool start_said[SERVE_SIDES];   /* the file says what a new replica takes to start */
     struct err_pos sized_at;    /* the first written key of scaling that says how many
                                    replicas are wanted; file NULL: none is */
 };
