@@ -26,7 +26,7 @@
     "  - {recipe: " RECIPE ", model: qwen2.5-1.5b, method: full, zero: 3,\n" \
     "     prompts: 32, prompt_tokens: 300, checkpoint_every: 0,\n" \
     "     response: {mean: 400, cv: 1, max: 2048},\n" \
-    "     reward: {core_time: 50ms}, steps: 5, data: {cores: 16},\n" \
+    "     reward: {core_time: 50ms}, steps: 5, data: {cores: 16, process_start: 3s},\n" \
     "     " REST "}\n"
 #define APART "rollout: {gpus: 8}, train: {gpus: 8}"
 
@@ -207,8 +207,8 @@ static void colocated_phases_share_one_lease_and_reload_in_between(
     aid_close(&aid);
 }
 
-/* A new process takes what the file says, or 34 s to train, 64 s to generate and nothing for
- * data; a later lease as long again, unless the process only slept (0.4 s). */
+/* A new process takes what the file says, or 34 s to train and 64 s to generate; a
+ * later lease as long again, unless the process only slept (0.4 s). */
 static void a_process_takes_what_the_file_says(void **state)
 {
     struct aid aid;
@@ -217,8 +217,7 @@ static void a_process_takes_what_the_file_says(void **state)
     aid_open(&aid);
     const struct job_form *form =
         good(&aid, ENTRY("grpo", "rollout: {gpus: 8, tp: 2, process_start: 20s}, train: {gpus: "
-                                 "8, start: process, process_start: 12s}, data: {cores: 8, "
-                                 "process_start: 3s}"));
+                                 "8, start: process, process_start: 12s}"));
     const struct { const char *phase; double start_s, wake_s; } said[] = {
         { "rollout", 20, 0.4 }, { "train", 12, 12 }, { "data", 3, 3 },
     };
@@ -227,10 +226,9 @@ static void a_process_takes_what_the_file_says(void **state)
         assert_near(role->start_s, said[i].start_s, 1e-9);
         assert_near(role->wake_s, said[i].wake_s, 1e-9);
     }
-    form = good(&aid, ENTRY("grpo", "rollout: {gpus: 8, tp: 2}, train: {gpus: 8}, data: {}"));
+    form = good(&aid, ENTRY("grpo", "rollout: {gpus: 8, tp: 2}, train: {gpus: 8}"));
     assert_near(form->role[form->phase[named(form, "rollout")].role].start_s, 64, 1e-9);
     assert_near(form->role[form->phase[named(form, "train")].role].start_s, 34, 1e-9);
-    assert_near(form->role[form->phase[named(form, "data")].role].start_s, 0, 0);
     aid_close(&aid);
 }
 
