@@ -588,6 +588,57 @@ static void pbs_reads_up_to_a_million_of_each(void **state)
         }
 }
 
+/* Imports lines of a log; its jobs must be these, and the report say these lines. */
+static void check_lines(const struct program *program, const char *format, const char *text,
+                        const char *csv, const char *const *lines)
+{
+    static const char *const more[] = { "--skip", "gpus_not_positive", NULL };
+    char in[160];
+
+    write_file(in_folder(program, "in", in), text);
+    check_sample(program, format, in, more, csv, lines);
+}
+
+#define PBS_JOB(ID) "01/12/2026 08:05:00;E;" ID ".pbs;user=a ctime=1000 etime=1000 " \
+    "start=1010 end=1310 Resource_List.ngpus=2 Resource_List.walltime=01:00:00 " \
+    "Exit_status=0\n"
+
+/* Two subjobs of 300 s on two GPUs are 1200 GPU-seconds; the record of their array,
+ * which the server writes when the last has ended, adds nothing. */
+static void pbs_counts_the_subjobs_of_an_array_alone(void **state)
+{
+    static const char *const lines[] = {
+        "rows         2\njobs         2\n", "GPU-hours    0.3333333333\n",
+        "  1 records are of whole arrays, whose subjobs count\n", NULL };
+
+    check_lines(the_program(state), "pbs", PBS_JOB("7[1]") PBS_JOB("7[2]") PBS_JOB("7[]"),
+                "job,submit_s,run_s,gpus,limit_s,tenant\n"
+                "7[1].pbs,1000,300,2,3600,a\n7[2].pbs,1000,300,2,3600,a\n", lines);
+}
+
+/* The parts of job 8 are jobs that need not start together; jobs 9 and 10 have no GPU of
+ * their own, but shares of some. */
+static void sacct_tells_of_parts_of_jobs_and_of_gpus(void **state)
+{
+    static const char *const lines[] = {
+        "rows         5\njobs         5\n",
+        "  2 lines are parts of heterogeneous jobs (12+0, 12+1): each is a job of its own, "
+        "and they need not start together\n",
+        "  2 jobs have shares of GPUs (shard, mps), whose size is not known: they count as "
+        "jobs without a GPU\n", NULL };
+
+    check_lines(the_program(state), "sacct",
+                SACCT SACCT_JOB("8+0", "cpu=1,gres/gpu=1,node=1")
+                SACCT_JOB("8+1", "cpu=1,gres/gpu=4,node=1")
+                SACCT_JOB("9", "cpu=4,gres/shard=2,node=1")
+                SACCT_JOB("10", "cpu=4,gres/mps:a100=50,node=1")
+                SACCT_JOB("11", "cpu=4,gres/gpu=1,gres/shard=0,node=1"),
+                "job,submit_s,run_s,gpus,limit_s,tenant,cores,memory_mib\n"
+                "8+0,1768204800,50,1,3600,a,1,0\n8+1,1768204800,50,4,3600,a,1,0\n"
+                "9,1768204800,50,0,3600,a,4,0\n10,1768204800,50,0,3600,a,4,0\n"
+                "11,1768204800,50,1,3600,a,4,0\n", lines);
+}
+
 /* sinfo says of the nodes what scontrol does: nodes and GPUs, written alike.  Of a node
  * of two partitions it has two lines. */
 static void sinfo_says_what_scontrol_does(void **state)
@@ -806,6 +857,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(sacct_folds_steps_and_tells_the_rest),
         cmocka_unit_test(pbs_reads_select_and_nodes),
         cmocka_unit_test(pbs_reads_up_to_a_million_of_each),
+        cmocka_unit_test(pbs_counts_the_subjobs_of_an_array_alone),
+        cmocka_unit_test(sacct_tells_of_parts_of_jobs_and_of_gpus),
         cmocka_unit_test(sge_reads_the_options_of_a_job),
         cmocka_unit_test(sge_reads_seconds_and_milliseconds),
         cmocka_unit_test(kube_groups_pods_by_their_owner),
