@@ -569,6 +569,46 @@ static void two_runs_are_compared_with_holms_correction(void **state)
     arena_free(arena);
 }
 
+/* Prints two runs of one metric that moved; the caller frees the text. */
+static char *print_runs(const struct grid *left, const struct grid *right)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    assert_int_equal(compare_print(out, left, right), 1);
+    fclose(out);
+    return text;
+}
+
+/* Seed 0 has a value on the left alone.  Of seeds 1 and 2 the means are 12 and 15, which is
+ * +25%; with seed 0 the left would be 44 / 3.  Where no seed has both, each side tells what
+ * it has: 44 / 3, and none. */
+static void means_of_two_runs_are_over_the_seeds_of_their_change(void **state)
+{
+    struct arena *arena = arena_new(4096);
+    struct grid *left = make_grid(arena), *right = make_grid(arena);
+    char *text;
+
+    (void)state;
+    for (uint32_t s = 0; s < 3; s++) {
+        grid_set(left, 0, 0, s, METRIC_COST, (double[]){ 20, 10, 14 }[s]);
+        grid_set(right, 0, 0, s, METRIC_COST, (double[]){ NAN, 12, 18 }[s]);
+    }
+    text = print_runs(left, right);
+    if (!strstr(text, " 12           15       +25%  ") ||
+        !strstr(text, "; without 1 seed of one value\n"))
+        fail_msg("%s", text);
+    free(text);
+    grid_set(right, 0, 0, 1, METRIC_COST, NAN);
+    grid_set(right, 0, 0, 2, METRIC_COST, NAN);
+    text = print_runs(left, right);
+    if (!strstr(text, " 14.6667         none          -"))
+        fail_msg("%s", text);
+    free(text);
+    arena_free(arena);
+}
+
 /* Seeds 1 and 2 are there on both sides, and equal in every metric: they count as one, as all
  * three would.  A failed job more in each of both leaves -ln(0.05) / 2 = 1.49787 open. */
 static void seeds_that_are_alike_count_as_one_where_one_is_gone(void **state)
@@ -752,6 +792,7 @@ int main(void)
         cmocka_unit_test(
             one_trial_of_what_draws_nothing_pairs_with_every_seed),
         cmocka_unit_test(two_runs_are_compared_with_holms_correction),
+        cmocka_unit_test(means_of_two_runs_are_over_the_seeds_of_their_change),
         cmocka_unit_test(seeds_that_are_alike_count_as_one_where_one_is_gone),
         cmocka_unit_test(a_change_from_zero_has_its_interval_in_the_unit),
         cmocka_unit_test(a_metric_is_one_line_of_the_list),
