@@ -131,6 +131,26 @@ static void relative_interval_agrees_with_the_p_value(void **state)
     assert_true(d.percent_low < d.percent);
 }
 
+/* The differences 111, 90 and 125 have a mean of 108.667, sd 17.616 and skewness -0.585583:
+ * u = 6.16854, and Hall's cubic of it 1.68968, so t = 2.92661 of 2 degrees of freedom and
+ * p = 0.0996131.  At a ratio of 1.1 p is 0.0118, at 1.3 0.0304, and at 1.5 0.159: 0% lies in
+ * the interval though ratios between it and the mean do not; -10%, of p = 0.0120, does not. */
+static void relative_interval_reaches_no_change_beyond_a_gap(void **state)
+{
+    const double more[] = { 306, 241, 277 }, base[] = { 195, 151, 152 };
+    struct stats_delta d = stats_delta(more, base, 3, 0.95);
+
+    (void)state;
+    NEAR(d.p_value, 0.0996130880289);
+    assert_true(d.low < 0 && d.high > 0);
+    assert_true(d.percent_low < 0 && d.percent_low > -10);
+    assert_true(d.percent_high > 100 && d.percent_high < 120);
+    for (int p = 1; p < 20; p++) {
+        d = stats_delta(more, base, 3, 1 - p / 100.0);
+        assert_true((d.percent_low > 0) == (d.p_value < p / 100.0));
+    }
+}
+
 static void baseline_that_may_be_zero_has_no_relative_interval(void **state)
 {
     const double x[] = { 1, 2 }, base[] = { -1, 2 };
@@ -774,6 +794,7 @@ int main(void)
         cmocka_unit_test(relative_delta_of_proportional_pairs_is_certain),
         cmocka_unit_test(relative_delta_of_constant_pairs_is_certain),
         cmocka_unit_test(relative_interval_agrees_with_the_p_value),
+        cmocka_unit_test(relative_interval_reaches_no_change_beyond_a_gap),
         cmocka_unit_test(baseline_that_may_be_zero_has_no_relative_interval),
         cmocka_unit_test(nothing_is_no_certain_part_of_a_baseline_that_may_be_zero),
         cmocka_unit_test(pairs_that_lack_a_side_do_not_count),
