@@ -171,6 +171,36 @@ static void kube_reads_json_and_repeated_pods(void **state)
                  "default/j,1768204800,3600,2,default\n", lines);
 }
 
+#define POD_ASKING(NAME, DEVICE, MORE) \
+    "{apiVersion: v1, kind: Pod, metadata: {name: " NAME ", creationTimestamp: " \
+    "\"2026-01-12T08:00:00Z\"}, spec: {nodeName: n, containers: [{resources: " \
+    "{requests: {cpu: 4, memory: 1Gi}, limits: {" DEVICE "}}}]" MORE "}, status: " \
+    "{phase: Succeeded, startTime: \"2026-01-12T08:00:00Z\", containerStatuses: " \
+    "[{state: {terminated: {finishedAt: \"2026-01-12T08:00:50Z\"}}}]}}\n"
+
+/* Of three pods of four cores, one has no device, one a device of another name beside
+ * its cores, and one claims a device: all are jobs without a GPU, and two of them are told on
+ * their own. */
+static void kube_tells_of_devices_that_it_does_not_read(void **state)
+{
+    static const char *const none[] = { NULL };
+    static const char *const lines[] = {
+        "  3 jobs: ask for no GPU; they take cores and memory of a node\n",
+        "  1 jobs ask for nvidia.com/gpu.shared, which is not read: it counts as no GPU\n",
+        "  1 jobs ask for resourceClaims, which is not read: it counts as no GPU\n", NULL };
+    char in[160];
+
+    write_file(in_folder(the_program(state), "in", in), "items:\n"
+               "- " POD_ASKING("a", "", "")
+               "- " POD_ASKING("b", "nvidia.com/gpu.shared: 1", "")
+               "- " POD_ASKING("c", "", ", resourceClaims: [{name: gpu}]"));
+    check_sample(the_program(state), "kube", in, none,
+                 "job,submit_s,run_s,gpus,tenant,cores,memory_mib\n"
+                 "default/a,1768204800,50,0,default,4,1024\n"
+                 "default/b,1768204800,50,0,default,4,1024\n"
+                 "default/c,1768204800,50,0,default,4,1024\n", lines);
+}
+
 #define POD_OF(NAME, FROM, TO, GPUS, CORES, MEMORY) \
     "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"name\": \"" \
     NAME "\", \"creationTimestamp\": \"" FROM "\", \"ownerReferences\": " \
@@ -877,6 +907,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_wrong_is_told_with_its_place),
         cmocka_unit_test(jobs_run_on_the_nodes_of_the_same_system),
         cmocka_unit_test(kube_takes_the_more_pods_of_equal_gpus),
+        cmocka_unit_test(kube_tells_of_devices_that_it_does_not_read),
         cmocka_unit_test(sacct_knows_the_states_of_its_manual),
         cmocka_unit_test(kube_takes_no_value_for_no_key),
         cmocka_unit_test(quantities_are_those_of_kubernetes),

@@ -325,6 +325,7 @@ static void sum_requests(const struct pods *pods, size_t count,
             continue;
         sum.gpu_type = pods[i].request.gpu_type;
         sum.mig = pods[i].request.mig;
+        sum.unread = pods[i].request.unread;
         job->request = sum;
         *at_once = beside;
     }
@@ -437,6 +438,9 @@ static enum csv_step next_job(void *self, struct csv_field *field,
         record_put_count(record, LOG_NODES, 1, job->pos.col);
     if (job->request.gpu_type != NULL)
         record_put(record, LOG_TYPES, job->request.gpu_type, job->pos.col);
+    if (job->request.unread != NULL)
+        notes_count(&record->notes, "jobs ask for %.60s, which is not read: it counts as no "
+                    "GPU", job->request.unread);
     if (job->request.mig)
         notes_count(&record->notes, "jobs ask for MIG slices: each counts as a "
                     "GPU");
