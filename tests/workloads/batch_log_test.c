@@ -171,6 +171,31 @@ static void kube_reads_json_and_repeated_pods(void **state)
                  "default/j,1768204800,3600,2,default\n", lines);
 }
 
+#define JOB_OF(NAME, PODS) \
+    "- {apiVersion: batch/v1, kind: Job, metadata: {name: " NAME ", creationTimestamp: " \
+    "\"2026-01-12T08:00:00Z\"}, spec: {" PODS "template: {spec: {containers: [{resources: " \
+    "{limits: {nvidia.com/gpu: 2}}}]}}}, status: {startTime: \"2026-01-12T08:00:10Z\", " \
+    "completionTime: \"2026-01-12T08:01:00Z\"}}\n"
+
+/* Eight pods may run at once, but three are to be completed: 6 GPUs.  Of eight to be
+ * completed, three at once hold 6 too; without a number all eight are the job. */
+static void kube_jobs_hold_no_more_pods_than_they_complete(void **state)
+{
+    static const char *const none[] = { NULL };
+    static const char *const lines[] = { "rows         4\njobs         4\n", NULL };
+    char in[160];
+
+    write_file(in_folder(the_program(state), "in", in), "items:\n"
+               JOB_OF("a", "parallelism: 8, completions: 3, ")
+               JOB_OF("b", "parallelism: 3, completions: 8, ")
+               JOB_OF("c", "parallelism: 8, ") JOB_OF("d", ""));
+    check_sample(the_program(state), "kube", in, none,
+                 "job,submit_s,run_s,gpus,tenant\n"
+                 "default/a,1768204800,50,6,default\ndefault/b,1768204800,50,6,default\n"
+                 "default/c,1768204800,50,16,default\ndefault/d,1768204800,50,2,default\n",
+                 lines);
+}
+
 #define POD_ASKING(NAME, DEVICE, MORE) \
     "{apiVersion: v1, kind: Pod, metadata: {name: " NAME ", creationTimestamp: " \
     "\"2026-01-12T08:00:00Z\"}, spec: {nodeName: n, containers: [{resources: " \
@@ -908,6 +933,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(jobs_run_on_the_nodes_of_the_same_system),
         cmocka_unit_test(kube_takes_the_more_pods_of_equal_gpus),
         cmocka_unit_test(kube_tells_of_devices_that_it_does_not_read),
+        cmocka_unit_test(kube_jobs_hold_no_more_pods_than_they_complete),
         cmocka_unit_test(sacct_knows_the_states_of_its_manual),
         cmocka_unit_test(kube_takes_no_value_for_no_key),
         cmocka_unit_test(quantities_are_those_of_kubernetes),

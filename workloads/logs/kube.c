@@ -211,6 +211,19 @@ static bool read_conditions(const struct conf_node *object, const char *key,
     return true;
 }
 
+/* Pods of a Job at once: its parallelism, but no more than are to be completed. */
+static bool read_pods_at_once(const struct conf_node *object, double *out, struct err *err)
+{
+    double completions;
+
+    if (!read_number(object, "spec.parallelism", 1.0, out, err) ||
+        !read_number(object, "spec.completions", *out, &completions, err))
+        return false;
+    if (completions < *out)
+        *out = completions;
+    return true;
+}
+
 /* An object that says how many pods there are. */
 static bool read_whole(struct kube *kube, const struct conf_node *object,
                        struct err *err)
@@ -229,7 +242,7 @@ static bool read_whole(struct kube *kube, const struct conf_node *object,
                        kueue ? "count" : "replicas", &pods.request, err) ||
             !read_conditions(object, kueue ? "type" : "status", &pods, err))
             return false;
-    } else if (!read_number(object, "spec.parallelism", 1.0, &times, err) ||
+    } else if (!read_pods_at_once(object, &times, err) ||
                !kube_request_add(kube_at(object, "spec.template.spec"), times,
                                  &pods.request, err) ||
                !kube_time(object, "status.startTime", &pods.time_ns[BEGAN],
