@@ -258,8 +258,8 @@ static void add_line(struct sheet *sheet, struct pairing *r,
     put_mean(sheet, r->samples.x, n);
     sheet_cell(sheet, "%s", change);
     if (single > 0)
-        snprintf(left_out, sizeof left_out, "; without %u seed%s of one value", single,
-                 single == 1 ? "" : "s");
+        snprintf(left_out, sizeof left_out, "; %u seed%s no value on one side", single,
+                 single == 1 ? " has" : "s have");
     sheet_cell(sheet, "%s%s", sure, left_out);
 }
 

@@ -617,7 +617,7 @@ static void means_of_two_runs_are_over_the_seeds_of_their_change(void **state)
     }
     text = print_runs(left, right);
     if (!strstr(text, " 12           15       +25%  ") ||
-        !strstr(text, "; without 1 seed of one value\n"))
+        !strstr(text, "; 1 seed has no value on one side\n"))
         fail_msg("%s", text);
     free(text);
     grid_set(right, 0, 0, 1, METRIC_COST, NAN);
