@@ -235,8 +235,8 @@ const struct command command_import = {
     "       [--columns KEY=NAME,..] [--cluster FILE|--gpus N]\n"
     "       [--lengths FILE [--gpu-type NAME]]",
     "a public trace becomes a workload, with a report of what is in it",
-    "Reads FILE, plain, gzip or zstd, in one of the formats of `clustersim list\n"
-    "formats`; writes its jobs as CSV beside the workload that reads them,\n"
+    "Reads FILE, plain, gzip or zstd (kube: plain), in one of the formats of\n"
+    "`clustersim list formats`; writes its jobs as CSV beside the workload that reads them,\n"
     "and prints jobs, span, GPU-hours, quantiles and load.  Nothing is left\n"
     "out, mended or sorted unless it is asked for, and then it is counted:\n"
     "a row that is no job is refused with file, line and column, and the\n"

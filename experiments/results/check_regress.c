@@ -95,6 +95,9 @@ static const char *worse_text(struct arena *arena,
         return NULL;
     a = grid_value(before, point, policy, first, metric);
     b = grid_value(now, point, policy, first, metric);
+    if (isnan(b))
+        return text_format(arena, "%s worse in %u of %u seeds (seed %u: %.9g -> no value)",
+                           info->name, count, seeds, before->seed[first], a);
     return text_format(arena, "%s worse in %u of %u seeds (seed %u: %.*g -> "
                        "%.*g)", info->name, count, seeds, before->seed[first],
                        digits_apart(a, b), a, digits_apart(a, b), b);

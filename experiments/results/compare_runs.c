@@ -184,6 +184,35 @@ static bool doubted(const struct pairing *r, uint32_t point, uint32_t policy,
     return doubt;
 }
 
+/* Leaves the seeds alone that have a value on both sides, unless there is none: else the two
+ * means would be over other seeds than their change.  Returns how many it took out. */
+static uint32_t keep_pairs(struct compare_pairs *samples)
+{
+    uint32_t pairs = 0, single = 0;
+
+    for (uint32_t s = 0; s < samples->count; s++) {
+        pairs += !isnan(samples->x[s]) && !isnan(samples->base[s]);
+        single += isnan(samples->x[s]) != isnan(samples->base[s]);
+    }
+    if (pairs == 0)
+        return 0;
+    for (uint32_t s = 0; s < samples->count; s++)
+        if (isnan(samples->x[s]) || isnan(samples->base[s]))
+            samples->x[s] = samples->base[s] = NAN;
+    return single;
+}
+
+/* A mean, or that there is none. */
+static void put_mean(struct sheet *sheet, const double *x, uint32_t count)
+{
+    double mean = stats_mean(x, count, CONFIDENCE).mean;
+
+    if (isnan(mean))
+        sheet_cell(sheet, "none");
+    else
+        sheet_cell(sheet, "%.6g", mean);
+}
+
 /* The last column. */
 static void sure_text(const struct pairing *r, uint32_t point, uint32_t policy,
                       enum metric metric, const struct stats_delta *d,
@@ -212,12 +241,12 @@ static void sure_text(const struct pairing *r, uint32_t point, uint32_t policy,
 
 /* Adds the line of a metric that moved to the sheet: before, after, change, and how
  * sure it is. */
-static void add_line(struct sheet *sheet, const struct pairing *r,
+static void add_line(struct sheet *sheet, struct pairing *r,
                      uint32_t point, uint32_t policy, enum metric metric)
 {
-    uint32_t n = r->samples.count;
+    uint32_t n = r->samples.count, single = keep_pairs(&r->samples);
     struct stats_delta d = change_of(r, point, policy, metric);
-    char change[64] = "-", sure[192];
+    char change[64] = "-", sure[192], left_out[60] = "";
 
     if (isfinite(d.percent) && both_whole(r, point, policy, metric))
         snprintf(change, sizeof change, "%+.3g%%", d.percent);
@@ -225,10 +254,13 @@ static void add_line(struct sheet *sheet, const struct pairing *r,
     sheet_cell(sheet, "%s", r->left->point[point]);
     sheet_cell(sheet, "%s", r->left->policy[policy]);
     sheet_cell(sheet, "%s", metric_info(r->left->metrics, metric)->name);
-    sheet_cell(sheet, "%.6g", stats_mean(r->samples.base, n, CONFIDENCE).mean);
-    sheet_cell(sheet, "%.6g", stats_mean(r->samples.x, n, CONFIDENCE).mean);
+    put_mean(sheet, r->samples.base, n);
+    put_mean(sheet, r->samples.x, n);
     sheet_cell(sheet, "%s", change);
-    sheet_cell(sheet, "%s", sure);
+    if (single > 0)
+        snprintf(left_out, sizeof left_out, "; %u seed%s no value on one side", single,
+                 single == 1 ? " has" : "s have");
+    sheet_cell(sheet, "%s%s", sure, left_out);
 }
 
 /* One of an experiment's own that the other run does not have, or has with another
@@ -272,7 +304,7 @@ static struct pairing *pair_runs(struct arena *arena, const struct grid *left,
     return r;
 }
 
-typedef void line_fn(struct sheet *sheet, const struct pairing *r, uint32_t point,
+typedef void line_fn(struct sheet *sheet, struct pairing *r, uint32_t point,
                      uint32_t policy, enum metric metric);
 
 /* Adds a line of each metric that moved; returns how many.  What one of the two does not
@@ -299,7 +331,7 @@ static uint32_t add_moved(struct sheet *sheet, struct pairing *r, line_fn *add)
 }
 
 /* All figures; those that are not known are empty. */
-static void add_figures(struct sheet *sheet, const struct pairing *r, uint32_t point,
+static void add_figures(struct sheet *sheet, struct pairing *r, uint32_t point,
                         uint32_t policy, enum metric metric)
 {
     uint32_t n = r->samples.count;
@@ -307,6 +339,7 @@ static void add_figures(struct sheet *sheet, const struct pairing *r, uint32_t p
     bool whole = both_whole(r, point, policy, metric);
     double none = whole ? 0 : NAN;
 
+    (void)keep_pairs(&r->samples);
     sheet_cell(sheet, "%s", r->left->point[point]);
     sheet_cell(sheet, "%s", r->left->policy[policy]);
     sheet_cell(sheet, "%s", metric_info(r->left->metrics, metric)->name);

@@ -478,7 +478,7 @@ const struct conf_node *conf_parse(struct arena *arena, const char *path,
     reader.text = text;
     reader.bytes = bytes;
     const char *nul = bytes > 0 ? memchr(text, '\0', bytes) : NULL;
-    if (nul != NULL && foreign_find(reader.file, text, bytes, err))
+    if (nul != NULL && foreign_find(reader.file, text, bytes, false, err))
         return NULL;
     if (nul != NULL) {
         err_set(err, ERR_SYNTAX, pos_of_byte(&reader, (size_t)(nul - text)),

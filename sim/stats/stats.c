@@ -308,6 +308,16 @@ static double widen_end(const struct pairs *pairs, double middle, double end)
     return in;
 }
 
+/* Widens an end as far as a ratio of 1, 0%, and beyond, if the tests do not reject it.  The
+ * skewness changes with the ratio, so that of few pairs those that both tests reject may lie
+ * between others that they do not. */
+static double reach_one(const struct pairs *pairs, double middle, double end)
+{
+    bool outside = end > middle ? 1 > end : 1 < end;
+
+    return outside && !is_rejected(pairs, 1) ? widen_end(pairs, middle, 1) : end;
+}
+
 /* Widens Fieller's interval to what Hall's test does not reject either.  The
  * percent is of the baseline's size, so its sign turns the ends round. */
 static void widen_percent(const struct pairs *pairs, struct moments m,
@@ -327,8 +337,10 @@ static void widen_percent(const struct pairs *pairs, struct moments m,
         }
         return;
     }
-    low = 100 * sign * (widen_end(pairs, middle, low) - 1);
-    high = 100 * sign * (widen_end(pairs, middle, high) - 1);
+    low = reach_one(pairs, middle, widen_end(pairs, middle, low));
+    high = reach_one(pairs, middle, widen_end(pairs, middle, high));
+    low = 100 * sign * (low - 1);
+    high = 100 * sign * (high - 1);
     delta->percent_low = fmin(delta->percent_low, low);
     delta->percent_high = fmax(delta->percent_high, high);
     assert(delta->percent_low <= delta->percent_high);

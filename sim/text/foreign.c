@@ -30,17 +30,20 @@ static void hint_parquet(const char *path, struct err *err)
              "In Python: duckdb.sql() with the same words, or pandas.", name, (int)bytes, name);
 }
 
-bool foreign_find(const char *path, const char *bytes, size_t count, struct err *err)
+bool foreign_find(const char *path, const char *bytes, size_t count, bool unpacked,
+                  struct err *err)
 {
     static const struct {
         const char *name, *magic;
+        bool packing;           /* of one file, which some readers unpack */
     } known[] = {
-        { "Parquet", "PAR1" },
-        { "a zip archive, or a workbook of Excel", "PK\003\004" },
-        { "bzip2 data", "BZh91AY&SY" },
-        { "xz data", "\xFD" "7zXZ" }, { "zstd data within other data", "\x28\xB5\x2F\xFD" },
-        { "a 7z archive", "7z\xBC\xAF" },
-        { "gzip data within gzip data", "\x1F\x8B" },
+        { "Parquet", "PAR1", false },
+        { "a zip archive, or a workbook of Excel", "PK\003\004", false },
+        { "bzip2 data", "BZh91AY&SY", false },
+        { "xz data", "\xFD" "7zXZ", false },
+        { "zstd data", "\x28\xB5\x2F\xFD", true },
+        { "a 7z archive", "7z\xBC\xAF", false },
+        { "gzip data", "\x1F\x8B", true },
     };
     struct err_pos pos = { path, 1, 1 };
 
@@ -49,11 +52,14 @@ bool foreign_find(const char *path, const char *bytes, size_t count, struct err 
         if (count < strlen(known[i].magic) ||
             memcmp(bytes, known[i].magic, strlen(known[i].magic)) != 0)
             continue;
-        err_set(err, ERR_SYNTAX, pos, "the file is %s", known[i].name);
+        err_set(err, ERR_SYNTAX, pos, "the file is %s%s", known[i].name,
+                known[i].packing && unpacked ? " within packed data" : "");
         if (i == 0)
             hint_parquet(path, err);
-        else
+        else if (unpacked)
             err_hint(err, "Unpack it: text is read, plain, gzip or zstd.");
+        else
+            err_hint(err, "Unpack it: a file of YAML or JSON is read as it is.");
         return true;
     }
     return false;

@@ -11,7 +11,9 @@
 struct err;
 
 /* Do these bytes, the first of the file, begin an archive or a table in binary?  Then err
- * says which, and how to make text of it.  `path` lives as long as err. */
-bool foreign_find(const char *path, const char *bytes, size_t count, struct err *err);
+ * says which, and how to make text of it.  `unpacked`: the bytes are what gzip or zstd made
+ * text of, if they were packed.  `path` lives as long as err. */
+bool foreign_find(const char *path, const char *bytes, size_t count, bool unpacked,
+                  struct err *err);
 
 #endif

@@ -245,7 +245,7 @@ static bool check_first_block(struct scan *scan, struct err *err)
     struct err_pos pos = {scan->path, 1, 1};
 
     assert(scan->start == 0);
-    if (foreign_find(scan->path, scan->buffer, scan->end, err)) {
+    if (foreign_find(scan->path, scan->buffer, scan->end, true, err)) {
         scan->failed = true;
         return false;
     }

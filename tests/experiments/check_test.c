@@ -483,6 +483,10 @@ static void any_seed_that_got_worse_is_a_regression(void **state)
     grid_set(now, 0, 0, 2, METRIC_JCT_MEAN, 50);
     assert_int_equal(check_regressions(w->arena, before, now, 0,
                                        NULL).failed, 0);
+    grid_set(now, 0, 0, 1, METRIC_JCT_MEAN, NAN);       /* from 101 */
+    list = check_regressions(w->arena, before, now, 0.5, NULL);
+    assert_int_equal(list.failed, 1);
+    assert_non_null(strstr(list.item[0].reason, "(seed 1: 101 -> no value)"));
 }
 
 static void trial_that_is_gone_is_a_regression(void **state)

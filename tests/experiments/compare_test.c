@@ -131,6 +131,26 @@ static void relative_interval_agrees_with_the_p_value(void **state)
     assert_true(d.percent_low < d.percent);
 }
 
+/* The differences 111, 90 and 125 have a mean of 108.667, sd 17.616 and skewness -0.585583:
+ * u = 6.16854, and Hall's cubic of it 1.68968, so t = 2.92661 of 2 degrees of freedom and
+ * p = 0.0996131.  At a ratio of 1.1 p is 0.0118, at 1.3 0.0304, and at 1.5 0.159: 0% lies in
+ * the interval though ratios between it and the mean do not; -10%, of p = 0.0120, does not. */
+static void relative_interval_reaches_no_change_beyond_a_gap(void **state)
+{
+    const double more[] = { 306, 241, 277 }, base[] = { 195, 151, 152 };
+    struct stats_delta d = stats_delta(more, base, 3, 0.95);
+
+    (void)state;
+    NEAR(d.p_value, 0.0996130880289);
+    assert_true(d.low < 0 && d.high > 0);
+    assert_true(d.percent_low < 0 && d.percent_low > -10);
+    assert_true(d.percent_high > 100 && d.percent_high < 120);
+    for (int p = 1; p < 20; p++) {
+        d = stats_delta(more, base, 3, 1 - p / 100.0);
+        assert_true((d.percent_low > 0) == (d.p_value < p / 100.0));
+    }
+}
+
 static void baseline_that_may_be_zero_has_no_relative_interval(void **state)
 {
     const double x[] = { 1, 2 }, base[] = { -1, 2 };
@@ -569,6 +589,46 @@ static void two_runs_are_compared_with_holms_correction(void **state)
     arena_free(arena);
 }
 
+/* Prints two runs of one metric that moved; the caller frees the text. */
+static char *print_runs(const struct grid *left, const struct grid *right)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    assert_int_equal(compare_print(out, left, right), 1);
+    fclose(out);
+    return text;
+}
+
+/* Seed 0 has a value on the left alone.  Of seeds 1 and 2 the means are 12 and 15, which is
+ * +25%; with seed 0 the left would be 44 / 3.  Where no seed has both, each side tells what
+ * it has: 44 / 3, and none. */
+static void means_of_two_runs_are_over_the_seeds_of_their_change(void **state)
+{
+    struct arena *arena = arena_new(4096);
+    struct grid *left = make_grid(arena), *right = make_grid(arena);
+    char *text;
+
+    (void)state;
+    for (uint32_t s = 0; s < 3; s++) {
+        grid_set(left, 0, 0, s, METRIC_COST, (double[]){ 20, 10, 14 }[s]);
+        grid_set(right, 0, 0, s, METRIC_COST, (double[]){ NAN, 12, 18 }[s]);
+    }
+    text = print_runs(left, right);
+    if (!strstr(text, " 12           15       +25%  ") ||
+        !strstr(text, "; 1 seed has no value on one side\n"))
+        fail_msg("%s", text);
+    free(text);
+    grid_set(right, 0, 0, 1, METRIC_COST, NAN);
+    grid_set(right, 0, 0, 2, METRIC_COST, NAN);
+    text = print_runs(left, right);
+    if (!strstr(text, " 14.6667         none          -"))
+        fail_msg("%s", text);
+    free(text);
+    arena_free(arena);
+}
+
 /* Seeds 1 and 2 are there on both sides, and equal in every metric: they count as one, as all
  * three would.  A failed job more in each of both leaves -ln(0.05) / 2 = 1.49787 open. */
 static void seeds_that_are_alike_count_as_one_where_one_is_gone(void **state)
@@ -734,6 +794,7 @@ int main(void)
         cmocka_unit_test(relative_delta_of_proportional_pairs_is_certain),
         cmocka_unit_test(relative_delta_of_constant_pairs_is_certain),
         cmocka_unit_test(relative_interval_agrees_with_the_p_value),
+        cmocka_unit_test(relative_interval_reaches_no_change_beyond_a_gap),
         cmocka_unit_test(baseline_that_may_be_zero_has_no_relative_interval),
         cmocka_unit_test(nothing_is_no_certain_part_of_a_baseline_that_may_be_zero),
         cmocka_unit_test(pairs_that_lack_a_side_do_not_count),
@@ -752,6 +813,7 @@ int main(void)
         cmocka_unit_test(
             one_trial_of_what_draws_nothing_pairs_with_every_seed),
         cmocka_unit_test(two_runs_are_compared_with_holms_correction),
+        cmocka_unit_test(means_of_two_runs_are_over_the_seeds_of_their_change),
         cmocka_unit_test(seeds_that_are_alike_count_as_one_where_one_is_gone),
         cmocka_unit_test(a_change_from_zero_has_its_interval_in_the_unit),
         cmocka_unit_test(a_metric_is_one_line_of_the_list),

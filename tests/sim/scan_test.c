@@ -427,12 +427,34 @@ static void parquet_comes_with_the_command_that_converts_it(void **state)
     for (size_t i = 0; i < sizeof is / sizeof is[0]; i++) {
         struct err err = { 0 };
 
-        assert_true(foreign_find(is[i].path, "PAR1\025", 5, &err));
+        assert_true(foreign_find(is[i].path, "PAR1\025", 5, true, &err));
         assert_string_equal(err.text, "the file is Parquet");
         if (strstr(err.hint, is[i].command) == NULL)
             fail_msg("%s: %s", is[i].path, err.hint);
     }
-    assert_false(foreign_find("x", "PAR", 3, &(struct err){ 0 }));
+    assert_false(foreign_find("x", "PAR", 3, true, &(struct err){ 0 }));
+}
+
+/* A table may be packed by gzip or zstd once; YAML and JSON are not unpacked at all. */
+static void packed_files_are_told_as_what_their_reader_takes(void **state)
+{
+    static const struct { const char *bytes; bool unpacked; const char *says, *hint; } is[] = {
+        { "\x1F\x8B\x08", true, "the file is gzip data within packed data", "plain, gzip" },
+        { "\x1F\x8B\x08", false, "the file is gzip data", "YAML or JSON is read as it is" },
+        { "\x28\xB5\x2F\xFD", true, "the file is zstd data within packed data", "plain, gzip" },
+        { "\x28\xB5\x2F\xFD", false, "the file is zstd data", "YAML or JSON is read as it is" },
+        { "BZh91AY&SY", true, "the file is bzip2 data", "plain, gzip" },
+        { "BZh91AY&SY", false, "the file is bzip2 data", "YAML or JSON is read as it is" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof is / sizeof is[0]; i++) {
+        struct err err = { 0 };
+
+        assert_true(foreign_find("x", is[i].bytes, strlen(is[i].bytes), is[i].unpacked, &err));
+        assert_string_equal(err.text, is[i].says);
+        assert_non_null(strstr(err.hint, is[i].hint));
+    }
 }
 
 static void bytes_that_are_no_text_are_located(void **state)
@@ -733,6 +755,7 @@ int main(void)
         IN_FOLDER(bytes_behind_gzip_data_are_refused),
         IN_FOLDER(archives_and_old_line_ends_are_named),
         cmocka_unit_test(parquet_comes_with_the_command_that_converts_it),
+        cmocka_unit_test(packed_files_are_told_as_what_their_reader_takes),
         IN_FOLDER(nul_far_into_the_file_is_located),
         cmocka_unit_test(integers_are_whole_fields),
         cmocka_unit_test(reals_equal_strtod_at_the_corners),

@@ -171,6 +171,61 @@ static void kube_reads_json_and_repeated_pods(void **state)
                  "default/j,1768204800,3600,2,default\n", lines);
 }
 
+#define JOB_OF(NAME, PODS) \
+    "- {apiVersion: batch/v1, kind: Job, metadata: {name: " NAME ", creationTimestamp: " \
+    "\"2026-01-12T08:00:00Z\"}, spec: {" PODS "template: {spec: {containers: [{resources: " \
+    "{limits: {nvidia.com/gpu: 2}}}]}}}, status: {startTime: \"2026-01-12T08:00:10Z\", " \
+    "completionTime: \"2026-01-12T08:01:00Z\"}}\n"
+
+/* Eight pods may run at once, but three are to be completed: 6 GPUs.  Of eight to be
+ * completed, three at once hold 6 too; without a number all eight are the job. */
+static void kube_jobs_hold_no_more_pods_than_they_complete(void **state)
+{
+    static const char *const none[] = { NULL };
+    static const char *const lines[] = { "rows         4\njobs         4\n", NULL };
+    char in[160];
+
+    write_file(in_folder(the_program(state), "in", in), "items:\n"
+               JOB_OF("a", "parallelism: 8, completions: 3, ")
+               JOB_OF("b", "parallelism: 3, completions: 8, ")
+               JOB_OF("c", "parallelism: 8, ") JOB_OF("d", ""));
+    check_sample(the_program(state), "kube", in, none,
+                 "job,submit_s,run_s,gpus,tenant\n"
+                 "default/a,1768204800,50,6,default\ndefault/b,1768204800,50,6,default\n"
+                 "default/c,1768204800,50,16,default\ndefault/d,1768204800,50,2,default\n",
+                 lines);
+}
+
+#define POD_ASKING(NAME, DEVICE, MORE) \
+    "{apiVersion: v1, kind: Pod, metadata: {name: " NAME ", creationTimestamp: " \
+    "\"2026-01-12T08:00:00Z\"}, spec: {nodeName: n, containers: [{resources: " \
+    "{requests: {cpu: 4, memory: 1Gi}, limits: {" DEVICE "}}}]" MORE "}, status: " \
+    "{phase: Succeeded, startTime: \"2026-01-12T08:00:00Z\", containerStatuses: " \
+    "[{state: {terminated: {finishedAt: \"2026-01-12T08:00:50Z\"}}}]}}\n"
+
+/* Of three pods of four cores, one has no device, one a device of another name beside
+ * its cores, and one claims a device: all are jobs without a GPU, and two of them are told on
+ * their own. */
+static void kube_tells_of_devices_that_it_does_not_read(void **state)
+{
+    static const char *const none[] = { NULL };
+    static const char *const lines[] = {
+        "  3 jobs: ask for no GPU; they take cores and memory of a node\n",
+        "  1 jobs ask for nvidia.com/gpu.shared, which is not read: it counts as no GPU\n",
+        "  1 jobs ask for resourceClaims, which is not read: it counts as no GPU\n", NULL };
+    char in[160];
+
+    write_file(in_folder(the_program(state), "in", in), "items:\n"
+               "- " POD_ASKING("a", "", "")
+               "- " POD_ASKING("b", "nvidia.com/gpu.shared: 1", "")
+               "- " POD_ASKING("c", "", ", resourceClaims: [{name: gpu}]"));
+    check_sample(the_program(state), "kube", in, none,
+                 "job,submit_s,run_s,gpus,tenant,cores,memory_mib\n"
+                 "default/a,1768204800,50,0,default,4,1024\n"
+                 "default/b,1768204800,50,0,default,4,1024\n"
+                 "default/c,1768204800,50,0,default,4,1024\n", lines);
+}
+
 #define POD_OF(NAME, FROM, TO, GPUS, CORES, MEMORY) \
     "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"name\": \"" \
     NAME "\", \"creationTimestamp\": \"" FROM "\", \"ownerReferences\": " \
@@ -588,6 +643,57 @@ static void pbs_reads_up_to_a_million_of_each(void **state)
         }
 }
 
+/* Imports lines of a log; its jobs must be these, and the report say these lines. */
+static void check_lines(const struct program *program, const char *format, const char *text,
+                        const char *csv, const char *const *lines)
+{
+    static const char *const more[] = { "--skip", "gpus_not_positive", NULL };
+    char in[160];
+
+    write_file(in_folder(program, "in", in), text);
+    check_sample(program, format, in, more, csv, lines);
+}
+
+#define PBS_JOB(ID) "01/12/2026 08:05:00;E;" ID ".pbs;user=a ctime=1000 etime=1000 " \
+    "start=1010 end=1310 Resource_List.ngpus=2 Resource_List.walltime=01:00:00 " \
+    "Exit_status=0\n"
+
+/* Two subjobs of 300 s on two GPUs are 1200 GPU-seconds; the record of their array,
+ * which the server writes when the last has ended, adds nothing. */
+static void pbs_counts_the_subjobs_of_an_array_alone(void **state)
+{
+    static const char *const lines[] = {
+        "rows         2\njobs         2\n", "GPU-hours    0.3333333333\n",
+        "  1 records are of whole arrays, whose subjobs count\n", NULL };
+
+    check_lines(the_program(state), "pbs", PBS_JOB("7[1]") PBS_JOB("7[2]") PBS_JOB("7[]"),
+                "job,submit_s,run_s,gpus,limit_s,tenant\n"
+                "7[1].pbs,1000,300,2,3600,a\n7[2].pbs,1000,300,2,3600,a\n", lines);
+}
+
+/* The parts of job 8 are jobs that need not start together; jobs 9 and 10 have no GPU of
+ * their own, but shares of some. */
+static void sacct_tells_of_parts_of_jobs_and_of_gpus(void **state)
+{
+    static const char *const lines[] = {
+        "rows         5\njobs         5\n",
+        "  2 lines are parts of heterogeneous jobs (12+0, 12+1): each is a job of its own, "
+        "and they need not start together\n",
+        "  2 jobs have shares of GPUs (shard, mps), whose size is not known: they count as "
+        "jobs without a GPU\n", NULL };
+
+    check_lines(the_program(state), "sacct",
+                SACCT SACCT_JOB("8+0", "cpu=1,gres/gpu=1,node=1")
+                SACCT_JOB("8+1", "cpu=1,gres/gpu=4,node=1")
+                SACCT_JOB("9", "cpu=4,gres/shard=2,node=1")
+                SACCT_JOB("10", "cpu=4,gres/mps:a100=50,node=1")
+                SACCT_JOB("11", "cpu=4,gres/gpu=1,gres/shard=0,node=1"),
+                "job,submit_s,run_s,gpus,limit_s,tenant,cores,memory_mib\n"
+                "8+0,1768204800,50,1,3600,a,1,0\n8+1,1768204800,50,4,3600,a,1,0\n"
+                "9,1768204800,50,0,3600,a,4,0\n10,1768204800,50,0,3600,a,4,0\n"
+                "11,1768204800,50,1,3600,a,4,0\n", lines);
+}
+
 /* sinfo says of the nodes what scontrol does: nodes and GPUs, written alike.  Of a node
  * of two partitions it has two lines. */
 static void sinfo_says_what_scontrol_does(void **state)
@@ -806,6 +912,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(sacct_folds_steps_and_tells_the_rest),
         cmocka_unit_test(pbs_reads_select_and_nodes),
         cmocka_unit_test(pbs_reads_up_to_a_million_of_each),
+        cmocka_unit_test(pbs_counts_the_subjobs_of_an_array_alone),
+        cmocka_unit_test(sacct_tells_of_parts_of_jobs_and_of_gpus),
         cmocka_unit_test(sge_reads_the_options_of_a_job),
         cmocka_unit_test(sge_reads_seconds_and_milliseconds),
         cmocka_unit_test(kube_groups_pods_by_their_owner),
@@ -824,6 +932,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_wrong_is_told_with_its_place),
         cmocka_unit_test(jobs_run_on_the_nodes_of_the_same_system),
         cmocka_unit_test(kube_takes_the_more_pods_of_equal_gpus),
+        cmocka_unit_test(kube_tells_of_devices_that_it_does_not_read),
+        cmocka_unit_test(kube_jobs_hold_no_more_pods_than_they_complete),
         cmocka_unit_test(sacct_knows_the_states_of_its_manual),
         cmocka_unit_test(kube_takes_no_value_for_no_key),
         cmocka_unit_test(quantities_are_those_of_kubernetes),

@@ -61,6 +61,7 @@ static const char *const remark_table[REMARKS] = {
     [REMARK_UNTIMED] = "have attempts without start or end, not counted",
     [REMARK_DURATION] = "state another duration than end - start; not used",
     [REMARK_EARLY] = "began before they were submitted; submission is taken",
+    [REMARK_NO_GPU] = "ask for no GPU; they take cores and memory of a node",
     [REMARK_DYNAMIC] = "change their batch size; run time as the file states",
 };
 
@@ -206,6 +207,7 @@ static bool take_row(struct walk *walk, struct import_row *row,
         if (!check_order(walk, row, err))
             return false;
         keep_job(walk, row);
+        row->remark[REMARK_NO_GPU] = row->job.gpus == 0;
         for (int i = 0; i < REMARKS; i++)
             result->remark[i] += row->remark[i];
     }

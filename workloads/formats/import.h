@@ -42,7 +42,7 @@ const char *import_reason_name(enum import_reason reason,
 enum import_remark {
     REMARK_REQUESTED, REMARK_NO_SUCCESS, REMARK_NO_LIMIT, REMARK_LATE,
     REMARK_WEIGHT, REMARK_SLO, REMARK_DYNAMIC, REMARK_TYPE, REMARK_ATTEMPTS,
-    REMARK_UNTIMED, REMARK_DURATION, REMARK_EARLY, REMARKS
+    REMARK_UNTIMED, REMARK_DURATION, REMARK_EARLY, REMARK_NO_GPU, REMARKS
 };
 
 /* Returns what the remark says of a job; static text. */

@@ -211,6 +211,19 @@ static bool read_conditions(const struct conf_node *object, const char *key,
     return true;
 }
 
+/* Pods of a Job at once: its parallelism, but no more than are to be completed. */
+static bool read_pods_at_once(const struct conf_node *object, double *out, struct err *err)
+{
+    double completions;
+
+    if (!read_number(object, "spec.parallelism", 1.0, out, err) ||
+        !read_number(object, "spec.completions", *out, &completions, err))
+        return false;
+    if (completions < *out)
+        *out = completions;
+    return true;
+}
+
 /* An object that says how many pods there are. */
 static bool read_whole(struct kube *kube, const struct conf_node *object,
                        struct err *err)
@@ -229,7 +242,7 @@ static bool read_whole(struct kube *kube, const struct conf_node *object,
                        kueue ? "count" : "replicas", &pods.request, err) ||
             !read_conditions(object, kueue ? "type" : "status", &pods, err))
             return false;
-    } else if (!read_number(object, "spec.parallelism", 1.0, &times, err) ||
+    } else if (!read_pods_at_once(object, &times, err) ||
                !kube_request_add(kube_at(object, "spec.template.spec"), times,
                                  &pods.request, err) ||
                !kube_time(object, "status.startTime", &pods.time_ns[BEGAN],
@@ -325,6 +338,7 @@ static void sum_requests(const struct pods *pods, size_t count,
             continue;
         sum.gpu_type = pods[i].request.gpu_type;
         sum.mig = pods[i].request.mig;
+        sum.unread = pods[i].request.unread;
         job->request = sum;
         *at_once = beside;
     }
@@ -437,6 +451,9 @@ static enum csv_step next_job(void *self, struct csv_field *field,
         record_put_count(record, LOG_NODES, 1, job->pos.col);
     if (job->request.gpu_type != NULL)
         record_put(record, LOG_TYPES, job->request.gpu_type, job->pos.col);
+    if (job->request.unread != NULL)
+        notes_count(&record->notes, "jobs ask for %.60s, which is not read: it counts as no "
+                    "GPU", job->request.unread);
     if (job->request.mig)
         notes_count(&record->notes, "jobs ask for MIG slices: each counts as a "
                     "GPU");

@@ -165,6 +165,8 @@ static bool add_resource(const struct conf_node *map, size_t i,
     const char *name = conf_key(map, i);
     double value;
 
+    if (strchr(name, '/') != NULL && !is_gpu(name))
+        request->unread = name;
     if ((strcmp(name, "cpu") != 0 && strcmp(name, "memory") != 0 &&
          !is_gpu(name)) || member(unless, name, strlen(name)) != NULL)
         return true;
@@ -216,6 +218,8 @@ bool kube_request_add(const struct conf_node *spec, double times,
                        i < conf_count(containers); i++)
         if (!add_container(conf_item(containers, i), times, request, err))
             return false;
+    if (kube_at(spec, "resourceClaims") != NULL)
+        request->unread = "resourceClaims";
     for (const char *const *label = kube_gpu_labels; *label != NULL; label++) {
         const struct conf_node *type = member(selector, *label, strlen(*label));
         if (type != NULL && conf_kind(type) == CONF_SCALAR)

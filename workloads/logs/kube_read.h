@@ -17,6 +17,7 @@ struct kube_request {
     int64_t core_milli, gpus;
     double memory_bytes;
     const char *gpu_type;       /* that its node selector names; NULL: any */
+    const char *unread;         /* a resource of a device that is not read; or NULL */
     bool mig;
 };
 

@@ -12,6 +12,9 @@
  *
  * A job is submitted when it was created, or, if that is later, when it became
  * eligible (etime): before, it was held or waited for another job.
+ *
+ * When the last subjob of an array ends, the array gets a record E of its own, whose
+ * id has empty brackets (4102[].server).  It held no GPUs beside those of its subjobs.
  */
 #include <string.h>
 
@@ -269,8 +272,22 @@ static bool cut_record(const struct pbs *log, char *line, struct cell cell[4],
                         "DATE;TYPE;ID;KEY=VALUE ...", err);
 }
 
-/* Gives the next job that ended (record E); other records are counted and passed
- * over. */
+/* Is this record of a job that ended, and of no whole array?  Others are counted. */
+static bool is_of_job(struct pbs *log, const struct cell cell[4])
+{
+    struct notes *notes = &log->record.notes;
+
+    if (cell[1].text[0] != 'E')
+        notes_count(notes, "records are of type %s, not E: no jobs that ended",
+                    cell[1].text);
+    else if (strstr(cell[2].text, "[]") != NULL)
+        notes_count(notes, "records are of whole arrays, whose subjobs count");
+    else
+        return true;
+    return false;
+}
+
+/* Gives the next job that ended; other records are passed over. */
 static enum csv_step next_job(void *self, struct csv_field *field,
                               struct err *err)
 {
@@ -285,10 +302,8 @@ static enum csv_step next_job(void *self, struct csv_field *field,
             return step;
         if (!cut_record(log, line, cell, err))
             return CSV_ERROR;
-        if (cell[1].text[0] == 'E')
+        if (is_of_job(log, cell))
             break;
-        notes_count(&record->notes, "records are of type %s, not E: no jobs "
-                    "that ended", cell[1].text);
     }
     record_begin(record, scan_pos(record->scan, 1).line, 1);
     record_put(record, LOG_JOB, cell[2].text, cell[2].col);

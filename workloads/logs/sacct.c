@@ -200,6 +200,9 @@ static enum csv_step next_job(void *self, struct csv_field *field,
         notes_count(&record->notes, "lines are steps of jobs, whose own lines "
                     "count");
     }
+    if (strchr(id.text, '+') != NULL)
+        notes_count(&record->notes, "lines are parts of heterogeneous jobs (12+0, "
+                    "12+1): each is a job of its own, and they need not start together");
     record_begin(record, scan_pos(record->scan, 1).line, 1);
     record_put(record, LOG_JOB, id.text, id.col);
     owner = sacct_cell(log, sacct_has(log, ACCOUNT) ? ACCOUNT : USER);

@@ -29,6 +29,7 @@ const char *const sacct_columns[WANTED] = {
 struct tres {
     int64_t gpus, cores, nodes;
     double memory_bytes;
+    bool shares;                /* parts of GPUs: gres/shard, gres/mps */
     char types[120];            /* "a100|h100" */
 };
 
@@ -46,6 +47,15 @@ static void add_type(char types[120], const char *name, size_t bytes)
     types[used + bytes] = '\0';
 }
 
+/* Is it a part of a GPU that several jobs share, "shard", "mps" or "mps:a100"? */
+static bool is_share(const char *name)
+{
+    size_t bytes = strcspn(name, ":");
+
+    return (bytes == 5 && memcmp(name, "shard", 5) == 0) ||
+           (bytes == 3 && memcmp(name, "mps", 3) == 0);
+}
+
 /* The value of one name.  GPUs of a type stand beside their sum, gres/gpu, or alone. */
 static bool read_value(const char *text, const char *value, struct tres *tres,
                        int64_t *typed)
@@ -57,6 +67,8 @@ static bool read_value(const char *text, const char *value, struct tres *tres,
     if (strcmp(text, "mem") == 0)
         return record_bytes(value, 1024.0 * 1024.0, &tres->memory_bytes,
                             &rest) && *rest == '\0';
+    if (strncmp(text, "gres/", 5) == 0 && is_share(text + 5))
+        tres->shares = tres->shares || strcmp(value, "0") != 0;
     if (strcmp(text, "cpu") != 0 && strcmp(text, "node") != 0 &&
         strncmp(text, gpu, sizeof gpu - 1) != 0)
         return true;
@@ -128,7 +140,7 @@ static bool read_tres(struct sacct *log, int column, struct tres *tres,
     return true;
 }
 
-/* "gpu:a100:4" or "gpu:4"; other resources (mps, shard, ...) count no GPUs. */
+/* "gpu:a100:4" or "gpu:4"; other resources count no GPUs. */
 static bool read_gres_item(const char *text, int64_t nodes, struct tres *tres)
 {
     static const char gpu[] = "gpu";
@@ -138,6 +150,7 @@ static bool read_gres_item(const char *text, int64_t nodes, struct tres *tres)
 
     if (strncmp(text, "gres:", 5) == 0)
         text += 5;
+    tres->shares = tres->shares || is_share(text);
     if (strncmp(text, gpu, name) != 0 || (text[name] != ':' && text[name] != '\0'))
         return true;
     last = strrchr(text, ':');
@@ -209,16 +222,25 @@ static bool read_count(struct sacct *log, int column, int64_t *count,
                         "a whole number", err);
 }
 
+/* Says that a job without GPUs has parts of some. */
+static void note_shares(struct sacct *log)
+{
+    notes_count(&log->record.notes, "jobs have shares of GPUs (shard, mps), whose size is "
+                "not known: they count as jobs without a GPU");
+}
+
 /* What the job held; or asked for, if it never ran. */
 bool sacct_put_resources(struct sacct *log, struct err *err)
 {
     struct record *record = &log->record;
     struct tres held, asked;
+    bool shares;
     uint32_t col = sacct_cell(log, sacct_has(log, ALLOC) ? ALLOC : REQ).col;
 
     if (!read_tres(log, REQ, &asked, err) ||
         !read_tres(log, ALLOC, &held, err))
         return false;
+    shares = held.shares || asked.shares;
     if (held.gpus == 0 && held.cores == 0)
         held = asked;
     if (!read_count(log, NODES, &held.nodes, err) ||
@@ -230,6 +252,8 @@ bool sacct_put_resources(struct sacct *log, struct err *err)
         return false;
     if (held.gpus == 0)
         held.gpus = asked.gpus;
+    if (held.gpus == 0 && (shares || asked.shares))
+        note_shares(log);
     record_put_count(record, LOG_GPUS, held.gpus, col);
     if (held.nodes > 0)
         record_put_count(record, LOG_NODES, held.nodes, col);
