@@ -299,6 +299,24 @@ static bool enter_paper(struct drawing *d, struct err *err)
     return d->dir != NULL;
 }
 
+/* Draws the figures that have data; those for a paper twice, the second time for TeX. */
+static bool run_gnuplot(struct drawing *d, struct err *err)
+{
+    const char *name[FIGURES];
+    size_t count = 0;
+
+    for (unsigned f = 0; f < FIGURES; f++)
+        if (d->wanted[f] && d->skip[f] == NULL)
+            name[count++] = figure[f].name;
+    if (d->paper == NULL)
+        return plot_gnuplot_all(d->arena, d->dir, name, count, d->format, err);
+    for (size_t i = 0; i < count; i++)
+        if (!plot_gnuplot(d->arena, d->dir, name[i], d->format, err) ||
+            !plot_gnuplot_tex(d->arena, d->dir, name[i], err))
+            return false;
+    return true;
+}
+
 /* All scripts and data are written before gnuplot is run for the first time, so
  * that a folder without gnuplot has them all. */
 static bool draw_figures(struct drawing *d, const char *results, struct err *err)
@@ -317,13 +335,7 @@ static bool draw_figures(struct drawing *d, const char *results, struct err *err
     d->source.jobs = plot_jobs_new(d->arena, wants(d, plot_make_jct_cdf));
     if (!make_figures(d, err) || !write_skipped(d, err))
         return false;
-    for (unsigned f = 0; f < FIGURES; f++)
-        if (d->wanted[f] && d->skip[f] == NULL &&
-            (!plot_gnuplot(d->arena, d->dir, figure[f].name, d->format, err) ||
-             (d->paper != NULL &&
-              !plot_gnuplot_tex(d->arena, d->dir, figure[f].name, err))))
-            return false;
-    return true;
+    return run_gnuplot(d, err);
 }
 
 /* Draws, and returns what the drawing held. */

@@ -90,6 +90,7 @@ static bool read_row(struct text *text, const struct csv *in, const size_t *c,
     struct gantt *g = text->g;
     const struct plot_trial *trial = &text->trial;
     struct gantt_row run = { .places = 0 };
+    const char *rest;
 
     if (!plot_find_trial(g->source, in, &c[C_POINT], &text->trial, err))
         return false;
@@ -104,7 +105,8 @@ static bool read_row(struct text *text, const struct csv *in, const size_t *c,
         g->seed = trial->seed;
     if (trial->seed != g->seed || !(run.gpus > 0) || !(run.end_s > run.start_s))
         return true;
-    run.cut = strstr(read_places(text, csv_text(in, c[C_NODES])), "...") != NULL;
+    rest = read_places(text, csv_text(in, c[C_NODES]));
+    run.cut = *rest != '\0' && strstr(rest, "...") != NULL;
     run.place = text->place;
     run.places = text->places;
     run.side = trial->policy == g->side[1].policy;

@@ -2,6 +2,10 @@
 /*
  * plot_gnuplot.c - runs gnuplot, and finds the line that says what was wrong.
  *
+ * Several pictures are drawn by one gnuplot, since most of the time of a small chart is taken by
+ * the start of the program.  If one of them fails, each is drawn by a gnuplot of its own.  So are
+ * charts in SVG and PDF: these drivers keep what the chart before them set.
+ *
  * The chart is drawn into an empty file beside, and renamed.  Where it is a picture, a letter
  * that no font of this machine has is drawn as a square: Pango writes the number of such a
  * letter in a box, and where gnuplot draws, that box is larger than the chart.
@@ -220,13 +224,11 @@ static const char *choose_script(struct arena *arena, const struct folder *dir,
 
 /* ---- a run of gnuplot -------------------------------------------------------- */
 
-/* Runs the script of a chart with settings, which come before its first line.  False:
- * err says what gnuplot said. */
-static bool run_script(struct arena *arena, const struct folder *dir, const char *script,
-                       char *setting, struct err *err)
+/* Runs gnuplot with these words, which end with NULL.  False: err says what it said, of the
+ * script `script`. */
+static bool run_words(struct arena *arena, const struct folder *dir, char *const *words,
+                      const char *script, struct err *err)
 {
-    char *const words[] = { "gnuplot", "-d", "-e", setting, text_format(arena, "%s", script),
-                            NULL };
     struct err_pos pos = { folder_join(arena, dir, script), 0, 0 };
     char said[2048], complaint[LINE_BYTES];
     const struct program program = { .word = words, .folder = folder_handle(dir),
@@ -240,29 +242,112 @@ static bool run_script(struct arena *arena, const struct folder *dir, const char
     return say_why(pos, status, complaint, err);
 }
 
+/* A chart that is drawn: its script, and the file that gets the picture first. */
+struct picture {
+    const char *own, *script;   /* NAME.gp; or the copy of it with squares */
+    const char *part, *whole;
+};
+
+/* Makes the empty file of a picture, and chooses its script.  False, with err. */
+static bool begin_picture(struct arena *arena, const struct folder *dir, const char *name,
+                          const char *format, struct picture *picture, struct err *err)
+{
+    int fd;
+
+    picture->own = picture->script = text_format(arena, "%s.gp", name);
+    picture->whole = text_format(arena, "%s.%s", name, format);
+    fd = out_part(arena, folder_handle(dir), name, &picture->part);
+    if (fd < 0) {
+        struct err_pos pos = { folder_join(arena, dir, picture->whole), 0, 0 };
+
+        return err_set(err, ERR_IO, pos, "cannot be drawn: %s", strerror(errno));
+    }
+    (void)close(fd);
+    if (strcmp(format, "svg") != 0)     /* in SVG letters stay letters */
+        picture->script = choose_script(arena, dir, picture->own);
+    return true;
+}
+
+/* Gives a picture that was drawn its name, and removes what is left beside. */
+static bool end_picture(struct arena *arena, const struct folder *dir,
+                        const struct picture *picture, bool ok, struct err *err)
+{
+    struct err_pos pos = { folder_join(arena, dir, picture->whole), 0, 0 };
+    int at = folder_handle(dir);
+
+    if (picture->script != picture->own)
+        (void)unlinkat(at, picture->script, 0);
+    if (ok && renameat(at, picture->part, at, picture->whole) != 0)
+        ok = err_set(err, ERR_IO, pos, "cannot be drawn: %s", strerror(errno));
+    if (!ok)
+        (void)unlinkat(at, picture->part, 0);
+    return ok;
+}
+
+/* Runs the scripts of pictures, one after the other in one gnuplot.  What one of them set
+ * is forgotten before the next: `reset session` leaves the encoding alone. */
+static bool run_pictures(struct arena *arena, const struct folder *dir,
+                         const struct picture *picture, size_t count, const char *format,
+                         struct err *err)
+{
+    char **word = arena_alloc(arena, 7 * count + 3, sizeof *word);
+    size_t words = 0;
+
+    word[words++] = text_format(arena, "gnuplot");
+    word[words++] = text_format(arena, "-d");
+    for (size_t i = 0; i < count; i++) {
+        word[words++] = text_format(arena, "-e");
+        if (i > 0) {
+            word[words++] = text_format(arena, "reset session");
+            word[words++] = text_format(arena, "-e");
+            word[words++] = text_format(arena, "set encoding default");
+            word[words++] = text_format(arena, "-e");
+        }
+        word[words++] = text_format(arena, "format = '%s'; file = '%s'", format,
+                                    picture[i].part);
+        word[words++] = text_format(arena, "%s", picture[i].script);
+    }
+    return run_words(arena, dir, word, picture[0].script, err);
+}
+
+/* Draws by one run of gnuplot: all charts, or none. */
+static bool draw_together(struct arena *arena, const struct folder *dir,
+                          const char *const *name, size_t count, const char *format,
+                          struct err *err)
+{
+    struct picture *picture = arena_alloc(arena, count, sizeof *picture);
+    size_t begun = 0;
+    bool ok = true;
+
+    while (ok && begun < count) {
+        ok = begin_picture(arena, dir, name[begun], format, &picture[begun], err);
+        begun += ok;
+    }
+    ok = ok && run_pictures(arena, dir, picture, count, format, err);
+    for (size_t i = 0; i < begun; i++)
+        ok = end_picture(arena, dir, &picture[i], ok, err) && ok;
+    return ok;
+}
+
 bool plot_gnuplot(struct arena *arena, const struct folder *dir,
                   const char *name, const char *format, struct err *err)
 {
-    const char *whole = text_format(arena, "%s.%s", name, format), *part;
-    const char *own = text_format(arena, "%s.gp", name), *script = own;
-    struct err_pos pos = { folder_join(arena, dir, whole), 0, 0 };
-    int at = folder_handle(dir), fd = out_part(arena, at, name, &part);
-    bool ok;
+    return draw_together(arena, dir, &name, 1, format, err);
+}
 
-    if (fd < 0)
-        return err_set(err, ERR_IO, pos, "cannot be drawn: %s", strerror(errno));
-    (void)close(fd);
-    if (strcmp(format, "svg") != 0)     /* in SVG letters stay letters */
-        script = choose_script(arena, dir, own);
-    ok = run_script(arena, dir, script, text_format(
-                        arena, "format = '%s'; file = '%s'", format, part), err);
-    if (script != own)
-        (void)unlinkat(at, script, 0);
-    if (ok && renameat(at, part, at, whole) != 0)
-        ok = err_set(err, ERR_IO, pos, "cannot be drawn: %s", strerror(errno));
-    if (!ok)
-        (void)unlinkat(at, part, 0);
-    return ok;
+bool plot_gnuplot_all(struct arena *arena, const struct folder *dir,
+                      const char *const *name, size_t count, const char *format,
+                      struct err *err)
+{
+    struct err together = { 0 };
+
+    if (count > 1 && strcmp(format, "png") == 0 &&
+        draw_together(arena, dir, name, count, format, &together))
+        return true;
+    for (size_t i = 0; i < count; i++)
+        if (!plot_gnuplot(arena, dir, name[i], format, err))
+            return false;
+    return true;
 }
 
 /* Removes the parts of a figure for TeX. */
@@ -281,12 +366,16 @@ static bool remove_tex(struct arena *arena, const struct folder *dir,
 bool plot_gnuplot_tex(struct arena *arena, const struct folder *dir,
                       const char *name, struct err *err)
 {
+    char *script = text_format(arena, "%s.gp", name);
+    char *const words[] = {
+        "gnuplot", "-d", "-e",
+        text_format(arena, "format = 'tex'; file = '%s-tex.tex'", name), script, NULL
+    };
     struct err ignored = { 0 };
 
     if (!remove_tex(arena, dir, name, err))
         return false;
-    if (run_script(arena, dir, text_format(arena, "%s.gp", name), text_format(
-                       arena, "format = 'tex'; file = '%s-tex.tex'", name), err))
+    if (run_words(arena, dir, words, script, err))
         return true;
     (void)remove_tex(arena, dir, name, &ignored);
     return false;

@@ -6,6 +6,7 @@
 #define EXPERIMENTS_REPORT_PLOT_GNUPLOT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct arena;
 struct err;
@@ -15,6 +16,11 @@ struct folder;
  * whole or as it was.  False: err says why, also where gnuplot is not installed. */
 bool plot_gnuplot(struct arena *arena, const struct folder *dir,
                   const char *name, const char *format, struct err *err);
+/* Draws several charts likewise, in their order: where one cannot be drawn, those before it
+ * are drawn. */
+bool plot_gnuplot_all(struct arena *arena, const struct folder *dir,
+                      const char *const *name, size_t count, const char *format,
+                      struct err *err);
 /* Draws NAME-tex.tex, NAME-tex.pdf and NAME-caption.tex.  The first names the second, so
  * they are written in place.  False: err says why, and none of them is left. */
 bool plot_gnuplot_tex(struct arena *arena, const struct folder *dir,

@@ -79,15 +79,19 @@ static bool add_jct(const struct reading *r, const struct csv *in, const size_t 
     return true;
 }
 
+/* Is the row a replica of a service?  Most experiments have no service. */
+static bool is_replica(const struct reading *r, const struct csv *in, const size_t *c)
+{
+    return r->services.count > 0 &&
+           service_names_replica(&r->services, csv_text(in, c[J_JOB]), csv_text(in, c[J_KIND]));
+}
+
 /* Adds a row to the curves and hands it to fn, if they are wanted. */
 static bool read_job(struct reading *r, const struct csv *in, const size_t *c,
                      struct err *err)
 {
     if (!plot_find_trial(r->source, in, &c[J_POINT], &r->trial, err) ||
-        (r->curve != NULL &&
-         !service_names_replica(&r->services, csv_text(in, c[J_JOB]),
-                                csv_text(in, c[J_KIND])) &&
-         !add_jct(r, in, c, err)))
+        (r->curve != NULL && !is_replica(r, in, c) && !add_jct(r, in, c, err)))
         return false;
     if (r->fn != NULL) {
         struct plot_job job = { r->trial.point, r->trial.policy, r->trial.seed,

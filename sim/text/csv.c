@@ -145,14 +145,14 @@ static void unguard(struct csv_field *field, size_t count)
 enum csv_step csv_next(struct csv *csv, struct err *err)
 {
     char *line;
-    size_t count, columns = csv->columns;
+    size_t bytes, count, columns = csv->columns;
     bool plain = true;          /* nothing is guarded */
     enum csv_step step;
 
     assert((csv->scan != NULL) != (csv->source.next != NULL));  /* it is open */
     if (csv->source.next != NULL)
         return csv->source.next(csv->source.self, csv->field, err);
-    step = csv_next_line(csv, &line, err);
+    step = csv_next_line(csv, &line, &bytes, err);
     if (step != CSV_ROW)
         return step;
     if (csv->format == CSV_SWF)
@@ -160,7 +160,7 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
     else if (csv->format == CSV_ALEA)
         count = blanks_split_rest(line, csv->field, columns);
     else if (csv->format == CSV_TABLE)
-        count = csv_split_table(csv, line, csv->field, csv->cut, &plain, err);
+        count = csv_split_table(csv, line, bytes, csv->field, csv->cut, &plain, err);
     else if (csv->format == CSV_TAB)
         count = csv_split_tabs(line, csv->field, columns);
     else

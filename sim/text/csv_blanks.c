@@ -129,7 +129,7 @@ size_t blanks_split(char *line, struct csv_field *field, size_t max)
             edges &= edges - 1;
             from = NULL;
         }
-        more += (size_t)__builtin_popcountll(edges & ~text);
+        more += blanks_count(edges & ~text);
         before = text >> (BLOCK - 1);
         if (first != 0)
             return (size_t)(next - field) + more;

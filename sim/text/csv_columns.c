@@ -185,8 +185,8 @@ static bool read_header(struct csv *csv, struct arena *arena,
                                           CSV_FIELDS_MAX + CSV_CONSTANTS_MAX,
                                           sizeof *field);
     char *line;
-    size_t count;
-    enum csv_step step = csv_next_line(csv, &line, err);
+    size_t count, bytes;
+    enum csv_step step = csv_next_line(csv, &line, &bytes, err);
 
     if (step == CSV_ERROR)
         return false;
@@ -222,7 +222,8 @@ static bool number_columns(struct csv *csv, struct arena *arena,
 {
     assert(csv->columns == 0);
     char *line;
-    enum csv_step step = csv_next_line(csv, &line, err);
+    size_t bytes;
+    enum csv_step step = csv_next_line(csv, &line, &bytes, err);
 
     if (step == CSV_ERROR)
         return false;

@@ -143,14 +143,14 @@ size_t csv_split_commas(const struct csv *csv, char *line,
     return split_rest(csv, line, line, 0, field, max, err);
 }
 
-size_t csv_split_table(const struct csv *csv, char *line, struct csv_field *field,
-                       size_t max, bool *plain, struct err *err)
+size_t csv_split_table(const struct csv *csv, char *line, size_t bytes,
+                       struct csv_field *field, size_t max, bool *plain, struct err *err)
 {
     char *rest;
     size_t count;
 
     assert(csv->format == CSV_TABLE && csv->comma == ',');
-    count = commas_split(line, field, max, &rest);      /* of a cut row: its first fields */
+    count = commas_split(line, bytes, field, max, &rest);       /* of a cut row: its first fields */
     *plain = rest == NULL;
     return *plain ? count : split_rest(csv, line, rest, count, field, max, err);
 }
@@ -202,13 +202,11 @@ static bool is_comment(const char *line)
     return *line == ';';
 }
 
-enum csv_step csv_next_line(struct csv *csv, char **line, struct err *err)
+enum csv_step csv_next_line(struct csv *csv, char **line, size_t *bytes, struct err *err)
 {
     assert(csv->scan != NULL && line != NULL);
     for (;;) {
-        size_t bytes;
-
-        switch (scan_line(csv->scan, line, &bytes, err)) {
+        switch (scan_line(csv->scan, line, bytes, err)) {
         case SCAN_ERROR:
             err->pos.file = csv->path;
             return CSV_ERROR;

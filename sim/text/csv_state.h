@@ -42,14 +42,14 @@ uint32_t csv_col(const char *line, const char *at);
 /* Where the character `col` of the line that was read last stands. */
 struct err_pos csv_place(const struct csv *csv, uint32_t col);
 /* The next line that is neither blank nor, in SWF, a comment. */
-enum csv_step csv_next_line(struct csv *csv, char **line, struct err *err);
+enum csv_step csv_next_line(struct csv *csv, char **line, size_t *bytes, struct err *err);
 /* Cut a line where it lies into at most `max` fields, and count all that it
  * has.  csv_split_commas: SIZE_MAX and an err if a quotation is not closed. */
 size_t csv_split_commas(const struct csv *csv, char *line,
                         struct csv_field *field, size_t max, struct err *err);
 /* Likewise, of a CSV_TABLE; plain: no field is quoted, or may have a guard (table.h). */
-size_t csv_split_table(const struct csv *csv, char *line, struct csv_field *field,
-                       size_t max, bool *plain, struct err *err);
+size_t csv_split_table(const struct csv *csv, char *line, size_t bytes,
+                       struct csv_field *field, size_t max, bool *plain, struct err *err);
 size_t csv_split_tabs(char *line, struct csv_field *field, size_t max);
 
 #endif

@@ -985,6 +985,131 @@ static void a_letter_without_a_font_is_a_square_in_pictures(void **state)
     arena_free(arena);
 }
 
+/* Returns the bytes of a file of the folder. */
+static char *read_bytes(const char *dir, const char *name, size_t *count)
+{
+    char path[128], *bytes;
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    *count = (size_t)ftell(file);
+    rewind(file);
+    bytes = malloc(*count + 1);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, *count, file), *count);
+    fclose(file);
+    return bytes;
+}
+
+/* What a chart before it sets, a chart does not see: variables, functions, axes, panels, and how
+ * the letters of a text are counted. */
+static void charts_of_one_gnuplot_are_those_of_one_each(void **state)
+{
+    static const char *const format[] = { "png", "svg" };
+    static const char *const chart[] = { "cost", "delta", "utilization", "idle", "jct_cdf",
+                                         "sweep", "timeline", "gantt" };
+    struct arena *arena = arena_new(1 << 12);
+    char dir[64], plots[80], name[64];
+    struct err err = { 0 };
+    unsigned compared = 0;
+
+    (void)state;
+    need_gnuplot();
+    results_make(dir, &results_plain);
+    snprintf(plots, sizeof plots, "%s/plots", dir);
+    for (size_t f = 0; f < 2; f++) {
+        assert_true(plot_draw(dir, format[f], &err));
+        struct folder *folder = folder_make(arena, plots, &err);
+        for (size_t c = 0; c < sizeof chart / sizeof *chart; c++) {
+            size_t together, alone;
+
+            snprintf(name, sizeof name, "%s.%s", chart[c], format[f]);
+            if (!results_has(plots, name))
+                continue;
+            char *first = read_bytes(plots, name, &together);
+            assert_true(plot_gnuplot(arena, folder, chart[c], format[f], &err));
+            char *second = read_bytes(plots, name, &alone);
+            assert_int_equal(together, alone);
+            assert_memory_equal(first, second, alone);
+            compared++;
+            free(first);
+            free(second);
+        }
+        folder_close(folder);
+    }
+    assert_true(compared >= 14);
+    results_remove(dir);
+    arena_free(arena);
+}
+
+/* What failed is told as if it had been drawn alone; the charts before it are there. */
+static void a_chart_that_fails_leaves_those_before_it(void **state)
+{
+    static const char *const name[] = { "good", "bad", "last" };
+    static const char good[] = "set terminal pngcairo size 1200,400\nset output file\nplot x\n";
+    struct arena *arena = arena_new(1 << 12);
+    char dir[64];
+    struct err err = { 0 };
+
+    (void)state;
+    need_gnuplot();
+    results_make(dir, &results_plain);
+    results_write_text(dir, "good.gp", good);
+    results_write_text(dir, "bad.gp", "print nonsense(1)\n");
+    results_write_text(dir, "last.gp", good);
+    struct folder *folder = folder_make(arena, dir, &err);
+    assert_false(plot_gnuplot_all(arena, folder, name, 3, "png", &err));
+    assert_int_equal(err.kind, ERR_IO);
+    assert_non_null(strstr(err.text, "undefined function"));
+    check_png(dir, "good.png");
+    assert_false(results_has(dir, "bad.png"));
+    assert_false(results_has(dir, "last.png"));
+    assert_false(results_has(dir, "good.tmp"));
+    assert_false(results_has(dir, "bad.tmp"));
+    folder_close(folder);
+    results_remove(dir);
+    arena_free(arena);
+}
+
+/* A gnuplot that writes a line for each of its runs. */
+static void several_charts_are_one_run_of_gnuplot(void **state)
+{
+    static const char *const name[] = { "a", "b", "c" };
+    struct arena *arena = arena_new(1 << 12);
+    char dir[64], path[4096], *before = strdup(getenv("PATH"));
+    struct err err = { 0 };
+
+    (void)state;
+    results_make(dir, &results_plain);
+    write_programs(dir, "#!/bin/sh\nexit 1\n");
+    results_write_text(dir, "gnuplot", "#!/bin/sh\nshift 2\nfor w; do echo \"$w\"; done |\n"
+                       "grep -v -e file -e ^-e >>seen\necho . >>seen\n");
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s.gp", name[i]);
+        results_write_text(dir, path, "");
+    }
+    snprintf(path, sizeof path, "%s:%s", dir, before);
+    setenv("PATH", path, 1);
+    struct folder *folder = folder_make(arena, dir, &err);
+    assert_true(plot_gnuplot_all(arena, folder, name, 3, "png", &err));
+    check_text(dir, "seen", "a.gp\nreset session\nset encoding default\nb.gp\n"
+                            "reset session\nset encoding default\nc.gp\n.\n");
+    assert_true(plot_gnuplot_all(arena, folder, name, 0, "png", &err));
+    assert_true(plot_gnuplot_all(arena, folder, name, 1, "png", &err));
+    assert_true(plot_gnuplot_all(arena, folder, name, 2, "svg", &err));     /* one each */
+    check_text(dir, "seen", "a.gp\nreset session\nset encoding default\nb.gp\n"
+                            "reset session\nset encoding default\nc.gp\n.\n"
+                            "a.gp\n.\na.gp\n.\nb.gp\n.\n");
+    folder_close(folder);
+    setenv("PATH", before, 1);
+    free(before);
+    results_remove(dir);
+    arena_free(arena);
+}
+
 static void without_gnuplot_the_package_is_named(void **state)
 {
     struct arena *arena = arena_new(1 << 12);
@@ -1045,6 +1170,9 @@ int main(void)
         cmocka_unit_test(a_broken_table_is_named_with_its_line),
         cmocka_unit_test(what_gnuplot_complains_of_is_told),
         cmocka_unit_test(a_letter_without_a_font_is_a_square_in_pictures),
+        cmocka_unit_test(charts_of_one_gnuplot_are_those_of_one_each),
+        cmocka_unit_test(a_chart_that_fails_leaves_those_before_it),
+        cmocka_unit_test(several_charts_are_one_run_of_gnuplot),
         cmocka_unit_test(without_gnuplot_the_package_is_named),
     };
 

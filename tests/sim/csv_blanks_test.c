@@ -99,7 +99,7 @@ static void same_as_strchr(const char *text, size_t max)
 
     memset(line, ',', sizeof line);     /* what stands behind is not read on */
     strcpy(line, text);
-    size_t count = commas_split(line, field, max, &rest);
+    size_t count = commas_split(line, strlen(text), field, max, &rest);
     assert_true((rest != NULL) == (mark != NULL));
     for (; at != NULL && (rest == NULL || at < text + (rest - line)); wanted++) {
         const char *comma = strchr(at, ',');
