@@ -99,7 +99,7 @@ static double mean_at(const struct tuning *t, const struct values *values, uint3
 }
 
 /* Example: at two points the untuned entry has means of 100 and 10, and the
- * candidate has 90 and 11. It is worth (0.9 + 1.1) / 2 = 1. */
+ * candidate has 90 and 11.  It is worth (0.9 + 1.1) / 2 = 1. */
 double values_relative(const struct tuning *t, const struct values *values,
                              const double *mean, uint32_t seed)
 {
