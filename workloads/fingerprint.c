@@ -17,6 +17,7 @@
 #include "workloads/jobs/birth.h"
 #include "workloads/requests/request_source.h"
 
+/* Adds the names and sizes of the roles of a form. */
 static uint64_t add_form(uint64_t hash, const struct job_form *form)
 {
     hash = hash_text(hash_text(hash, form->name), form->recipe);
@@ -30,8 +31,8 @@ static uint64_t add_form(uint64_t hash, const struct job_form *form)
     return hash;
 }
 
-/* The seed of a job draws the lengths of its responses, which one whose length is known
- * does not have. */
+/* Adds a job.  Its seed draws the lengths of its responses.  A job of known
+ * length has none, so its seed does not count. */
 static uint64_t add_job(uint64_t hash, const struct job_birth *birth)
 {
     const struct job_request *request = &birth->request;
@@ -49,6 +50,7 @@ static uint64_t add_job(uint64_t hash, const struct job_birth *birth)
     return add_form(hash, request->form);
 }
 
+/* Adds a request, with the blocks of its prefix. */
 static uint64_t add_request(uint64_t hash, const struct request *request)
 {
     const struct prefix *prefix = &request->prefix;

@@ -31,7 +31,7 @@
 struct workload_keys {
     const char *name;
     const struct conf_node *arrival, *mix, *trace, *services;
-    int64_t jobs, for_ns;
+    int64_t jobs, for_ns;       /* 0: not given */
 };
 
 static const struct conf_field workload_fields[] = {
@@ -55,7 +55,7 @@ static const struct conf_field workload_fields[] = {
 const struct conf_schema workload_schema =
     CONF_SCHEMA("workload", "where jobs come from", workload_fields);
 
-/* "pretrain, sft, ...": all recipes there are. */
+/* Returns the names of all recipes, "pretrain, sft, ...". */
 static const char *list_recipes(struct arena *arena)
 {
     size_t bytes = 1;
@@ -112,7 +112,8 @@ static bool read_entry(const struct world *world,
     return true;
 }
 
-/* Results and `packing` name entries, so that two may not share a name. */
+/* Entries must have different names, since results and `packing` go by them.
+ * Compares entry i with those before. */
 static bool check_names(const struct workload_spec *spec, size_t i,
                         struct err_pos pos, struct err *err)
 {
@@ -124,7 +125,7 @@ static bool check_names(const struct workload_spec *spec, size_t i,
     return true;
 }
 
-/* Every name in a `packing` must be that of an entry of this mix. */
+/* Every name in a `packing` must be the name of an entry of this mix. */
 static bool check_packing(const struct workload_spec *spec,
                           const struct world *world,
                           const struct conf_node *list)
@@ -144,7 +145,8 @@ static bool check_packing(const struct workload_spec *spec,
     return true;
 }
 
-/* By name: which entry a job is of must not hang on the order of the list. */
+/* Sorts by name, so that the entry of a job does not depend on the order of the
+ * list.  The shares follow. */
 static void sort_entries(struct workload_spec *spec)
 {
     for (size_t i = 1; i < spec->entry_count; i++) {
@@ -160,7 +162,8 @@ static void sort_entries(struct workload_spec *spec)
         spec->share[i] = spec->entry[i].share;
 }
 
-/* Entries in the order of their names; at least one share must be above 0. */
+/* Reads the entries.  At least one share must be above 0. `packing` is checked
+ * before sorting, while entries still stand as in the file. */
 static bool read_mix(struct workload_spec *spec, const struct world *world,
                      const struct conf_node *list)
 {
@@ -192,8 +195,8 @@ static bool read_mix(struct workload_spec *spec, const struct world *world,
                    "at least one share of mix must be greater than 0");
 }
 
-/* A mix needs arrivals, and an end of them: by number, by time, or by a list
- * of times. */
+/* Reads a mix.  It needs arrivals, and an end of them: by number, by time, or
+ * by a list of times or rates that ends. */
 static bool read_synthetic(struct workload_spec *spec,
                            const struct world *world,
                            const struct conf_node *conf,
@@ -225,7 +228,7 @@ static bool read_synthetic(struct workload_spec *spec,
     return read_mix(spec, world, keys->mix);
 }
 
-/* Keys of a mix beside a trace are refused: they would do nothing. */
+/* Reads a trace.  Keys of a mix beside it would do nothing, and are refused. */
 static bool read_trace(struct workload_spec *spec, const struct world *world,
                        const struct conf_node *conf,
                        const struct workload_keys *keys)

@@ -29,13 +29,13 @@ struct source {
     const struct workload_spec *spec;
     uint64_t seed;
     uint32_t replica;
-    uint64_t jobs;
-    struct arrival_clock clock;
-    struct trace *trace;
+    uint64_t jobs;              /* given so far; the number of the next one */
+    struct arrival_clock clock; /* of a mix */
+    struct trace *trace;        /* NULL: a mix, or services alone */
 };
 
-/* Opens the stream of jobs of one seed and replica; specs are shared and not
- * changed. */
+/* Opens the stream of jobs of one seed and replica.  The spec is shared with
+ * other trials and is not changed. */
 struct source *source_open(struct arena *arena,
                            const struct workload_spec *spec, uint64_t seed,
                            uint32_t replica)
@@ -56,7 +56,8 @@ struct source *source_open(struct arena *arena,
     return source;
 }
 
-/* The stream of one property of the job that is being made. */
+/* Returns the stream of one property of the job that is being made.  Its key
+ * holds the replica and the number of the job, so it begins anew for each job. */
 static struct rng job_stream(const struct source *source, const char *name)
 {
     struct rng rng;
@@ -66,7 +67,7 @@ static struct rng job_stream(const struct source *source, const char *name)
     return rng;
 }
 
-/* A drawn time in ns, at least 1; CLOCK_NEVER_NS where it does not fit. */
+/* Draws a time in ns, at least 1. CLOCK_NEVER_NS: it does not fit in 63 bits. */
 static int64_t draw_time(const struct source *source, const char *stream,
                          const struct distribution *distribution)
 {
@@ -78,7 +79,7 @@ static int64_t draw_time(const struct source *source, const char *stream,
     return ns > 0 ? ns : 1;
 }
 
-/* Whole runs of the graph, at least one. */
+/* Draws the length of a job in whole runs of its graph, at least one. */
 static uint32_t draw_steps(const struct source *source,
                            const struct entry *entry)
 {
@@ -91,7 +92,8 @@ static uint32_t draw_steps(const struct source *source,
     return runs < 1e9 ? (uint32_t)runs : 1000000000u;
 }
 
-/* Size, length and limit of a job of recipe `trace`. */
+/* Draws size, length and limit of a job of recipe `trace`. The limit is the
+ * length and what goes beyond it, so a factor of 1 gives the length exactly. */
 static void make_whole(const struct source *source, const struct entry *entry,
                        struct job_birth *birth)
 {
@@ -117,8 +119,8 @@ static void make_whole(const struct source *source, const struct entry *entry,
     request->limit_ns = clock_after(ns, more_ns);
 }
 
-/* Draws a job: first its entry, then each of its properties from a stream of
- * its own. */
+/* Draws a job: first which entry it is of, then each of its properties from a
+ * stream of its own. */
 static void make_job(const struct source *source, int64_t now_ns,
                      struct job_birth *birth)
 {
@@ -151,8 +153,8 @@ static void make_job(const struct source *source, int64_t now_ns,
     birth->truth.seed = rng_u64(&truth);
 }
 
-/* The next job in order of time.  Ends with the span, with the number of jobs,
- * or with the trace. */
+/* Jobs come in order of time.  The stream ends with the span, with the number
+ * of jobs, or with the trace. */
 enum source_step source_next(struct source *source, struct job_birth *birth,
                              struct err *err)
 {
@@ -171,7 +173,8 @@ enum source_step source_next(struct source *source, struct job_birth *birth,
     return SOURCE_JOB;
 }
 
-/* What a job asks of one node: a gang is taken to lie on one. */
+/* Returns what a job asks of one node; a gang is taken to lie on one node.
+ * Cores are counted in thousandths. */
 static struct place_demand find_demand(const struct job_request *request)
 {
     const struct role_spec *role = &request->form->role[0];
@@ -196,8 +199,9 @@ struct demands {
     size_t count, room;
 };
 
-/* Counts a job with those that ask alike; kinds are few, and are searched one
- * by one. */
+/* Counts a job with those that ask for the same.  Kinds are few, and are
+ * searched from the first on.  Lists of types are compared by address: jobs of
+ * one kind share theirs. */
 static void count_demand(struct demands *all, const struct place_demand *one)
 {
     for (size_t i = 0; i < all->count; i++) {
@@ -213,7 +217,8 @@ static void count_demand(struct demands *all, const struct place_demand *one)
     ARENA_ADD(all->arena, all->item, all->count, all->room, *one);
 }
 
-/* A trace is taken in the order of its file: a resample would be drawn anew. */
+/* A trace is read in the order of its file, since a resample would draw other
+ * jobs for each replica. */
 bool workload_demand(struct arena *arena, const struct workload_spec *spec,
                      uint64_t seed, const struct place_demand **demand,
                      size_t *count, struct err *err)

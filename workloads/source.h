@@ -58,6 +58,8 @@ struct job_request workload_request(const struct workload_spec *spec,
 size_t workload_notes(struct arena *arena, const struct workload_spec *spec,
                       size_t i, struct workload_note *note, size_t room);
 /* The mean work of an entry of a mix. */
+/* The mean work of an entry of a mix.  gpus and gpu_s are 0 for jobs that have
+ * steps. */
 struct workload_mean {
     double share;               /* of this entry in all jobs */
     double runs;                /* mean runs of the graph of phases */

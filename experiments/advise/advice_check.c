@@ -4,6 +4,9 @@
  *
  * Nothing is drawn, so an expectation holds or does not hold; there is no
  * "undecided", and the tables of `check` show no interval.
+ *
+ * The steps: the file is read as a tree, --set is applied, each expectation is filled by its keys,
+ * and its figure is asked of figures.c.
  */
 #include "experiments/advise/advice_check.h"
 
@@ -24,6 +27,7 @@
 #include "sim/config/mend.h"
 #include "sim/text/paths.h"
 
+/* The keys of the file. */
 struct advice_top {
     const char *name, *description;
     const struct conf_node *cluster, *catalogue, *workload, *expect, *sensitivity;
@@ -56,6 +60,7 @@ const struct conf_schema advice_schema =
                 "a question to `clustersim advise`, with what is expected",
                 top_field);
 
+/* The keys of one expectation. */
 struct advice_expect {
     const char *claim, *job, *on, *vs_job, *vs_on;
     struct figure_about about;
@@ -110,7 +115,8 @@ static bool read_limits(const struct conf_node *map, const struct advice_expect 
     return expect_limits_read(map, &of, to, err);
 }
 
-/* False, with err, if a name is no job of the mix, or no kind of node. */
+/* Is the name that a key says a job of the mix, or a kind of node?  NULL is
+ * allowed.  False: err says which there are. */
 static bool check_names(const struct asking *task, const struct conf_node *map,
                         const char *key, const char *name, bool is_job,
                         struct err *err)
@@ -140,7 +146,8 @@ static const char *format_limits(struct arena *arena,
                        e->high, unit);
 }
 
-/* Why there is no figure: a price that nobody knows, or no layout. */
+/* Returns why a figure is not there: a price that nobody knows, or no layout
+ * that fits. */
 static const char *explain_missing(const struct asking *task,
                                    const struct advice_expect *e)
 {
@@ -290,8 +297,8 @@ struct question {
     struct advice_check *result;
 };
 
-/* Judges only if no earlier reading found an error: verdicts on a mended file
- * would be of another question. */
+/* Reads the question, and judges it only if no earlier reading found an error:
+ * verdicts on a mended file would answer another question. */
 static bool read_and_judge(struct question *q, const struct conf_node *root,
                            struct err *err)
 {
@@ -321,7 +328,8 @@ static bool read_and_judge(struct question *q, const struct conf_node *root,
     return judge_all(&task, top.expect, judging, &q->result->checks, err);
 }
 
-/* Called again for a mended tree; --set is applied once. */
+/* Reads the tree, for conf_mend_read(), which calls it again for a mended tree;
+ * --set is applied once. */
 static bool read_question(void *self, const struct conf_node *root,
                           struct err *err)
 {

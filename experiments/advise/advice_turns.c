@@ -135,7 +135,8 @@ static void put_row(struct turning *t, const struct varied *v, uint32_t c, uint3
     table_end_row(table);
 }
 
-/* "C1 ... holds, and turns if gpus is 8 or 16; no other input ...". */
+/* Returns the sentence of an expectation: "C1 ... holds, and turns if gpus is 8
+ * or 16; no other input turns it within its range". */
 static const char *make_sentence(const struct turning *t, const struct varied *v,
                                  uint32_t count, uint32_t c)
 {
@@ -163,7 +164,8 @@ static const char *make_sentence(const struct turning *t, const struct varied *v
                            : "; no input turns it within its range");
 }
 
-/* For each expectation of the claim: a row for each input, and a sentence. */
+/* Writes, for each expectation of the claim, a row for each input, and prints a
+ * sentence. */
 static void tell_claim(struct turning *t, const struct varied *v, uint32_t count)
 {
     const char *claim = t->base.inputs.claim;

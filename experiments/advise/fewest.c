@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fewest.c - by simulation: doubling, then halving, since more
- * replicas never answer later.
+ * fewest.c - finds the fewest replicas by simulation: their number is doubled, then halved,
+ * since more replicas never answer later.
  *
  * Where the rate is so high that a window has more than REQUESTS_MOST requests, the
  * rate is divided into equal slices, and one slice is simulated.  The answer is then
  * on the safe side: each slice has whole replicas of its own, which one large pool
  * would share.  There are never more slices than there may be replicas; a slice is then
  * larger.
+ *
+ * An example.  3 replicas are too few for full batches to keep up.  4 fail, 8 keep the promise;
+ * then 6 is tried and keeps it, and 5 fails: the answer is 6.
  */
 #include "experiments/advise/fewest.h"
 
@@ -38,7 +41,7 @@ struct simulation {
     struct service *service;
 };
 
-/* Replicas are there from the start. */
+/* Called by the service when it wants a replica: it is ready at once. */
 static void start_replica(void *self, uint32_t number, enum serve_side side)
 {
     const struct simulation *s = self;
@@ -63,7 +66,8 @@ static struct service_entry make_entry(const struct advise_service *service,
     return entry;
 }
 
-/* A fixed number of replicas of one kind; scaling never acts. */
+/* Returns the spec of a service with a fixed number of replicas of one kind.
+ * Its scaling never acts. */
 static struct service_spec make_spec(const struct advise_replica *c,
                                      uint32_t replicas)
 {
@@ -78,7 +82,8 @@ static struct service_spec make_spec(const struct advise_replica *c,
     return spec;
 }
 
-/* Shares are of requests after the warm-up, a tenth of the window. */
+/* Fills the row with the numbers of a simulation.  Shares are of requests after
+ * the warm-up, a tenth of the window. */
 static void note_result(const struct service_result *r, uint32_t replicas,
                         double for_s, struct advise_service_row *row)
 {
@@ -96,8 +101,9 @@ static void note_result(const struct service_result *r, uint32_t replicas,
     row->busy_fraction = fmin(1.0, worked / replicas / for_s);
 }
 
-/* One seed suffices: the window is long, and a search over replicas must be
- * monotone on one stream of requests. */
+/* Simulates one number of replicas.  One seed is enough, as the window is long;
+ * and the search needs one stream of requests for all numbers, so that more
+ * replicas never do worse. */
 static void simulate_replicas(const struct advise_replica *c, double per_s,
                               double requests, uint32_t replicas,
                               struct advise_service_row *row)
@@ -150,9 +156,10 @@ static double full_batch_s(const struct advise_replica *c)
                ? 0.0 : serve_batch_s(&c->law, &c->gang, c->service->entry->spec.batch_max);
 }
 
-/* The window must be long against an answer, or a queue that slowly grows would
- * not be seen in it.  Where full batches are known to keep up (count_too_few()), none
- * grows, and one that is long against a batch will do.  most: replicas that there may be. */
+/* Chooses how many requests are simulated.  The window must be long against an
+ * answer, or a queue that grows slowly would not be seen in it.  Where full
+ * batches are known to keep up (count_too_few()), no queue grows, and a window
+ * that is long against a batch is enough.  most: replicas that there may be. */
 static struct window choose_window(const struct advise_replica *c, uint32_t most)
 {
     const struct advise_service *service = c->service;

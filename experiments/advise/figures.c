@@ -151,7 +151,8 @@ static const struct advise_row *find_best_row(struct asking *task, size_t job,
     return time_fastest(advice, place, about->gpus);
 }
 
-/* In USD, s, GPUs, fractions, or counts a GPU, as the figure's name says. */
+/* Returns a figure of a row: in USD, s, GPUs, fractions, or counts a GPU, as
+ * its name says. */
 static double row_figure(const struct advise_row *row, int figure)
 {
     const struct advise_choice *main = row->train.place != NULL ? &row->train
@@ -170,6 +171,7 @@ static double row_figure(const struct advise_row *row, int figure)
     }
 }
 
+/* Figures of the job as written come first in the enum, and need no search. */
 double figures_value(struct asking *task, const char *job, const char *on,
                      const struct figure_about *about)
 {

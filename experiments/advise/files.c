@@ -44,13 +44,15 @@ struct sheet *advise_csv_new(void)
         "cost_most_usd:1");
 }
 
-/* 0 in a shape means 1 where a degree is not used. */
+/* Returns a degree for the table: in a shape, 0 means 1 where a degree is not
+ * used. */
 static uint32_t at_least_one(uint32_t n)
 {
     return n > 1 ? n : 1;
 }
 
-/* The name and the GPUs of a choice; both empty if the job has no such role. */
+/* Adds the name and the GPUs of a choice; both cells are empty if the job has
+ * no such role. */
 static void add_place(struct sheet *sheet, const struct advise_choice *choice)
 {
     sheet_cell(sheet, "%s", choice->place != NULL ? choice->place->name : "");
@@ -60,7 +62,7 @@ static void add_place(struct sheet *sheet, const struct advise_choice *choice)
         sheet_cell(sheet, "%s", "");
 }
 
-/* Where both roles run and how the trainer is laid out. */
+/* Adds where both roles run, and how the trainer is laid out. */
 static void add_choices(struct sheet *sheet, const struct advise_row *row)
 {
     const struct advise_choice *train = &row->train, *engine = &row->engine;
@@ -104,7 +106,7 @@ static void add_tiers(struct sheet *sheet, const struct advice *advice,
     sheet_real(sheet, most);
 }
 
-/* The columns of advise_csv_new(), in its order. */
+/* Adds a row, in the order of the columns of advise_csv_new(). */
 static void add_row(struct sheet *sheet, const struct advice *advice,
                     size_t rank, const struct advise_row *row)
 {
@@ -222,7 +224,8 @@ static void write_replicas(const struct chart *chart, bool front,
     }
 }
 
-/* A row without a price has no place on an axis of cost. */
+/* Writes the points of the chart; `front`: those of the Pareto front alone.  A
+ * row without a price has no place on an axis of cost. */
 static void write_points(const struct chart *chart, bool front,
                          struct out *out)
 {
@@ -243,7 +246,7 @@ static void write_points(const struct chart *chart, bool front,
     }
 }
 
-/* All rows, and, after two empty lines, those on the Pareto front. */
+/* Writes all points and, after two empty lines, those on the Pareto front. */
 static bool write_data(struct chart *chart, const struct folder *dir,
                        struct err *err)
 {
@@ -260,7 +263,7 @@ static bool write_data(struct chart *chart, const struct folder *dir,
     return out_close_fast(out, err);
 }
 
-/* Assignments first, which the template reads. */
+/* Writes the assignments that the template reads, then the template. */
 static bool write_script(struct chart *chart, const struct folder *dir,
                          struct err *err)
 {
@@ -334,7 +337,7 @@ bool advise_plot(struct arena *arena, const char *path,
     return draw_chart(&chart, path, err);
 }
 
-/* Kinds with a priced row, in the order of the rows, whose numbers are set. */
+/* Gives each kind that has a priced row a number, in the order of the rows. */
 bool advise_service_plot(struct arena *arena, const char *path,
                          const struct advise_service *service,
                          struct err *err)

@@ -48,8 +48,9 @@ static const struct cluster_spec *copy_endless(struct arena *arena,
     return copy;
 }
 
-/* Every GPU of the catalogue in every pool that the workload names, so that no
- * reference dangles. */
+/* Returns a cluster that has every GPU of the catalogue in every pool that the
+ * workload names, so that each name in the workload is known.  NULL: err says
+ * why. */
 static const struct cluster_spec *make_endless(const struct advise_world *world,
                                                const struct conf_node *workload,
                                                struct err *err)
@@ -75,7 +76,7 @@ static const struct cluster_spec *make_endless(const struct advise_world *world,
     return spec == NULL ? NULL : copy_endless(arena, spec);
 }
 
-/* The name was checked when the workload was read. */
+/* Returns the recipe of a name, which was checked when the workload was read. */
 static const struct recipe *find_recipe(const char *name)
 {
     for (size_t i = 0; i < recipe_count; i++)
@@ -252,6 +253,8 @@ size_t advise_jobs_read(const struct advise_world *world, const char *path,
     return read_file(&reading, path, err) ? reading.count : 0;
 }
 
+/* The whole workload is read first, so that all its errors are found, and then
+ * each entry of its mix again by itself. */
 size_t advise_jobs_from(const struct advise_world *world,
                         const struct conf_node *root,
                         struct advise_job **jobs, struct err *err)

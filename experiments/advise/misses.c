@@ -21,8 +21,8 @@
 
 #define GB 1e9
 
-/* What would make it fit, each with what it costs in time, in GPU time and, where
- * the sequence changes, per token. */
+/* Prints what would make the job fit, each change with what it costs in time,
+ * in GPU time and, where the sequence changes, per token. */
 static void print_changes(FILE *file, const struct advise_world *world,
                           const struct advise_task *task,
                           const struct gang *gang,
@@ -60,7 +60,8 @@ static void print_changes(FILE *file, const struct advise_world *world,
     }
 }
 
-/* The job as written on a place: memory is all that can be missing. */
+/* Prints whether the job as written fits a place; memory is all that can be
+ * missing. */
 static void print_as_written(FILE *file, const struct advise_world *world,
                              const struct advise_job *job,
                              const struct advise_place *place)
@@ -87,8 +88,8 @@ static void print_as_written(FILE *file, const struct advise_world *world,
     print_changes(file, world, &job->task, &gang, place);
 }
 
-/* A place on which no layout of any count fits: the smallest one, and by how much
- * it is too large. */
+/* Prints, of a place on which no layout of any number of GPUs fits, the layout
+ * that needs least, and by how much it is too large. */
 static void print_never(FILE *file, const struct advice *advice, size_t i)
 {
     const struct advise_place *place = &advice->world->place[i];
@@ -111,8 +112,8 @@ static void print_never(FILE *file, const struct advice *advice, size_t i)
     print_changes(file, advice->world, &task, &gang, place);
 }
 
-/* Whether one response fits; if not, the smallest tp or the precision with which
- * it would. */
+/* Prints whether one response fits; if not, the smallest tp, or the precision,
+ * with which it would.  The engine may use nine tenths of a GPU's memory. */
 static void print_engine_miss(FILE *file, const struct advise_job *job,
                               const struct advise_place *place)
 {

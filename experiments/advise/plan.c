@@ -17,6 +17,7 @@
 #include "sim/config/conf.h"
 #include "sim/text/paths.h"
 
+/* Is the key in a list that ends with NULL? */
 static bool is_among(const char *key, const char *const *names)
 {
     for (; *names != NULL; names++)
@@ -55,8 +56,8 @@ static const char *find_pool(const struct advise_world *world,
                                                         ->pool];
 }
 
-/* The role on the chosen GPUs. tp is left out where the trainer's GPUs generate:
- * the rollout has it. */
+/* Returns the role on the chosen GPUs.  tp is left out where the GPUs that
+ * train also generate: it stands with the rollout. */
 static const char *format_role(const struct advice *advice, const char *name,
                                const struct conf_node *conf,
                                const struct advise_choice *choice,
@@ -74,7 +75,8 @@ static const char *format_role(const struct advice *advice, const char *name,
                        format_kept(arena, conf, role_replaced));
 }
 
-/* Workers follow from the cores. */
+/* Returns the loader as written, but for its workers, which are as many as the
+ * cores. */
 static const char *format_loader(const struct advice *advice,
                                  const struct advise_row *row)
 {
@@ -117,7 +119,7 @@ static const char *format_data(const struct advice *advice)
                        role->cores, format_kept(arena, conf, replaced));
 }
 
-/* Degrees of 1 are left out but for tp and pp. */
+/* Returns the keys of the layout.  Degrees of 1 are left out, except tp and pp. */
 static const char *format_layout(struct arena *arena,
                                  const struct advise_choice *choice)
 {
@@ -155,7 +157,8 @@ uint32_t advise_engine_cores(const struct advise_job *job,
     return cores < choice->place->cores ? cores : choice->place->cores;
 }
 
-/* Limits, deadlines and tenants are of no use to a single job. */
+/* Returns the entry of the mix.  Limits, deadlines and tenants are left out:
+ * they are of no use to a single job. */
 static const char *format_entry(const struct advice *advice,
                                 const struct advise_row *row)
 {
@@ -195,7 +198,8 @@ static const char *format_entry(const struct advice *advice,
                        format_data(advice));
 }
 
-/* Nodes for a data role, which no catalogue's instance is. */
+/* Returns the nodes of the data role, for which the catalogue has no instance;
+ * "" if there is no such role. */
 static const char *format_data_nodes(const struct advice *advice)
 {
     const struct role_spec *role = find_data_role(advice->job);
@@ -239,7 +243,8 @@ static const char *format_cluster(const struct advice *advice,
                                    format_data_nodes(advice)));
 }
 
-/* 2%: what draws of rollouts and rounding may differ. */
+/* Returns an expectation of 2% on both sides of a value: draws of rollouts, and
+ * rounding, may change it by that. */
 static const char *format_within(struct arena *arena, const char *metric,
                                  double value)
 {
@@ -248,8 +253,8 @@ static const char *format_within(struct arena *arena, const char *metric,
                        1.02 * value);
 }
 
-/* A given cluster is larger than the row and costs more, so only the time is
- * expected there. */
+/* Returns the expectations of a timed row.  A given cluster is larger than the
+ * row and costs more, so that only the time is expected there. */
 static const char *format_expect(const struct advice *advice,
                                  const struct advise_row *row)
 {

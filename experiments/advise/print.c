@@ -24,7 +24,7 @@
 
 #define GB 1e9
 
-/* "8 x h100", of two roles with " | ". */
+/* Returns "8 x h100", of two roles with " | " between them. */
 static const char *format_gpus(struct arena *arena,
                                const struct advise_row *row)
 {
@@ -46,7 +46,8 @@ static const char *format_usd(struct arena *arena, double usd)
     return isnan(usd) ? "-" : text_format(arena, "%.2f", usd);
 }
 
-/* Columns are wider where there are two roles. */
+/* Returns the empty table of rows.  Columns are wider where there are two
+ * roles. */
 static struct sheet *rows_sheet(struct arena *arena,
                                 const struct advise_job *job)
 {
@@ -59,7 +60,7 @@ static struct sheet *rows_sheet(struct arena *arena,
         two ? -40 : -32));
 }
 
-/* `*` marks the Pareto front. */
+/* Adds a row; `*` marks the Pareto front. */
 static void add_row(struct sheet *sheet, struct arena *arena, size_t rank,
                     const struct advise_job *job, const struct advise_row *row)
 {
@@ -74,7 +75,7 @@ static void add_row(struct sheet *sheet, struct arena *arena, size_t rank,
     sheet_cell(sheet, "%s", row->bottleneck);
 }
 
-/* A need by its parts, in GB, and its share of what the GPU has. */
+/* Adds a need by its parts, in GB, and its share of what the GPU has. */
 static void add_parts(struct sheet *sheet, const struct memory_need *need,
                       double has)
 {
@@ -85,7 +86,8 @@ static void add_parts(struct sheet *sheet, const struct memory_need *need,
                 need->total / GB, has / GB, 100.0 * need->total / has);
 }
 
-/* What each GPU of a row needs; a second line for the role that generates. */
+/* Adds what each GPU of a row needs, with a second line for the role that
+ * generates. */
 static void add_needs(struct sheet *sheet, size_t rank,
                       const struct advise_row *row)
 {
@@ -168,8 +170,8 @@ static void widen_dates(const char *date, const char **first,
         *last = date;
 }
 
-/* Nodes of a file have a price each, of the catalogue or an amount, and each is
- * told. */
+/* Prints the prices of the nodes of a file: each has its own, of the catalogue
+ * or an amount. */
 static void print_given_prices(FILE *file, const struct advise_world *world)
 {
     for (size_t i = 0; i < world->place_count; i++) {
@@ -290,7 +292,8 @@ static size_t print_rows(FILE *file, const struct advice *advice,
     return left;
 }
 
-/* By time, so that what is cut off is cheaper, and that is said. */
+/* Prints the Pareto front by time, so that what is cut off is cheaper and
+ * slower, and says so. */
 static void print_front(FILE *file, const struct advice *advice, size_t most)
 {
     const struct advise_row **rows;
@@ -335,7 +338,7 @@ static struct sheet *memory_sheet(struct arena *arena, const char *title)
         "gathered:8\tKV:6\tworkspace:9\ttotal:8\tof:7\t:-7\t:0", title));
 }
 
-/* One line of the table of needs. */
+/* Adds one line to the table of needs. */
 static void add_memory(struct sheet *sheet, const char *name,
                        const struct memory_need *need, double has, double most,
                        const char *what)

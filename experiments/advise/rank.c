@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rank.c- which rows are worth timing exactly, and in what order they
+ * rank.c - which rows are worth timing exactly, and in what order they
  * stand.
  *
  * Timing a row reads an experiment and places it, some milliseconds; a search yields
@@ -29,7 +29,8 @@ struct key {
     size_t row;
 };
 
-/* The row's number decides ties, so that qsort's order is defined. */
+/* For qsort(): by what counts first, then next, then by the row's number, so
+ * that the order is defined. */
 static int compare_keys(const void *a, const void *b)
 {
     const struct key *x = a, *y = b;
@@ -41,14 +42,15 @@ static int compare_keys(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Returns seconds: guessed before rows are timed, found after that. */
+/* Returns the seconds of a row: guessed before rows are timed, found after
+ * that. */
 static double row_time(const struct advise_row *row, bool guessed)
 {
     return guessed ? row->guess_s : row->time_s;
 }
 
-/* Returns USD, likewise; a row without a price costs infinitely much, and comes
- * last. */
+/* Returns the USD of a row, guessed or found; INFINITY without a price, so that
+ * the row comes last. */
 static double row_cost(const struct advise_row *row, bool guessed)
 {
     return price_or_infinity(guessed ? row->guess_usd : row->usd);
@@ -107,6 +109,7 @@ static void mark_front(struct advice *advice, bool guessed)
         mark_row(&advice->row[key[0].row], guessed);
 }
 
+/* Is n a power of two? */
 static bool is_power(uint32_t n)
 {
     return (n & (n - 1)) == 0;
@@ -136,6 +139,7 @@ static void want_best(struct advice *advice, bool by_time, size_t top)
         advice->row[key[i].row].wanted = true;
 }
 
+/* A row that the reader of experiments refuses is counted, and never shown. */
 void advise_rank(struct advice *advice, size_t top)
 {
     mark_front(advice, true);

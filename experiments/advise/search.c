@@ -18,6 +18,8 @@
 #include "models/types/gang.h"
 #include "sim/base/arena.h"
 
+/* Example for nodes of 8: 1, 2, 4, 8, 16, 24, 32 and so on; for nodes of 6: 1,
+ * 2, 4, 6, 12, 18. */
 uint32_t advise_next_count(uint32_t n, const struct advise_place *place)
 {
     uint32_t next = n < 8 ? 2 * n : n + 8 - n % 8;
@@ -31,6 +33,7 @@ uint32_t advise_next_count(uint32_t n, const struct advise_place *place)
     return n < most && next > most && most % node == 0 ? most : next;
 }
 
+/* Is n a power of two? */
 static bool is_power(uint32_t n)
 {
     return (n & (n - 1)) == 0;
@@ -96,6 +99,7 @@ static void note_miss(struct advice *advice, size_t place, uint32_t gpus,
     }
 }
 
+/* The choices of one role. */
 struct choices {
     struct advise_choice *item;
     size_t count, room;
@@ -109,7 +113,8 @@ static struct advise_choice *add_choice(struct arena *arena,
     return &choices->item[choices->count++];
 }
 
-/* A layout is kept if it fits; if not, it may be the nearest miss of the place. */
+/* Searches the layout of the training role on a number of GPUs of a place.  It
+ * becomes a choice if it fits; if not, it may be the nearest miss of the place. */
 static void try_train(struct advice *advice, size_t place, uint32_t gpus,
                       struct choices *choices)
 {
@@ -138,7 +143,7 @@ static void try_train(struct advice *advice, size_t place, uint32_t gpus,
     time_phases(job, job->train, &gang, choice);
 }
 
-/* An engine has few layouts: tp alone. */
+/* Searches the layout of the generating role: an engine has few, tp alone. */
 static void try_engine(struct advice *advice, size_t place, uint32_t gpus,
                        struct choices *choices)
 {
@@ -159,7 +164,8 @@ static void try_engine(struct advice *advice, size_t place, uint32_t gpus,
     time_phases(job, job->engine, &gang, choice);
 }
 
-/* `powers`: only powers of two, where two roles are paired and counts multiply. */
+/* Tries all counts of all places for a role.  `powers`: only powers of two,
+ * where two roles are paired and the number of pairs is the product. */
 static void search_role(struct advice *advice, bool train, bool powers,
                         struct choices *choices)
 {
@@ -200,7 +206,8 @@ static void time_others(const struct advise_job *job, double *seconds)
     }
 }
 
-/* A phase belongs to one role, so two of the three times are 0. */
+/* Guesses the time and the cost of a row.  Each phase belongs to one role, so
+ * that two of the three times that are added are 0. */
 static void guess_row(const struct advise_job *job, const double *others_s,
                       struct advise_row *row)
 {
@@ -223,8 +230,8 @@ static bool room_for_both(const struct advise_choice *a,
            (a->place != b->place || a->gpus + b->gpus <= a->place->gpus_max);
 }
 
-/* Every choice of one role with every one of the other; where there is one role,
- * the other's list is empty and counts as one. */
+/* Makes a row of each choice of one role with each of the other.  Where there
+ * is one role, the other list is empty and counts as one choice. */
 static void pair_choices(struct advice *advice, const struct choices *train,
                          const struct choices *engine, const double *others_s)
 {

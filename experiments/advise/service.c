@@ -34,7 +34,7 @@
 
 /* ---- what may be tried -------------------------------------------------- */
 
-/* Tokens of a mean request, prompt and answer. */
+/* Returns the tokens of a mean request, prompt and answer. */
 static double context_tokens(const struct service_entry *entry)
 {
     double tokens = distribution_clamped_mean(&entry->prompt);
@@ -60,7 +60,7 @@ static double find_missing(const struct advise_service *service,
     return fmax(0.0, need - gpu_bytes);
 }
 
-/* Do the role's `types:` allow it? */
+/* Do the role's `types:` allow the GPU?  Without types, any. */
 static bool is_wanted(const struct role_spec *role,
                       const struct gpu_type *gpu)
 {
@@ -70,7 +70,8 @@ static bool is_wanted(const struct role_spec *role,
     return role->gpu_type_count == 0;
 }
 
-/* USD an hour of all replicas, and for a million answers at the peak rate. */
+/* Sets the cost of a row: USD an hour of all replicas, and for a million
+ * answers at the peak rate. */
 static void price_row(struct advise_service_row *row, double each_usd_per_h,
                       double per_s)
 {
@@ -101,8 +102,9 @@ static void try_gpus(struct advise_service *service,
     price_row(row, place->gpu_usd_per_h * tp, service->peak_per_s);
 }
 
-/* A type that cannot compute in the law's precision is no candidate; heads must
- * divide by tp. */
+/* Adds the rows of a GPU type, one for each division of the model.  A type that
+ * cannot compute in the law's precision is no candidate, and heads must divide
+ * by tp. */
 static void try_place(struct advise_service *service,
                       const struct advise_place *place)
 {
@@ -142,13 +144,15 @@ static void try_cores(struct advise_service *service,
 
 /* ---- order -------------------------------------------------------------- */
 
-/* A missing value (NAN) comes last in an order. */
+/* Returns INFINITY for a missing value (NAN), so that it comes last in an
+ * order. */
 static double value_or_infinity(double value)
 {
     return isnan(value) ? INFINITY : value;
 }
 
-/* Rows without replicas last, then by cost, then by name, for a defined order. */
+/* For qsort(): rows without replicas last, then by cost, then by name, so that
+ * the order is defined. */
 static int compare_costs(const void *a, const void *b)
 {
     const struct advise_service_row *x = a, *y = b;
@@ -178,7 +182,8 @@ static int compare_latencies(const void *a, const void *b)
     return compare_costs(a, b);
 }
 
-/* Quadratic: there are some dozen rows. */
+/* Marks the rows that no other row beats in cost or latency without losing in
+ * the other.  Quadratic, for some dozen rows. */
 static void mark_front(struct advise_service *service)
 {
     for (size_t i = 0; i < service->row_count; i++) {
@@ -197,7 +202,8 @@ static void mark_front(struct advise_service *service)
     }
 }
 
-/* A service without a promise is refused. */
+/* Without a promise no number of replicas is too few, so that such a service is
+ * refused. */
 bool advise_service_search(struct advise_service *service, bool by_time,
                            struct err *err)
 {

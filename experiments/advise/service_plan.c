@@ -18,7 +18,7 @@
 #define PLAN_REQUESTS_MAX 5e6
 #define START_S 300.0           /* replicas are up by then */
 
-/* "key: value, " of the entry's keys that the row does not decide. */
+/* Returns "key: value, " of the entry's keys that the row does not decide. */
 static const char *format_kept(const struct advise_service *service)
 {
     static const char *const own[] = { "gpu", "cpu", "replicas",
@@ -40,8 +40,9 @@ static const char *format_kept(const struct advise_service *service)
     return text;
 }
 
-/* Poisson at the peak rate, what the row was simulated with, from the time on when replicas
- * are up: a queue that came while they start would hardly go where they are busy. */
+/* Returns the requests: Poisson at the peak rate, with which the row was
+ * simulated, from the time on when replicas are up.  A queue that came while
+ * they start would hardly be worked off where they are busy. */
 static const char *format_requests(const struct advise_service *service,
                                    double for_s)
 {
@@ -61,7 +62,7 @@ static const char *format_requests(const struct advise_service *service,
     return text_format(arena, "%s}", text);
 }
 
-/* A given cluster as it stands, else just the nodes of the row. */
+/* Returns the given cluster as it stands, else the nodes of the row alone. */
 static const char *format_cluster(const struct advise_service *service,
                                   const struct advise_service_row *row)
 {

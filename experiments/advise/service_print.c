@@ -15,7 +15,7 @@
  * are busy while one answer is under way. */
 #define BUSY_FULL 0.95
 
-/* Three digits, in s or ms. */
+/* Adds a time in s or ms, with about three digits. */
 static void add_time(struct sheet *sheet, double seconds)
 {
     if (seconds >= 100.0)
@@ -26,7 +26,7 @@ static void add_time(struct sheet *sheet, double seconds)
         sheet_cell(sheet, "%.2fms", seconds * 1e3);
 }
 
-/* One candidate that keeps the promise. */
+/* Adds a candidate that keeps the promise. */
 static void add_row(struct sheet *sheet, const struct advise_service_row *row,
                     bool generates)
 {
@@ -48,7 +48,8 @@ static void add_row(struct sheet *sheet, const struct advise_service_row *row,
                     24 * row->usd_per_h, row->usd_per_million);
 }
 
-/* What lacks memory, and what is too slow even alone. */
+/* Prints the candidates that lack memory, and those that are too slow even for
+ * a request alone. */
 static void print_misses(FILE *file, const struct advise_service *service)
 {
     for (size_t i = 0; i < service->row_count; i++) {

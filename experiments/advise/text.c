@@ -35,7 +35,8 @@ static const char *format_scalar(struct arena *arena, const char *text)
     return out;
 }
 
-/* Quadratic in the length, of entries of some hundred bytes. */
+/* Writes maps and lists item by item.  Quadratic in the length, for entries of
+ * some hundred bytes. */
 const char *advise_conf_text(struct arena *arena,
                              const struct conf_node *node)
 {
@@ -55,7 +56,8 @@ const char *advise_conf_text(struct arena *arena,
     return text_format(arena, "%s%s", text, map ? "}" : "]");
 }
 
-/* Data parallelism is what is left of the GPUs. */
+/* Returns the layout of a training role.  Data parallelism is what the other
+ * degrees leave of the GPUs. */
 static const char *format_train(struct arena *arena,
                                 const struct train_shape *shape, uint32_t gpus)
 {
@@ -98,6 +100,7 @@ const char *advise_layout_text(struct arena *arena,
                : text_format(arena, "%s | %s", train, engine);
 }
 
+/* The limits are twice the unit: 119 s stay seconds, 121 s are 2.0 minutes. */
 const char *advise_time_text(struct arena *arena, double seconds)
 {
     if (!isfinite(seconds))

@@ -108,8 +108,8 @@ static double find_links_rate(const struct plan *plan, uint32_t uses)
     return rate;
 }
 
-/* Runs of the phase per second: the smaller of what its law and what the links
- * allow. */
+/* Returns the runs of the phase per second: the smaller of what its law and
+ * what the links allow. */
 static double find_phase_rate(const struct plan *plan, uint32_t p)
 {
     const struct phase_spec *phase = &plan->form->phase[p];
@@ -135,7 +135,7 @@ static double find_phase_rate(const struct plan *plan, uint32_t p)
     return fmin(alone.rate_max, find_links_rate(plan, uses));
 }
 
-/* PCIe bandwidth of the GPUs of a role, in bytes/s. */
+/* Returns the PCIe bandwidth of the GPUs of a role, in bytes a second. */
 static double find_slots_bps(const struct plan *plan, uint32_t role)
 {
     const struct placement *at = &plan->placement[role];
@@ -231,7 +231,8 @@ static void measure_stages(const struct plan *plan, uint32_t p, double rate,
     row->hfu = law.hfu * rate / law.rate_max;
 }
 
-/* Items of one run of the phase, and their tokens. */
+/* Returns the items of one run of the phase (sequences or responses), and sets
+ * their tokens. */
 static double count_items(const struct phase_law *law, double *tokens)
 {
     double items = law->kind == LAW_ROLLOUT
@@ -260,8 +261,9 @@ static double find_energy_usd_per_h(const struct advise_choice *choice,
                : w / 1000.0 * spec->pue * spec->electricity_usd_per_kwh;
 }
 
-/* Of given nodes, the GPUs' part of the price and their electricity; of rented
- * ones, whole nodes as the plan has them. */
+/* Returns the cost of a row an hour.  Of given nodes it is the GPUs' part of
+ * the price, and their electricity; of rented ones whole nodes, as the plan has
+ * them. */
 static double find_usd_per_h(const struct advice *advice,
                              const struct advise_row *row,
                              const struct plan *plan)
@@ -282,7 +284,8 @@ static double find_usd_per_h(const struct advice *advice,
     return isnan(row->train.usd_per_h + row->engine.usd_per_h) ? NAN : usd;
 }
 
-/* 0 if the job has no such role; NAN: no price in that tier. */
+/* Returns the cost of a choice an hour in a tier; 0 if the job has no such
+ * role, NAN if there is no price. */
 static double find_tier_usd_per_h(const struct advice *advice,
                                   const struct advise_choice *choice,
                                   enum price_tier tier, bool *assumed)
@@ -311,7 +314,8 @@ double advise_tier_usd(const struct advice *advice,
                                        : usd * row->time_s / 3600.0;
 }
 
-/* What a simulation of the experiment would find, but for draws. */
+/* Times the row: what a simulation of its experiment would find, except for
+ * draws. */
 static void time_row(const struct advice *advice, const struct plan *plan,
                      struct advise_row *row)
 {
@@ -393,7 +397,8 @@ static void choose_memory(const struct advise_job *job,
                                 row->train.gpus);
 }
 
-/* The loop and the network are only asked for capacities; nothing runs. */
+/* The network and its loop are made because the fabric is asked for capacities;
+ * nothing runs in them. */
 bool advise_plan_time(const struct advice *advice, struct advise_row *row,
                       struct err *err)
 {

@@ -117,7 +117,7 @@ static bool make_rented_place(struct advise_world *world,
     return true;
 }
 
-/* One place for each GPU type. */
+/* Makes one place for each GPU type of the catalogue. */
 static bool read_catalogue(struct advise_world *world, struct err *err)
 {
     size_t count = catalogue_gpu_count(world->catalogue);
@@ -131,7 +131,8 @@ static bool read_catalogue(struct advise_world *world, struct err *err)
     return true;
 }
 
-/* Price and cores of a GPU are its part of the node's. */
+/* Makes the place of a group of the user's own nodes: price and cores of a GPU
+ * are its part of the node's. */
 static void make_given_place(const struct advise_world *world,
                              const struct node_group *group,
                              struct advise_place *place)
@@ -150,7 +151,8 @@ static void make_given_place(const struct advise_world *world,
     place->free_cores = place->cores;
 }
 
-/* Groups without GPUs, or of the generic type, are no places: no law knows them. */
+/* Makes the places of a given cluster.  Groups without GPUs, or of the generic
+ * type, are no places: no law knows them. */
 static bool read_given(struct advise_world *world,
                        const struct conf_node *cluster, struct err *err)
 {
@@ -195,9 +197,9 @@ bool advise_world_read(struct advise_world *world, const char *cluster_path,
     return err->kind == ERR_NONE && advise_world_from(world, cluster, err);
 }
 
-/* Two shares stand for any number of alike nodes: a first and a last one tell all
- * that laws see of the fabric.  Whole nodes from the first of the group on, as
- * `first_fit` takes them. */
+/* Takes whole nodes from the first of the group on, as `first_fit` does.  Of
+ * alike nodes the first and the last tell all that laws see of the fabric, so
+ * that two shares stand for any number of them. */
 struct gang advise_gang(const struct advise_place *place, uint32_t gpus)
 {
     struct share share[2];

@@ -28,7 +28,7 @@
 #define GPUS_DEFAULT 1024
 /* Beyond, a search over counts takes minutes. */
 #define GPUS_MAX     16384
-#define TOP_DEFAULT  10
+#define TOP_DEFAULT  10         /* rows that are printed */
 
 /* One run of the command: what was read, and how to show it. */
 struct advising {
@@ -39,12 +39,12 @@ struct advising {
     size_t job_count;
     struct advise_service *service;
     size_t service_count;
-    uint32_t top;
-    bool by_time;
+    uint32_t top;               /* rows that are printed for each job or service */
+    bool by_time;               /* --sort time; else by cost */
     struct sheet *csv;          /* or NULL */
 };
 
-/* False, with err, unless --sort is one of its two words. */
+/* Reads --sort: cost, the default, or time.  False, with err, for another word. */
 static bool read_sort(struct advising *a, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -57,8 +57,9 @@ static bool read_sort(struct advising *a, struct err *err)
                    "--sort must be cost or time, and is '%.40s'", sort);
 }
 
-/* Reads --tier.  Prices of a given cluster are its own; owned hardware has no
- * market, so its price stands in a file. */
+/* Reads --tier, whose prices rank the GPUs.  A cluster that is given has prices
+ * of its own, so both together are refused.  Owned hardware has no market: what
+ * it costs stands in a file of a cluster. */
 static bool read_tier(struct advising *a, const char *cluster,
                       struct err *err)
 {
@@ -88,7 +89,8 @@ static bool read_tier(struct advising *a, const char *cluster,
     return true;
 }
 
-/* --job keeps one job or service alone, and the other list becomes empty. */
+/* Keeps the one job or service that --job names; the other list becomes empty.
+ * A name that is not there is an error with the nearest name. */
 static bool pick_job(struct advising *a, struct err *err)
 {
     struct err_pos pos = { a->args->word[0], 0, 0 };
@@ -125,9 +127,9 @@ static bool pick_job(struct advising *a, struct err *err)
     return err_hint(err, "There is %s.", near != NULL ? near : names[0]);
 }
 
-/* Loads the catalogue with the files that the file names, if it does.  An
- * experiment that `-o` writes would not have them, so the two are refused
- * together. */
+/* Loads the catalogue, with the files that the workload's file names under
+ * `catalogue:`. The experiment that `-o` writes would not have them, so both
+ * together are refused. */
 static bool read_catalogue(struct advising *a, struct err *err)
 {
     struct experiment_inputs inputs = { .arena = a->cli->arena };
@@ -145,7 +147,9 @@ static bool read_catalogue(struct advising *a, struct err *err)
     return root != NULL && a->world.catalogue != NULL;
 }
 
-/* Everything that can be wrong is found before the first search. */
+/* Reads options, catalogue, cluster, services and jobs, so that everything
+ * wrong is found before the first search.  A question to `advise` holds its own
+ * cluster. */
 static bool read_all(struct advising *a, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -184,7 +188,8 @@ static bool read_all(struct advising *a, struct err *err)
     return true;
 }
 
-/* Writes the best row as an experiment. */
+/* Writes the best row as an experiment, into the file of -o.  False, with err:
+ * there is no row, or no file. */
 static bool write_plan(const struct advising *a, const struct advice *advice,
                        struct err *err)
 {
@@ -203,7 +208,8 @@ static bool write_plan(const struct advising *a, const struct advice *advice,
     return out_close(out, err);
 }
 
-/* --memory needs no search: it is about the job as written. */
+/* Answers for one job.  --memory needs no search: it tells of the job as it is
+ * written. */
 static bool advise_one(const struct advising *a, const struct advise_job *job,
                        struct err *err)
 {
@@ -263,7 +269,8 @@ static bool advise_service(const struct advising *a,
     return !a->args->given[ARG_OUT] || write_service_plan(a, service, err);
 }
 
-/* Answers in order, with an empty line between them. */
+/* Answers for each service and then each job, with an empty line between two
+ * answers. */
 static bool advise_all(struct advising *a, struct err *err)
 {
     for (size_t i = 0; i < a->service_count; i++) {
@@ -283,7 +290,8 @@ static bool advise_all(struct advising *a, struct err *err)
     return true;
 }
 
-/* The rows of --csv as JSON, in place of what is printed for people. */
+/* Prints the rows of --csv as JSON, in the place of the text for people, which
+ * goes to /dev/null meanwhile.  Returns the exit status. */
 static int print_json(struct advising *a)
 {
     FILE *out = a->cli->out, *unread = fopen("/dev/null", "w");
@@ -330,7 +338,7 @@ static bool check_apart(const struct args *args, struct err *err)
     return true;
 }
 
-/* Do the options go together? */
+/* --json cannot stand beside options that print another answer. */
 static bool check_json(const struct args *args, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };

@@ -48,8 +48,9 @@ int command_become_bench(struct cli *cli, char **argv)
     return command_fail(cli, &err);
 }
 
-/* For the table of commands: cli.c calls command_become_bench() before options are
- * read. */
+/* Only stands in the table of commands, for help: cli.c calls
+ * command_become_bench() before it reads options, since those of the other
+ * program are not known here. */
 static int run_bench(struct cli *cli, const struct args *args)
 {
     return command_become_bench(cli, (char **)args->argv + 1);

@@ -21,7 +21,7 @@
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 
-#define SHIPPED "models/validation"
+#define SHIPPED "models/validation" /* measurements that come with the program */
 /* Of the solid rows of a suite this share must be predicted. */
 #define COVERAGE_MIN 0.95
 
@@ -31,7 +31,7 @@ struct calibrating {
     const struct args *args;
     const struct catalogue *catalogue;
     const char *dir;
-    FILE *csv;
+    FILE *csv;                  /* of --csv; NULL: none */
     unsigned met, missed;
 };
 
@@ -41,8 +41,8 @@ struct counts {
     size_t solid, predicted;
 };
 
-/* Counts the rows that are solid enough to be judged by, and those of them that can
- * be predicted. */
+/* Counts the rows that are solid: their configuration is known in full, so they
+ * can be judged by.  And counts how many of those the law can predict. */
 static struct counts count_rows(const struct calibrate_samples *samples)
 {
     struct counts n = { 0, 0 };
@@ -67,7 +67,9 @@ static void print_part(FILE *out, const char *part,
                 100.0 * e->max, 100.0 * e->bias);
 }
 
-/* Each reason once, with how many rows it holds for. */
+/* Prints each reason for which rows are not predicted once, with the number of
+ * rows that it holds for.  Quadratic in the rows, of which a suite has some
+ * hundred. */
 static void print_refused(FILE *out, const char *solid_name,
                           const struct calibrate_samples *samples)
 {
@@ -91,9 +93,9 @@ static void print_refused(FILE *out, const char *solid_name,
     }
 }
 
-/* Does a suite meet its targets?  A target of 0 is none; COVERAGE_MIN of the solid
- * rows must have been predicted, so that a law that refuses what it cannot do does
- * not look good. */
+/* Does a suite meet its targets?  A target of 0 is none.  COVERAGE_MIN of the
+ * solid rows must be predicted as well, so that a law which refuses the hard
+ * rows does not look good. */
 static bool meets_target(const struct calibrate_suite *suite,
                          const struct calibrate_error *e, const struct counts *n)
 {
@@ -128,8 +130,9 @@ static void print_target(struct calibrating *c,
     c->missed += !met;
 }
 
-/* Targets are judged on held-out rows alone; a suite without such rows has no
- * verdict. */
+/* Prints the errors of a suite.  Targets are judged on rows that were held out
+ * alone: errors on rows by which constants were chosen say little.  A suite
+ * without such rows has no verdict. */
 static void print_suite(struct calibrating *c,
                         const struct calibrate_suite *suite,
                         const struct calibrate_samples *samples)
@@ -156,7 +159,8 @@ static void print_suite(struct calibrating *c,
         print_target(c, suite, &held, &n);
 }
 
-/* Writes measured and predicted values as CSV, if asked for. */
+/* Writes measured and predicted values of a suite into the CSV, if there is
+ * one. */
 static void write_rows(struct calibrating *c,
                        const struct calibrate_suite *suite,
                        const struct calibrate_samples *samples)
@@ -171,8 +175,8 @@ static void write_rows(struct calibrating *c,
     }
 }
 
-/* Writes the values that a suite's chart is drawn from, with the template behind
- * them, and draws it. */
+/* Writes the values of a suite's chart, with the template of charts behind
+ * them, and draws it.  False: err says why not. */
 static bool write_plot(struct calibrating *c, const struct folder *dir,
                        const char *name,
                        const struct calibrate_samples *samples,
@@ -197,7 +201,8 @@ static bool write_plot(struct calibrating *c, const struct folder *dir,
            plot_gnuplot(arena, dir, name, "png", err);
 }
 
-/* A suite without its file is passed over. */
+/* Predicts one suite and prints its errors.  A suite whose file is not in the
+ * folder is passed over. */
 static bool run_suite(struct calibrating *c,
                       const struct calibrate_suite *suite, struct err *err)
 {
@@ -238,8 +243,8 @@ static bool refuse_suite(const struct calibrating *c, struct err *err)
                         : err_hint(err, "Without --suite, all are printed with their names.");
 }
 
-/* The number of targets that are not met is told, and does not change the status:
- * `make validate` judges it. */
+/* Runs all suites, or the one of --suite.  Targets that are missed do not
+ * change the exit status: `make validate` judges them. */
 static bool run_suites(struct calibrating *c, struct err *err)
 {
     const char *only = c->args->value[ARG_SUITE];
@@ -263,8 +268,8 @@ static bool run_suites(struct calibrating *c, struct err *err)
 static const char csv_head[] =
     "suite,id,model,device,solid,chosen,measured,predicted\n";
 
-/* --csv reads like the name of measurements, and would destroy them: only a
- * table of this command's own is replaced. */
+/* May --csv write to that path?  Only a table of this command is replaced:
+ * users may take --csv for the name of measurements, which would be lost. */
 static bool may_overwrite(const char *path)
 {
     FILE *file = fopen(path, "r");
@@ -279,7 +284,8 @@ static bool may_overwrite(const char *path)
     return ours;
 }
 
-/* Opened before the first suite, which may take long. */
+/* Opens the CSV before the first suite, since suites may take long.  False,
+ * with err: it cannot be written. */
 static bool open_csv(struct calibrating *c, struct err *err)
 {
     struct err_pos pos = { c->args->value[ARG_CSV], 0, 0 };

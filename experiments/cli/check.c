@@ -34,6 +34,7 @@
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 
+/* The lists of verdicts, in the order in which they are printed. */
 enum { EXPECTS, REGRESSIONS, OPTIONS, LISTS };
 
 /* One run of the command. */
@@ -56,7 +57,8 @@ struct checking {
     uint32_t added_count;
 };
 
-/* An error of the input, or of the command. */
+/* Prints an error of the input or of the command, for CI systems too, and
+ * returns its status. */
 static int fail(const struct checking *c, const struct err *err)
 {
     if (c->args->given[ARG_ANNOTATE])
@@ -96,8 +98,8 @@ static bool check_apart(const struct args *args, enum arg arg, const char *dir,
     return err_hint(err, "Keep the baseline in a folder of its own.");
 }
 
-/* False, with err, if flags left out what a new baseline needs: it would be compared with
- * no more than that from then on. */
+/* False, with err, if flags left out a part of what a new baseline needs: all
+ * later runs would be compared with that part only. */
 static bool check_whole(const struct args *args, const struct experiment *experiment,
                         struct err *err)
 {
@@ -111,8 +113,8 @@ static bool check_whole(const struct args *args, const struct experiment *experi
                    arg_info(args->given[ARG_ONLY] ? ARG_ONLY : ARG_SEEDS)->name);
 }
 
-/* Sets err: there is neither an expectation nor a baseline, nor are there options, which is
- * a mistake and no success.  Returns false. */
+/* Sets err: there is nothing to check, neither expectations nor a baseline nor
+ * options.  That is a mistake, and must not look like success.  Returns false. */
 static bool tell_nothing(const struct checking *c, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -122,8 +124,8 @@ static bool tell_nothing(const struct checking *c, struct err *err)
     return err_hint(err, "`expect:` in the experiment says what must hold.");
 }
 
-/* False, with err, if a run would leave nothing to judge: it is not begun then, and does not
- * replace an earlier one. */
+/* False, with err, if a run would leave nothing to judge.  It is asked before
+ * the run, which would replace an earlier one. */
 static bool check_something(const struct checking *c, const struct experiment *experiment,
                             struct err *err)
 {
@@ -196,7 +198,8 @@ static struct err_pos find_entry(const struct checking *c, const char *policy)
     return c->experiment == NULL ? pos : experiment_policy_pos(c->experiment, policy);
 }
 
-/* Wall time of the trials of a policy, NULL being all, at a point. */
+/* Returns the wall time of the trials of a policy at a point, in seconds.
+ * policy NULL: of all policies. */
 static double find_wall(const struct checking *c, const char *point, const char *policy)
 {
     const struct experiment *experiment = c->session.experiment;
@@ -276,7 +279,8 @@ static double seconds_since(const struct timespec *from)
 
 /* ---- files and lines for CI systems ---- */
 
-/* Writes the verdicts in every form that options ask for. */
+/* Writes the verdicts in every form that options ask for: annotations, JUnit,
+ * Markdown and Code Quality. */
 static bool write_files(struct checking *c, struct err *err)
 {
     const struct args *args = c->args;
@@ -296,7 +300,7 @@ static bool write_files(struct checking *c, struct err *err)
             verdicts_code_quality(arena, args->value[ARG_QUALITY], &v, err));
 }
 
-/* The answer of --json. */
+/* Prints the verdicts as JSON, with the exit status.  False: err says why not. */
 static bool print_json(struct checking *c, int status, struct err *err)
 {
     struct out *out = out_stream(c->cli->arena, "the answer", c->cli->out);
@@ -309,7 +313,8 @@ static bool print_json(struct checking *c, int status, struct err *err)
     return out_close(out, err);
 }
 
-/* A baseline is of a run without failed trials, whatever the verdicts say of it. */
+/* Writes the new baseline of --update-baseline.  Verdicts do not matter for it,
+ * but a failed trial does: the baseline would lack it for ever. */
 static bool update_baseline(struct checking *c, struct err *err)
 {
     const char *dir = c->args->value[ARG_UPDATE];
@@ -338,7 +343,7 @@ static bool update_baseline(struct checking *c, struct err *err)
     return true;
 }
 
-/* True, with err: no list holds a verdict, and none is asked for. */
+/* True, with err: no list holds a verdict, and no baseline is written either. */
 static bool has_nothing(const struct checking *c, struct err *err)
 {
     for (int i = 0; i < LISTS; i++)
@@ -380,7 +385,8 @@ static int tell_verdict(struct checking *c, int status)
     return status;
 }
 
-/* Reads the baseline from disk: on both sides, what is compared is what was written. */
+/* Reads the baseline from disk.  The run is read from its tables, too, so what
+ * is compared was rounded alike. */
 static bool read_baseline(struct checking *c, struct err *err)
 {
     const char *dir = c->args->value[ARG_BASELINE];
@@ -413,7 +419,8 @@ static bool check_annotate(const struct args *args, struct err *err)
     return err_hint(err, "GitLab reads --code-quality FILE.");
 }
 
-/* Fills c->now and the lists from a folder or a run; returns its status. */
+/* Fills c->now and the lists, from a folder or from a run.  Returns the status
+ * of the run; a folder with failed trials has 5. */
 static int gather(struct checking *c, struct err *err)
 {
     struct arena *arena = c->cli->arena;
@@ -430,7 +437,7 @@ static int gather(struct checking *c, struct err *err)
     return 5;
 }
 
-/* Status 0 if all hold, 1 if not, 5 if a trial failed. */
+/* Status 0 if all verdicts hold, 1 if one does not, 5 if a trial failed. */
 static int run_check(struct cli *cli, const struct args *args)
 {
     struct checking c = { .cli = cli, .args = args };

@@ -29,7 +29,7 @@ static const struct command *const commands[] = {
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
-/* Two lines, for usage errors. */
+/* Two lines of usage, for errors. */
 static void print_usage(FILE *file)
 {
     fputs("usage: clustersim EXPERIMENT.yaml [options of run]\n"
@@ -37,7 +37,7 @@ static void print_usage(FILE *file)
           "`clustersim --help` lists the commands\n", file);
 }
 
-/* All commands, a line each, and the exit statuses. */
+/* Prints all commands, a line each, and the exit statuses. */
 static void print_help(FILE *file)
 {
     fputs("clustersim " CLUSTERSIM_VERSION
@@ -58,7 +58,8 @@ static void print_command(FILE *file, const struct command *command)
             command->synopsis[0] == '\0' ? "" : " ", command->synopsis);
 }
 
-/* Options are the ones that the command's mask has, so help and parser agree. */
+/* Prints the help of one command.  Its options are those of the command's mask,
+ * which the parser uses too, so that both agree. */
 static void print_command_help(FILE *file, const struct command *command)
 {
     print_command(file, command);
@@ -112,7 +113,8 @@ static bool is_experiment(const char *word)
     return ends_with(word, ".yaml") || ends_with(word, ".yml");
 }
 
-/* Tells the nearest command, or how experiments are named. */
+/* Reports a command that is not known, with the nearest name, or how
+ * experiments are named.  Returns the status. */
 static int refuse_command(struct cli *cli, const char *name)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -132,7 +134,8 @@ static int refuse_command(struct cli *cli, const char *name)
     return command_fail(cli, &err);
 }
 
-/* A message, the command's synopsis, and where more is said. */
+/* Prints an error of usage, the command's synopsis, and where more is said.
+ * Returns the status. */
 static int print_usage_error(struct cli *cli, const struct command *command,
                              struct err *err)
 {
@@ -143,6 +146,7 @@ static int print_usage_error(struct cli *cli, const struct command *command,
     return status;
 }
 
+/* Does the command take the option, whose name has `bytes` bytes? */
 static bool takes(const struct command *command, const char *option, size_t bytes)
 {
     for (int a = 0; a < ARG_COUNT; a++)
@@ -153,7 +157,8 @@ static bool takes(const struct command *command, const char *option, size_t byte
     return false;
 }
 
-/* Adds which commands take the option that this one has not, where no other hint is. */
+/* Hints at the commands that take the option which this command does not take,
+ * unless there is a hint already.  `word` are the words behind the command. */
 static void hint_commands(struct cli *cli, const struct command *command, char *const *word,
                           struct err *err)
 {
@@ -201,7 +206,9 @@ static int run_command(struct cli *cli, const struct command *command,
     return command->run(cli, &args);
 }
 
-/* bench has options of its own, which this parser does not know. */
+/* Runs what the words ask for.  `bench` comes before the parser, which does not
+ * know its options.  A file instead of a command is run; options may stand
+ * before it. */
 static int dispatch(struct cli *cli, int argc, char **argv)
 {
     const struct command *command;
@@ -234,7 +241,8 @@ static int dispatch(struct cli *cli, int argc, char **argv)
     return refuse_command(cli, argv[1]);
 }
 
-/* Colours are for people at a terminal who did not say no (no-color.org). */
+/* May the output be coloured?  Only on a terminal, and only if the user did not
+ * say no (no-color.org). */
 static bool may_colour(FILE *out)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");

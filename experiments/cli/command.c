@@ -23,7 +23,8 @@ const char command_exit_text[] =
     "  70   a bug in the program, or no memory\n"
     "  130  interrupted; --resume goes on\n";
 
-/* stdout is flushed first, so that both streams stand in their order on a terminal. */
+/* Prints an error, with `before` in front of it.  stdout is flushed first, so
+ * that both streams appear in their order on a terminal. */
 static void print_err(struct cli *cli, const char *before,
                       const struct err *err)
 {
@@ -37,6 +38,7 @@ static void print_err(struct cli *cli, const char *before,
             bytes > 0 && text[bytes - 1] == '\n' ? "" : "\n");
 }
 
+/* Errors of one file hang together by `next`; the first decides the status. */
 int command_fail(struct cli *cli, const struct err *err)
 {
     unsigned count = 0, more = 0;

@@ -18,6 +18,7 @@
 #include "sim/text/out.h"
 #include "sim/text/sheet.h"
 
+/* The two folders that are compared. */
 struct two {
     struct grid *left, *right;
 };
@@ -74,7 +75,7 @@ static bool print_counts(struct cli *cli, const struct two *two)
 /* A day: jobs of one day depend on each other most. */
 #define BLOCK_NS (INT64_C(86400) * 1000000000)
 
-/* Reads --block as a file's time would be read. */
+/* Reads --block, a time as files write it. */
 static bool read_block(struct cli *cli, const struct args *args,
                        int64_t *block_ns, struct err *err)
 {
@@ -93,7 +94,8 @@ static bool read_block(struct cli *cli, const struct args *args,
     return false;
 }
 
-/* Jobs of one name are others where the workload has changed, so that is said first. */
+/* Says first if the workload has changed: jobs of one name are then other jobs.
+ * False, with err: a folder cannot be read. */
 static bool warn_of_other_jobs(struct cli *cli, const struct args *args, struct err *err)
 {
     struct two two;
@@ -106,7 +108,8 @@ static bool warn_of_other_jobs(struct cli *cli, const struct args *args, struct 
     return true;
 }
 
-/* `--jobs`: job by job, of two folders or of the policies of one. */
+/* Compares job by job (--jobs): two folders, or the policies of one.  Returns
+ * the exit status. */
 static int compare_by_job(struct cli *cli, const struct args *args)
 {
     struct compare_jobs what = {
@@ -121,7 +124,8 @@ static int compare_by_job(struct cli *cli, const struct args *args)
     return 0;
 }
 
-/* One object: how many trials both have, and the metrics that moved. */
+/* Prints one object: how many trials both have, and the metrics that moved.
+ * Returns the exit status. */
 static int print_json(struct cli *cli, const struct two *two)
 {
     struct compare_only only = compare_count(two->left, two->right);
@@ -138,7 +142,8 @@ static int print_json(struct cli *cli, const struct two *two)
     return out_close(out, &err) ? 0 : command_fail(cli, &err);
 }
 
-/* Status 0 whether anything moved or not: `check` gives verdicts. */
+/* The status is 0 whether anything moved or not: `check` is the command that
+ * gives verdicts. */
 static int run_compare(struct cli *cli, const struct args *args)
 {
     struct err_pos nowhere = { NULL, 0, 0 };

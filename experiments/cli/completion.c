@@ -19,8 +19,8 @@
 #include "sim/text/paths.h"
 #include "workloads/recipes/recipe.h"
 
-/* What may stand at a place: words, files or neither; of words maybe several, with
- * commas. */
+/* What may stand at a place: words, files, or neither.  `list`: several of the
+ * words, with commas between. */
 struct value {
     const char *words;          /* blanks between; "": none */
     bool files, list;
@@ -28,7 +28,8 @@ struct value {
 
 /* ---- names ------------------------------------------------------------- */
 
-/* The names of all policies, a blank between. */
+/* Returns the names of all policies, with blanks between.  The next two do so
+ * for recipes and metrics. */
 static const char *join_policies(struct arena *arena)
 {
     const struct cs_policy *policy;
@@ -60,8 +61,9 @@ static const char *join_metrics(struct arena *arena)
     return text;
 }
 
-/* Returns the choices of "a|b|c", which may stand in brackets and on several lines;
- * "" if the text is none.  Capitals are no choice but what users put there. */
+/* Returns the choices of "a|b|c" with blanks between; "": the text is no
+ * choice.  It may stand in brackets and on several lines.  Capitals, as in
+ * FILE, name something that users choose. */
 static const char *split_choices(struct arena *arena, const char *text)
 {
     const char *words = "";
@@ -101,7 +103,7 @@ static struct value value_of(struct arena *arena, const char *shown)
     return value;
 }
 
-/* What the operands of a command are. */
+/* Returns what the operands of a command are. */
 static struct value operand_of(struct arena *arena, const struct command *command)
 {
     struct value value = { .words = split_choices(arena, command->synopsis) };
@@ -113,7 +115,7 @@ static struct value operand_of(struct arena *arena, const struct command *comman
     return value;
 }
 
-/* The options of a command, and --help, which all take. */
+/* Does the command take the option?  All take --help. */
 static bool takes(const struct command *command, int arg)
 {
     return (command->options & ARG_BIT(arg)) != 0 || arg == ARG_HELP;
@@ -147,14 +149,15 @@ static const char bash_tail[] =
     "}\n"
     "complete -o filenames -F _clustersim clustersim\n";
 
-/* Three assignments, which the head of the script reads. */
+/* Writes the three assignments that the tail of the script reads. */
 static void put_bash_value(FILE *out, struct value value)
 {
     fprintf(out, "words='%s' files=%s list=%s", value.words, value.files ? "1" : "",
             value.list ? "1" : "");
 }
 
-/* The case of one command: its options, and what completes the value of each. */
+/* Writes the `case` of one command: its options, and what completes the value
+ * of each. */
 static void put_bash_command(struct cli *cli, const struct command *command)
 {
     fprintf(cli->out, "    %s)\n        options='", command->name);
@@ -194,7 +197,8 @@ static void put_bash(struct cli *cli)
 
 /* ---- zsh --------------------------------------------------------------- */
 
-/* Writes a text within '...', in which brackets and colons have a meaning. */
+/* Writes a text for '...' of zsh, where brackets, colons and backslashes have a
+ * meaning of their own. */
 static void put_zsh_text(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++)
@@ -207,7 +211,7 @@ static void put_zsh_text(FILE *out, const char *text)
         }
 }
 
-/* What _arguments takes for a value. */
+/* Writes what _arguments of zsh takes for a value. */
 static void put_zsh_value(FILE *out, struct value value)
 {
     if (value.list)
@@ -220,7 +224,7 @@ static void put_zsh_value(FILE *out, struct value value)
         fputc(' ', out);
 }
 
-/* The case of one command, as arguments of _arguments. */
+/* Writes the `case` of one command, as arguments of _arguments. */
 static void put_zsh_command(struct cli *cli, const struct command *command)
 {
     FILE *out = cli->out;
@@ -288,7 +292,7 @@ static void put_fish_text(FILE *out, const char *text)
     fputc('\'', out);
 }
 
-/* The lines of one command: fish has a line for each option. */
+/* Writes the lines of one command: fish has one for each option. */
 static void put_fish_command(struct cli *cli, const struct command *command)
 {
     struct value operand = operand_of(cli->arena, command);
@@ -333,7 +337,7 @@ static void put_fish(struct cli *cli)
 
 /* ---- the command ------------------------------------------------------- */
 
-/* Status 2 for a shell that is not known. */
+/* Status 2, with the nearest name, for a shell that is not known. */
 static int print_completion(struct cli *cli, const struct args *args)
 {
     static const char *const shells[] = { "bash", "zsh", "fish", NULL };

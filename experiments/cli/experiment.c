@@ -70,8 +70,8 @@ static bool read_audit(const struct args *args, bool *full, struct err *err)
                    value);
 }
 
-/* With --only, the parts that name policies are not checked: what they name may
- * have been left out. */
+/* With --only, some policies are not there, so the keys that name policies
+ * (train, sensitivity, tune) are not checked. */
 const struct experiment *cmd_experiment_read(struct cli *cli, const struct args *args,
                                              const char *const *set, size_t set_count,
                                              struct err *err)
@@ -115,7 +115,8 @@ static const char *name_command(const struct args *args)
     return args->given[ARG_AT] ? "fork" : check ? "check" : "run";
 }
 
-/* Tells how to go on; returns the status. */
+/* Says how many trials are kept, and with which command the run goes on.
+ * Returns the status. */
 static int tell_interrupted(struct cli *cli, const struct session *session,
                             const struct args *args)
 {
@@ -147,7 +148,8 @@ static int tell_failures(struct cli *cli, const struct session *session)
     return session->broken ? err_exit_status(ERR_BUG) : 5;
 }
 
-/* N processes that know nothing of each other would run all of it N times. */
+/* False, with err: this process is one of several that were started together,
+ * and does not know it is.  Each would run all of the experiment. */
 static bool is_alone(struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -165,6 +167,8 @@ int cmd_experiment_run(struct cli *cli, const struct args *args,
     return cmd_experiment_run_ranks(cli, args, experiment, NULL, session);
 }
 
+/* Rank 0 prints for all ranks.  With MPI a rank has one thread unless -j says
+ * otherwise, since mpirun starts a rank for each core. */
 int cmd_experiment_run_ranks(struct cli *cli, const struct args *args,
                              const struct experiment *experiment, struct fleet *fleet,
                              struct session *session)

@@ -34,7 +34,8 @@
 #include "sim/config/doc.h"
 #include "sim/text/out.h"
 
-/* found: how many meanings were printed. */
+/* One run of the command: the word, and the tables of keys.  `found` counts the
+ * meanings that were printed. */
 struct explaining {
     struct cli *cli;
     const char *word;
@@ -61,8 +62,9 @@ static size_t strip_items(const char *path, char *out, size_t out_bytes)
     return used;
 }
 
-/* "cluster.nodes[].count", "nodes.count" and "count" all name that key: the
- * last step is the key, what stands before it must end the table's name. */
+/* Does the front part of a word, of `bytes` bytes, name the table?  It may be
+ * any number of the last steps of the table's name: "cluster.nodes", "nodes",
+ * or nothing. */
 static bool schema_matches(const struct conf_schema *schema, const char *word,
                            size_t bytes)
 {
@@ -73,14 +75,14 @@ static bool schema_matches(const struct conf_schema *schema, const char *word,
            (bytes == used || bytes == 0 || name[used - bytes - 1] == '.');
 }
 
-/* An empty line, but before the first meaning. */
+/* Prints an empty line before each meaning but the first. */
 static void print_separator(struct explaining *e)
 {
     if (e->found++ > 0)
         fputc('\n', e->cli->out);
 }
 
-/* Prints "  keys      type, count", those of a table. */
+/* Prints the line "keys" with the keys of a table. */
 static void print_keys(const struct explaining *e, const struct conf_schema *schema)
 {
     fputs("  keys      ", e->cli->out);
@@ -156,7 +158,8 @@ static void explain_term(struct explaining *e)
     print_wrapped(e->cli->out, term->meaning);
 }
 
-/* "mix.train": a table of which the table above says nothing, as each recipe has its own. */
+/* Explains a path that names a table of keys, such as "mix.train", which the
+ * table above does not have as a key since each recipe has its own. */
 static void explain_tables(struct explaining *e, const char *path)
 {
     if (strchr(path, '.') == NULL)
@@ -170,8 +173,8 @@ static void explain_tables(struct explaining *e, const char *path)
     }
 }
 
-/* "cluster.nodes.count": the last step is the key, what stands before it limits
- * the tables. */
+/* Explains the word as a key.  In "cluster.nodes.count" the last step is the
+ * key, and the steps before it limit the tables in which it is looked for. */
 static void explain_keys(struct explaining *e)
 {
     char word[256];
@@ -206,7 +209,7 @@ static void explain_one_policy(struct explaining *e, const struct cs_policy *p)
     explain_policy(e->cli->out, p);
 }
 
-/* The word may be a policy, or a key of some policies. */
+/* Explains the word as a policy, or as a key of some policies. */
 static void explain_policies(struct explaining *e)
 {
     const struct cs_policy *p;
@@ -226,7 +229,7 @@ static void explain_policies(struct explaining *e)
     }
 }
 
-/* The key `placement` with all of its values, or one of them. */
+/* Explains one placement, or, for the key `placement`, all of them. */
 static void explain_placements(struct explaining *e)
 {
     bool all = strcmp(e->word, "placement") == 0;
@@ -261,7 +264,9 @@ static void explain_commands(struct explaining *e)
         }
 }
 
-/* Returns the nearest spelling of all words that are known; NULL: none is near. */
+/* Returns the nearest spelling among all words that are known; NULL: none is
+ * near.  The array of names is first counted, then filled, by the same
+ * functions. */
 static const char *find_nearest(struct explaining *e,
                                 const struct explain_words *words)
 {
@@ -304,7 +309,7 @@ static void join_words(const struct args *args, char *out, size_t out_bytes)
                                  i == 0 ? "" : " ", args->word[i]);
 }
 
-/* A policy that is not built in: it is compiled and loaded. */
+/* Explains a policy from a file, which is compiled and loaded for it. */
 static int explain_file(struct explaining *e, const char *path)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -317,7 +322,8 @@ static int explain_file(struct explaining *e, const char *path)
     return 0;
 }
 
-/* "exec:COMMAND", as entries with `exec:` are told; in this folder. */
+/* Explains a policy that a program decides, "exec:COMMAND"; the command runs in
+ * this folder. */
 static int explain_program(struct explaining *e, const char *command)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -334,7 +340,8 @@ static int explain_program(struct explaining *e, const char *command)
 
 static int explain_all(struct cli *cli, const struct args *args);
 
-/* Adds the parts of a text, between which a line is empty: title, and what follows. */
+/* Writes the parts of a text as JSON objects {title, text}. Parts are apart by
+ * an empty line; the title is the first line.  The text is cut in place. */
 static void put_parts(struct out *out, char *text)
 {
     bool any = false;
@@ -358,7 +365,8 @@ static void put_parts(struct out *out, char *text)
     }
 }
 
-/* What is printed for people, part by part, as JSON. */
+/* Prints as JSON what is printed for people: that is caught in memory, and cut
+ * into parts.  Returns the exit status. */
 static int explain_json(struct cli *cli, const struct args *args)
 {
     FILE *out = cli->out, *page;
@@ -391,7 +399,7 @@ static int run_explain(struct cli *cli, const struct args *args)
     return args->given[ARG_JSON] ? explain_json(cli, args) : explain_all(cli, args);
 }
 
-/* At most one of file and program is tried before words. */
+/* A program or a file is explained alone; any other word gets all its meanings. */
 static int explain_all(struct cli *cli, const struct args *args)
 {
     char word[256];

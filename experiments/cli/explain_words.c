@@ -34,7 +34,8 @@ static void print_separator(const struct explain_words *e, unsigned *found)
 
 /* ---- choices of keys ---- */
 
-/* A word of a key that is a choice, with the other words. */
+/* Explains the word as a value of a key that is a choice, with the other
+ * values. */
 static void explain_choice(const struct explain_words *e, const char *word,
                            const struct conf_schema *schema,
                            const struct conf_field *field, unsigned *found)
@@ -55,7 +56,7 @@ static void explain_choice(const struct explain_words *e, const char *word,
     }
 }
 
-/* May a name hold the character?  ASCII in every locale. */
+/* May a name hold the character?  By ASCII, whatever the locale. */
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -73,8 +74,8 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* Values of parameters stand in their help, or are the default; names and choices
- * alike. */
+/* Explains the word as a value of a policy's parameter.  Such values stand in
+ * its help, or are its default. */
 static void explain_params(const struct explain_words *e, const char *word,
                            unsigned *found)
 {
@@ -94,7 +95,8 @@ static void explain_params(const struct explain_words *e, const char *word,
         }
 }
 
-/* A preset may hold for several policies, each with its own keys. */
+/* Explains the word as a preset of semantics, with the keys that it sets for
+ * each policy. */
 static void explain_preset(const struct explain_words *e, const char *word,
                            unsigned *found)
 {
@@ -115,8 +117,8 @@ static void explain_preset(const struct explain_words *e, const char *word,
     }
 }
 
-/* The word is another name of an entry, or the name of its family; the entry follows, as it
- * stands in its list. */
+/* If the word is another name of the entry, or of its family, says so and
+ * prints the entry as its list has it. */
 static void explain_entry(const struct explain_words *e, const char *word, const char *entry,
                           bool family, unsigned *found)
 {
@@ -127,7 +129,7 @@ static void explain_entry(const struct explain_words *e, const char *word, const
     *found = lists_find(e->out, e->catalogue, entry, *found);
 }
 
-/* Names that the catalogue reads as those of its entries. */
+/* Explains the word as another name of an entry of the catalogue. */
 static void explain_aliases(const struct explain_words *e, const char *word, unsigned *found)
 {
     const struct gpu_type *gpu = catalogue_gpu(e->catalogue, word);
@@ -170,7 +172,7 @@ unsigned explain_words(const struct explain_words *e, const char *word,
 
 /* ---- names ---- */
 
-/* Counts alone if names is NULL. */
+/* Adds a name; counts it alone if names is NULL. */
 static void add_name(const char **names, size_t *n, const char *name)
 {
     if (names != NULL)

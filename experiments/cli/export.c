@@ -33,13 +33,13 @@
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 
-/* Of the file, in the order of shape_name. */
+/* The format of the file, in the order of shape_name. */
 enum shape { SHAPE_CSV, SHAPE_SWF, SHAPE_BATSIM, SHAPE_OPENDC, SHAPES };
 static const char *const shape_name[SHAPES + 1] = {
     "csv", "swf", "batsim", "opendc", NULL
 };
 
-/* Numbers of jobs with something that no format holds. */
+/* Numbers of jobs that have what no format holds. */
 struct unwritten {
     uint64_t elastic, rates, packing, batches, places, types;
 };
@@ -57,7 +57,8 @@ struct exporting {
     enum shape shape;
 };
 
-/* Returns the tree of the cluster against which the workload is read. */
+/* Returns the cluster against which the workload is read: the one of --cluster,
+ * or GPUs that only count.  NULL: err is set. */
 static const struct conf_node *make_cluster(const struct exporting *e,
                                             struct err *err)
 {
@@ -79,7 +80,7 @@ static const struct conf_node *make_cluster(const struct exporting *e,
     return conf_parse(e->cli->arena, "cluster", text, strlen(text), err);
 }
 
-/* False, with err, for a job with phases: it has no length of its own, since that
+/* False, with err, if a job has phases: it has no length of its own, as that
  * depends on where and when it runs. */
 static bool check_whole(const struct exporting *e, struct err *err)
 {
@@ -97,7 +98,7 @@ static bool check_whole(const struct exporting *e, struct err *err)
     return true;
 }
 
-/* False, with err, if the file of the trace is what would be written. */
+/* False, with err, if the file of the trace is the one that would be written. */
 static bool check_trace(const struct exporting *e,
                         const struct conf_node *workload, struct err *err)
 {
@@ -139,8 +140,8 @@ static bool read_workload(struct exporting *e, struct err *err)
     return e->spec != NULL && check_whole(e, err);
 }
 
-/* Returns the types that a job takes, where it takes fewer than its workload's
- * others: "V100|T4"; NULL: all. */
+/* Returns the GPU types that a job takes, as "V100|T4", if it takes fewer than
+ * others of its workload.  NULL: it takes all that these take. */
 static const char *type_names(const struct exporting *e,
                               const struct job_form *form)
 {
@@ -163,7 +164,7 @@ static const char *type_names(const struct exporting *e,
     return text;
 }
 
-/* Is there a type of GPU in the cluster that a job does not take? */
+/* Has the cluster a GPU type that the job does not take? */
 static bool is_typed(const struct exporting *e, const struct job_form *form)
 {
     for (uint32_t g = 0; g < e->cluster->group_count; g++) {
@@ -174,7 +175,7 @@ static bool is_typed(const struct exporting *e, const struct job_form *form)
     return false;
 }
 
-/* Counts what a job has beside the columns of its row. */
+/* Counts what the job has beside the columns of its row. */
 static void count_unwritten(struct exporting *e, const struct job_request *request,
                             const char *types)
 {
@@ -191,7 +192,8 @@ static void count_unwritten(struct exporting *e, const struct job_request *reque
                    is_typed(e, request->form);
 }
 
-/* Copies what outlives the stream of jobs. */
+/* Keeps a job.  Its name is copied, since the stream overwrites it with the
+ * next. */
 static void keep_job(struct exporting *e, const struct job_birth *birth)
 {
     const struct job_request *request = &birth->request;
@@ -215,7 +217,8 @@ static void keep_job(struct exporting *e, const struct job_birth *birth)
     e->count++;
 }
 
-/* Replica 0 of --seed. */
+/* Draws all jobs of replica 0, with the seed of --seed.  False, with err: there
+ * is none, or the stream failed. */
 static bool draw_jobs(struct exporting *e, struct err *err)
 {
     struct source *source = source_open(e->cli->arena, e->spec, e->seed, 0);
@@ -248,7 +251,7 @@ static bool read_shape(struct exporting *e, const char *name, struct err *err)
     return near == NULL ? false : err_hint(err, "Did you mean %s?", near);
 }
 
-/* What can be wrong without reading the workload. */
+/* Checks what can be wrong without the workload being read. */
 static bool read_options(struct exporting *e, struct err *err)
 {
     const struct args *args = e->args;
@@ -271,14 +274,16 @@ static bool read_options(struct exporting *e, struct err *err)
     return args_number(args, ARG_SEED, 0, UINT32_MAX, &e->seed, err);
 }
 
-/* Nothing for a count of 0. */
+/* Prints a line such as "3 jobs: have a deadline", and nothing for a count of
+ * 0. */
 static void print_lost(FILE *file, uint64_t count, const char *what)
 {
     if (count > 0)
         fprintf(file, "  %" PRIu64 " jobs: %s\n", count, what);
 }
 
-/* What no format holds: a file that is read back is of other jobs then. */
+/* Prints what no format holds: if the file is read back, its jobs are others in
+ * that. */
 static void print_unwritten(FILE *file, const struct exporting *e)
 {
     const struct unwritten *lost = &e->lost;
@@ -315,7 +320,8 @@ static void print_simulators_lost(FILE *file,
                                       "field");
 }
 
-/* Returns the path beside -o: NAME.fragments.csv of NAME.csv. */
+/* Returns the path of a second file beside that of -o: NAME.fragments.csv
+ * beside NAME.csv. */
 static const char *path_of(const struct exporting *e, const char *ending)
 {
     const char *path = e->args->value[ARG_OUT];
@@ -326,7 +332,7 @@ static const char *path_of(const struct exporting *e, const char *ending)
     return text_format(e->cli->arena, "%.*s.%s", (int)bytes, path, ending);
 }
 
-/* Counts jobs that no single node could hold. */
+/* Counts the jobs that ask for more GPUs than any node has. */
 static uint64_t count_wide(const struct exporting *e)
 {
     int64_t most = 0;
@@ -381,7 +387,7 @@ static uint64_t batsim_resources(const struct exporting *e)
     return most;
 }
 
-/* For other simulators. */
+/* Writes the jobs for BatSim or OpenDC, and tells what was lost. */
 static bool write_simulator(const struct exporting *e, struct err *err)
 {
     const char *path = e->args->value[ARG_OUT];

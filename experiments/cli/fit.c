@@ -32,12 +32,13 @@ struct fitting {
     const struct import_format *format;
     struct import_result result;
     struct trace_fit fit;
-    const char *yaml, *csv;
+    const char *yaml, *csv;     /* the workload; the table of quantiles, W_1.csv
+                                   and so on, of W.csv */
 };
 
 /* ---- what is printed --------------------------------------------------- */
 
-/* By family, in the order of likelihood.h. */
+/* Prints the parameters of a fit with their names, by family. */
 static void print_parameters(FILE *file, const struct likelihood *fit)
 {
     static const char *const names[LIKELIHOOD_FAMILIES][3] = {
@@ -53,8 +54,8 @@ static void print_parameters(FILE *file, const struct likelihood *fit)
     fputc('\n', file);
 }
 
-/* KS and AD are distances to the data, AIC also counts parameters; `*` marks what
- * is written. */
+/* Prints a line for each family that could be fitted.  KS and AD are distances
+ * to the data; AIC also counts parameters.  `*` marks the one that is written. */
 static void print_fits(FILE *file, const struct trace_fit_fits *fits,
                        bool best)
 {
@@ -71,13 +72,13 @@ static void print_fits(FILE *file, const struct trace_fit_fits *fits,
     }
 }
 
-/* Returns a size in GPUs; a part of a GPU is a part. */
+/* Returns a size of the entry in GPUs, which may be a part of one. */
 static double size_gpus(const struct trace_fit_entry *entry, size_t size)
 {
     return (double)entry->size[size].gpu_milli / 1000.0;
 }
 
-/* Sizes of job that share one fit. */
+/* Prints which sizes of jobs share the entry's fit. */
 static void print_sizes(FILE *file, const struct trace_fit_entry *entry)
 {
     fprintf(file, "\nrun time s of jobs of %.10g", size_gpus(entry, 0));
@@ -169,7 +170,8 @@ static void write_run(struct out *out, const struct fitting *fitting, size_t i)
     out_printf(out, "}, max: %.10gs}\n", most);
 }
 
-/* One entry of the mix. */
+/* Writes an entry of the mix: its sizes, weighted as in the trace, and its run
+ * time. */
 static void write_entry(struct out *out, const struct fitting *fitting,
                         size_t i)
 {
@@ -189,7 +191,8 @@ static void write_entry(struct out *out, const struct fitting *fitting,
     write_run(out, fitting, i);
 }
 
-/* The day's swing is a comment: a user who wants it replaces the arrivals. */
+/* Writes the workload.  The swing over the day is only a comment: a fit of gaps
+ * does not have it, and a user who wants it replaces the arrivals. */
 static bool write_yaml(const struct fitting *fitting, struct err *err)
 {
     const struct trace_fit *fit = &fitting->fit;
@@ -219,8 +222,8 @@ static bool write_yaml(const struct fitting *fitting, struct err *err)
     return out_close(out, err);
 }
 
-/* Returns how many samples of an entry are written: SAMPLES_MAX at most, evenly
- * taken. */
+/* Returns how many quantiles of an entry are written: all run times if they are
+ * few, else SAMPLES_MAX. */
 static size_t count_samples(const struct trace_fit_entry *entry)
 {
     return entry->jobs < SAMPLES_MAX ? entry->jobs : SAMPLES_MAX;
@@ -255,7 +258,7 @@ static bool write_samples(const struct fitting *fitting, struct err *err)
     return true;
 }
 
-/* Tells what was left out before what was fitted to the rest. */
+/* Prints the counts of the import, and what was left out, before the fits. */
 static bool print_rows(FILE *file, const struct fitting *fitting,
                        struct err *err)
 {

@@ -19,7 +19,7 @@
 #include "sim/stats/interval.h"
 #include "sim/text/sheet.h"
 
-/* What the table shows of each branch. */
+/* The metrics that the table shows of each branch. */
 static const struct {
     enum metric metric;
     const char *title;
@@ -30,8 +30,9 @@ static const struct {
 };
 #define SHOWN (sizeof shown / sizeof shown[0])
 
-/* "-12.3% [-14.0, -9.8]"; nothing is drawn: without an interval.  Without a pair nothing is
- * known, and equal means of 0 have no percentage.  Returns whether it is a percentage or "same". */
+/* Puts a difference such as "-12.3% [-14.0, -9.8]" into a cell.  There is no
+ * interval where nothing is drawn, no percentage of a mean of 0, and nothing
+ * without a pair.  Returns false for a cell that needs a note ("-"). */
 static bool put_delta(struct sheet *sheet, const struct stats_delta *delta)
 {
     bool same = delta->count > 0 && fabs(delta->mean) <= 0;
@@ -48,7 +49,8 @@ static bool put_delta(struct sheet *sheet, const struct stats_delta *delta)
     return same || isfinite(delta->percent);
 }
 
-/* Of each branch at each point: how it differs from what goes on unchanged. */
+/* Prints how each branch differs, at each point, from the run that goes on
+ * unchanged. */
 static void print_branches(struct cli *cli, const struct grid *grid,
                            const struct experiment *experiment, const char *at)
 {

@@ -31,7 +31,8 @@
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 
-/* Stores the GPUs of the cluster that the load is told for; 0: none is given. */
+/* Finds the GPUs of the cluster for which the load is told: --gpus, or those of
+ * --cluster.  0: none is given. */
 static bool read_gpus(struct cli *cli, const struct args *args,
                       uint32_t *gpus, struct err *err)
 {
@@ -62,7 +63,8 @@ static bool read_gpus(struct cli *cli, const struct args *args,
                    "the cluster has no GPU for jobs of a trace");
 }
 
-/* The CSV first: a workload must not name a file that is not there. */
+/* Writes the jobs as CSV, and then the workload: a workload must not name a
+ * file that is not there. */
 static bool write_files(const struct imported *imported, const char *yaml,
                         const char *csv, struct err *err)
 {
@@ -84,8 +86,8 @@ static bool write_files(const struct imported *imported, const char *yaml,
     return out_close(out, err);
 }
 
-/* False, with err, for options that are about jobs, but for the one that is taken:
- * they mean nothing for series, nodes and requests. */
+/* False, with err, for an option that is of jobs alone, except `taken`: it
+ * means nothing for series, nodes and requests. */
 static bool check_options(const struct args *args, enum arg taken,
                           struct err *err)
 {
@@ -101,7 +103,7 @@ static bool check_options(const struct args *args, enum arg taken,
     return true;
 }
 
-/* Prints the report, and leaves a copy beside the CSV. */
+/* Prints the report, and leaves a copy of it beside the CSV. */
 static bool report_jobs(struct cli *cli, const struct imported *imported,
                         const char *csv, struct err *err)
 {
@@ -117,14 +119,14 @@ static bool report_jobs(struct cli *cli, const struct imported *imported,
     return good;
 }
 
-/* Prints err and drops the report that was begun. */
+/* Prints an error and drops the report that was begun.  Returns the status. */
 static int fail(struct cli *cli, struct import_paper *paper, const struct err *err)
 {
     import_paper_drop(paper);
     return command_fail(cli, err);
 }
 
-/* A series over time: its CSV, and the file that names it. */
+/* Imports a series: its CSV, and the file that names it.  Returns the status. */
 static int import_series_file(struct cli *cli, const struct args *args)
 {
     struct series_import import = {
@@ -147,7 +149,8 @@ static int import_series_file(struct cli *cli, const struct args *args)
     return 0;
 }
 
-/* Requests of a service: a workload that reads the file where it lies. */
+/* Imports requests of a service: the workload reads the file where it is.
+ * Returns the status. */
 static int import_requests(struct cli *cli, const struct args *args)
 {
     struct requests_import import = {
@@ -171,7 +174,8 @@ static int import_requests(struct cli *cli, const struct args *args)
     return 0;
 }
 
-/* Nodes as a cluster manager lists them. */
+/* Imports nodes, as a cluster manager lists them, as a cluster.  Returns the
+ * status. */
 static int import_machines(struct cli *cli, const struct args *args)
 {
     const struct machines_format *format =
@@ -195,7 +199,7 @@ static int import_machines(struct cli *cli, const struct args *args)
     return 0;
 }
 
-/* Jobs of a trace, or what else the format is of. */
+/* Imports jobs, unless the format is one of series, nodes or requests. */
 static int import(struct cli *cli, const struct args *args)
 {
     struct import_request request = {

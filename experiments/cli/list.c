@@ -15,7 +15,8 @@
 #include "sim/text/paths.h"
 #include "sim/text/sheet.h"
 
-/* Prints the rows, those of models in two lists as their columns differ, and frees them. */
+/* Prints rows as JSON and frees them.  Models are in two lists (`more`), since
+ * their columns differ. */
 static int print_json(struct cli *cli, struct sheet *sheet, struct sheet *more)
 {
     struct out *out = out_stream(cli->arena, "the answer", cli->out);
@@ -36,7 +37,7 @@ static int print_json(struct cli *cli, struct sheet *sheet, struct sheet *more)
     return out_close(out, &err) ? 0 : command_fail(cli, &err);
 }
 
-/* The metrics of an experiment: the built-in ones and its own. */
+/* Lists the metrics of an experiment: the built-in ones and its own. */
 static int list_own_metrics(struct cli *cli, const struct args *args)
 {
     const struct experiment_options options = { .set_count = 0 };
@@ -75,7 +76,8 @@ static int print_one(struct cli *cli, const struct args *args, const struct list
     return 0;
 }
 
-/* There is no such list: the nearest, or all of them. */
+/* Reports a list that is not there, with the nearest name or all of them.
+ * Returns the status. */
 static int refuse_list(struct cli *cli, const char *word)
 {
     struct err_pos nowhere = { NULL, 0, 0 };

@@ -9,8 +9,8 @@
 #include "experiments/cli/command.h"
 #include "experiments/options/args.h"
 
-/* Writes text so that troff sees no request and no escape in it; hyphens stay what
- * can be typed. */
+/* Writes text so that troff sees no request and no escape in it.  Hyphens
+ * become \\-, which a reader can copy and type. */
 static void put_text(FILE *out, const char *text, size_t bytes)
 {
     if (bytes > 0 && (text[0] == '.' || text[0] == '\''))
@@ -24,7 +24,8 @@ static void put_text(FILE *out, const char *text, size_t bytes)
             fputc(text[i], out);
 }
 
-/* Writes lines as paragraphs; those that begin with a blank stay as they are. */
+/* Writes lines as paragraphs.  Lines that begin with a blank, as examples do,
+ * keep their layout. */
 static void put_paragraphs(FILE *out, const char *text)
 {
     bool kept = false, ended = false;
@@ -54,7 +55,7 @@ static void put_paragraphs(FILE *out, const char *text)
         fputs(".fi\n", out);
 }
 
-/* The forms of a command, one a line as --help shows them. */
+/* Writes the forms of a command, one a line, as --help shows them. */
 static void put_synopsis(FILE *out, const struct command *command)
 {
     fputs(".nf\n", out);
@@ -107,7 +108,7 @@ static void put_command(FILE *out, const struct command *command)
     put_options(out, command);
 }
 
-/* The statuses, from the text that --help prints. */
+/* Writes the statuses, from the text that --help prints. */
 static void put_exit_status(FILE *out)
 {
     fputs(".SH EXIT STATUS\n", out);

@@ -14,6 +14,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 
+/* One run of the command. */
 struct merging {
     struct cli *cli;
     struct shard *shard;
@@ -22,8 +23,8 @@ struct merging {
     const struct experiment *experiment;
 };
 
-/* Reads what each folder says of itself.  False, with err: one is no shard, or of
- * another experiment than the first. */
+/* Reads what each folder says of itself.  False, with err: a folder is no
+ * shard, or of another experiment than the first. */
 static bool read_shards(struct merging *m, const struct args *args, struct err *err)
 {
     m->count = (uint32_t)args->word_count;
@@ -43,7 +44,8 @@ static bool read_shards(struct merging *m, const struct args *args, struct err *
     return true;
 }
 
-/* As the shards were run, but whole. */
+/* Makes the options of the run that puts the shards together: those of the
+ * shards, but for all trials. */
 static void set_args(struct merging *m, const struct args *args)
 {
     const struct shard *shard = &m->shard[0];
@@ -76,7 +78,8 @@ static bool same_experiment(const struct merging *m, struct err *err)
                     "again.");
 }
 
-/* Brings the logs together.  Returns the trials that are there. */
+/* Brings the logs of all shards together, and marks the trials that they hold
+ * as done. */
 static bool take_logs(const struct merging *m, struct runner_trial *trial, struct err *err)
 {
     struct arena *arena = m->cli->arena;
@@ -93,12 +96,13 @@ static bool take_logs(const struct merging *m, struct runner_trial *trial, struc
     return ok;
 }
 
-/* The trials of a shard: how many are there, of how many. */
+/* Trials of a shard: those that are there, and all that it has. */
 struct share {
     uint32_t found, all;
 };
 
-/* Counts those of each shard. */
+/* Counts the trials of each of `shards` shards.  Trial n belongs to shard n
+ * modulo their number, without copies. */
 static struct share *count_shares(const struct merging *m, const struct runner_trial *trial,
                                   uint32_t shards)
 {
@@ -123,7 +127,8 @@ static const char *dir_of(const struct merging *m, uint32_t index)
     return NULL;
 }
 
-/* Were all shards cut into the same number? */
+/* Were all shards cut into the same number?  Only then can be told what each
+ * lacks. */
 static bool equal_counts(const struct merging *m)
 {
     for (uint32_t i = 1; i < m->count; i++)
@@ -132,7 +137,7 @@ static bool equal_counts(const struct merging *m)
     return true;
 }
 
-/* Says what is missing, and how to go on; the exit status. */
+/* Says which trials are missing, and how to go on.  Returns the status. */
 static int tell_missing(const struct merging *m, const struct runner_trial *trial,
                         struct share of_all)
 {

@@ -20,7 +20,8 @@
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 
-/* A built-in name would hide the file's policy. */
+/* False, with err: it is no name of a policy, or a built-in policy has it and
+ * would hide the one of the file. */
 static bool check_name(const char *name, struct err *err)
 {
     if (name[0] < 'a' || name[0] > 'z' ||
@@ -33,7 +34,7 @@ static bool check_name(const char *name, struct err *err)
     return err_hint(err, "`clustersim explain %.40s` says what it does.", name);
 }
 
-/* Never over a file that is there. */
+/* Writes the skeleton.  A file that is there is never overwritten. */
 static bool write_skeleton(struct cli *cli, const char *name, const char *path,
                            struct err *err)
 {
@@ -83,7 +84,7 @@ static bool any_answer(const struct args *args)
     return false;
 }
 
-/* Without a terminal nobody can be asked. */
+/* Sets err: no question can be asked without a terminal.  Returns false. */
 static bool tell_options(struct err *err)
 {
     err_set(err, ERR_USAGE, nowhere, "no question can be asked: input or output "

@@ -21,7 +21,7 @@
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 
-/* Reads --format of plot; false, with err. */
+/* Is it a format that charts can have?  False, with err. */
 static bool check_format(const char *format, struct err *err)
 {
     if (strcmp(format, "png") == 0 || strcmp(format, "svg") == 0 ||
@@ -51,7 +51,8 @@ static const struct paper *find_paper(const char *name, struct err *err)
     return NULL;
 }
 
-/* Reads what to draw: a format, or a paper with both of its own. */
+/* Reads what is to be drawn: a format, or the style of --paper, which has
+ * formats of its own. */
 static bool read_wish(const struct args *args, const char **format,
                       const struct paper **paper, struct err *err)
 {
@@ -66,7 +67,8 @@ static bool read_wish(const struct args *args, const char **format,
     return *paper != NULL;
 }
 
-/* The lock keeps a run from replacing tables while charts read them. */
+/* Draws the charts again.  The folder is locked, so that no run replaces its
+ * tables meanwhile. */
 static int run_plot(struct cli *cli, const struct args *args)
 {
     const char *dir = args->word[0], *format;
@@ -190,7 +192,7 @@ static int run_archive(struct cli *cli, const struct args *args)
     return 0;
 }
 
-/* The exit status of `check`: 1 where a table differs. */
+/* The exit status is as that of `check`: 1 if a table differs. */
 static int run_reproduce(struct cli *cli, const struct args *args)
 {
     struct archive_told told;

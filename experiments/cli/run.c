@@ -56,7 +56,7 @@ static void print_semantics(struct cli *cli, const struct experiment *experiment
     }
 }
 
-/* Limits of the run that some policy met, such as a solver's time. */
+/* Prints which limits of a decision, such as depth_max, left something out. */
 static void print_limits(struct cli *cli, const struct experiment *experiment,
                          const struct grid *grid)
 {
@@ -72,7 +72,8 @@ static void print_limits(struct cli *cli, const struct experiment *experiment,
     }
 }
 
-/* ", 12 not taken by where, 3 for which where has no value", as far as there are any. */
+/* Returns ", 12 not taken by where, 3 for which where has no value", or the
+ * part of it that is so. */
 static const char *format_where(struct arena *arena,
                                 const struct source_counts *c)
 {
@@ -86,7 +87,7 @@ static const char *format_where(struct arena *arena,
     return text;
 }
 
-/* Prints, of the traces that were read, what did not become a job. */
+/* Prints what did not become a job, of each trace that was read. */
 static void print_left_out(struct cli *cli, const struct experiment *experiment)
 {
     bool begun = false;
@@ -127,8 +128,9 @@ static void print_left_out(struct cli *cli, const struct experiment *experiment)
 /* Where the fluid mode is not to be trusted: above this share of the GPU time. */
 #define SHARED_BURSTS 0.01      /* of the GPU time */
 
-/* By the metric gpu_bursts: training that shares links between nodes sends in
- * bursts, which the fluid mode spreads. */
+/* Warns where the fluid mode may be wrong.  Training that shares links between
+ * nodes sends in bursts, which the fluid mode spreads over the step; the metric
+ * gpu_bursts says for what part of the GPU time that is so. */
 static void print_fidelity(struct cli *cli, const struct experiment *experiment,
                            const struct grid *grid)
 {
@@ -155,7 +157,7 @@ static void print_fidelity(struct cli *cli, const struct experiment *experiment,
               "up to a third: compare\n  with fidelity: step.\n", cli->out);
 }
 
-/* Results to stdout, warnings to stderr. */
+/* Results go to stdout, warnings to stderr. */
 void cmd_results_print(struct cli *cli, const struct session *session)
 {
     const struct experiment *experiment = session->experiment;
@@ -194,7 +196,8 @@ void cmd_results_print(struct cli *cli, const struct session *session)
     fprintf(cli->out, "\nresults: %s\n", experiment->dir);
 }
 
-/* Ranks know nothing of each other's searches. */
+/* Reads the experiment for ranks of MPI. Ranks know nothing of each other's
+ * searches, so one that tunes its policies is refused. */
 static const struct experiment *read_for_ranks(struct cli *cli, const struct args *args,
                                                struct err *err)
 {
@@ -210,7 +213,8 @@ static const struct experiment *read_for_ranks(struct cli *cli, const struct arg
     return NULL;
 }
 
-/* One of several ranks: rank 0 speaks for all, but of what goes wrong elsewhere. */
+/* Runs as one of several ranks.  Rank 0 speaks for all of them, except of
+ * errors that only another rank meets. */
 static int run_ranks(struct cli *cli, const struct args *args, struct session *session)
 {
     struct err err = { 0 };

@@ -10,7 +10,8 @@
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 
-/* Without a kind, the schema of all. */
+/* Without a kind, prints the schema of all files.  Status 2 for a kind that is
+ * not known. */
 static int run_schema(struct cli *cli, const struct args *args)
 {
     const char *kind = args->word_count > 0 ? args->word[0] : NULL, *near;

@@ -17,8 +17,8 @@
 #include "sim/base/err.h"
 #include "sim/text/folder.h"
 
-/* The folder is shared by processes that search at once, so it is not locked
- * against them. */
+/* Several processes may search in the folder at once, so its lock is shared
+ * with them; no run can begin there meanwhile. */
 bool search_begin(struct cli *cli, const struct args *args,
                   struct search_command *search, struct err *err)
 {
@@ -42,7 +42,8 @@ bool search_begin(struct cli *cli, const struct args *args,
     return true;
 }
 
-/* Writes the report of results that are there again, with the new answers. */
+/* Makes the report of the folder again, with the new answers, if there are
+ * results. */
 static bool renew_report(const struct search_command *search, struct err *err)
 {
     return !folder_holds_file(search->results.dir, "summary.csv") ||

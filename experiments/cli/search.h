@@ -17,6 +17,7 @@ struct probe;
     (ARG_BIT(ARG_OUT) | ARG_BIT(ARG_THREADS) | ARG_BIT(ARG_SET) | \
      ARG_BIT(ARG_SEEDS) | ARG_BIT(ARG_QUIET))
 
+/* A search under way. */
 struct search_command {
     struct cli *cli;
     const struct args *args;

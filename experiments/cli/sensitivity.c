@@ -12,7 +12,8 @@
 #include "experiments/sensitivity/border.h"
 #include "sim/base/err.h"
 
-/* A question to `advise` has no trials: each value is one answer. */
+/* Varies the inputs of a question to `advise`. It has no trials: each value
+ * gives one answer.  Returns the status. */
 static int vary_advice(struct cli *cli, const struct args *args)
 {
     struct advice_check_options options = { .set = args->set,
@@ -69,7 +70,8 @@ const struct command command_sensitivity = {
 
 /* ---- border ---- */
 
-/* The folder's lock is held from search_begin() to search_end(). */
+/* Looks for the places where verdicts turn.  The folder is shared with other
+ * searches from search_begin() to search_end(). */
 static int run_border(struct cli *cli, const struct args *args)
 {
     bool quiet = args->given[ARG_QUIET];

@@ -6,6 +6,11 @@
  * interval of the mean lies inside the limits.  Two options differ if the interval of
  * their paired difference leaves out 0 and the p-value, corrected by Holm for all pairs of
  * options at all points, is below 5%.  Where nothing is drawn, the values alone decide.
+ *
+ * Example: today costs 6,640 USD on the mean of 20 seeds, lend 5,695 and spot
+ * 5,716.  All keep the conditions.  lend has the best mean, and its interval
+ * against today leaves out 0: it is taken.  spot is level with it if the
+ * interval of their difference contains 0.
  */
 #include "experiments/decide/decide.h"
 
@@ -49,6 +54,7 @@ struct deciding {
     double better;              /* +1: more of the metric is better, -1: less */
 };
 
+/* Returns an option at a point. */
 static struct decide_option *option_at(const struct deciding *d, uint32_t point, uint32_t i)
 {
     return &d->decision->point[point].option[i];
@@ -79,7 +85,8 @@ static struct stats_delta compare_options(const struct deciding *d, uint32_t poi
     return delta.count == 0 ? none : delta;
 }
 
-/* All pairs of options at all points are one family. */
+/* Fills p_holm.  All pairs of options at all points are one family, as each of
+ * them is looked at. */
 static void correct_pairs(struct deciding *d)
 {
     uint32_t n = d->spec->choice_count;
@@ -108,7 +115,8 @@ static double *find_samples(struct arena *arena, const struct grid *grid, uint32
     return x;
 }
 
-/* Did trials of this cell fail, so that those that are left are no fair sample? */
+/* Returns whether trials of this cell failed, so that those that are left are
+ * no fair sample. */
 static bool is_lost(const struct grid *grid, uint32_t point, uint32_t policy,
                     enum metric metric)
 {
@@ -133,20 +141,23 @@ static struct decide_risk make_risk(uint32_t bad, uint32_t seeds, bool drawn)
     return risk;
 }
 
-/* Do the seeds differ by chance?  Not where the trial is the same for each seed by
- * its nature, nor where all values turned out equal. */
+/* Returns whether the seeds differ by chance: not where the trial is the same
+ * for each seed by its nature, nor where all values turned out equal. */
 static bool is_drawn(const struct grid *grid, uint32_t point, uint32_t policy)
 {
     return !grid_fixed(grid, point, policy) &&
            !(grid->seed_count > 1 && grid_alike(grid, point, policy));
 }
 
-/* Is a value outside the limits?  The limits themselves are kept. */
+/* Returns whether a value is outside the limits.  The limits themselves are
+ * kept. */
 static bool breaks(const struct experiment_keep *keep, double value)
 {
     return value < keep->low || value > keep->high;
 }
 
+/* Here each seed counts for one condition alone; find_risk() asks for all of
+ * them. */
 struct decide_risk decide_keep_risk(struct arena *arena, const struct decision *decision,
                                     uint32_t point, uint32_t option, uint32_t keep)
 {
@@ -174,7 +185,8 @@ static bool is_worse(const struct deciding *d, uint32_t point, uint32_t policy,
     return *known && d->better * (x - base) < 0;
 }
 
-/* Seeds in which a value that counts is missing are left out. */
+/* Returns in how many seeds the option is worse than the first, or breaks a
+ * condition.  Seeds in which a value that counts is missing are left out. */
 static struct decide_risk find_risk(const struct deciding *d, uint32_t point, uint32_t i)
 {
     uint32_t policy = option_at(d, point, i)->policy, bad = 0, seeds = 0;
@@ -201,8 +213,9 @@ static struct decide_risk find_risk(const struct deciding *d, uint32_t point, ui
     return make_risk(bad, seeds, drawn);
 }
 
-/* The quantile is a value of a seed: the best one that leaves no more than its share of
- * seeds worse. */
+/* Sets the worst value and the quantile, which is the value of a seed: the best
+ * one that leaves no more than its share of seeds worse.  Example: at 90% of 20
+ * seeds it is the 18th from the best. */
 static void find_tail(const struct deciding *d, uint32_t point, struct decide_option *o)
 {
     uint32_t n, count = 0;

@@ -22,12 +22,14 @@
 #include "sim/text/paths.h"
 #include "sim/text/table.h"
 
+/* Columns of options.csv by place, as csv_options has them. */
 enum {
     C_POINT, C_OPTION, C_POLICY, C_SET, C_VERDICT, C_METRIC, C_USE, C_AT_LEAST, C_AT_MOST,
     C_SEEDS, C_MEAN, C_LOW, C_HIGH, C_DELTA, C_DELTA_LOW, C_DELTA_HIGH, C_P, C_BAD, C_RISK,
     C_RISK_LOW, C_RISK_HIGH, C_QUANTILE, C_TAIL, C_WORST, C_SENTENCE, C_COUNT
 };
 
+/* Words of `use`, by USE_ number. */
 static const char *const use_name[] = { "decides", "condition", "shown" };
 enum { USE_DECIDES, USE_KEEP, USE_SHOWN };
 
@@ -55,7 +57,7 @@ static void put_risk(struct table *table, const struct decide_risk *r)
     table_real_or_empty(table, r->high);
 }
 
-/* What only the metric that decides has. */
+/* Writes the cells that only the metric that decides has. */
 static void put_decision(struct table *table, const struct decision *decision,
                          const struct decide_option *o, uint32_t point)
 {
@@ -106,6 +108,7 @@ static void put_row(struct arena *arena, const struct decision *decision, const 
     table_end_row(table);
 }
 
+/* Returns whether a metric is that of a condition. */
 static bool is_condition(const struct experiment_decide *spec, enum metric metric)
 {
     for (uint32_t k = 0; k < spec->keep_count; k++)
@@ -114,7 +117,8 @@ static bool is_condition(const struct experiment_decide *spec, enum metric metri
     return false;
 }
 
-/* A metric that decides may be a condition, too: then it has a row of each. */
+/* Writes all rows of an option at a point.  A metric that decides may be a
+ * condition, too: then it has a row of each. */
 static void put_option(struct arena *arena, const struct decision *decision, uint32_t point,
                        uint32_t option, struct table *table)
 {
@@ -154,6 +158,7 @@ bool decide_write(struct arena *arena, const struct folder *dir,
 
 /* ---- reading ---- */
 
+/* What is gathered while rows are read. */
 struct reading {
     struct arena *arena;
     const struct metric_set *metrics;
@@ -240,6 +245,8 @@ static bool read_rows(struct reading *r, struct csv *in, struct err *err)
     return step == CSV_END;
 }
 
+/* What was decided is computed again from the results, and not believed: the
+ * file says only what to decide. */
 bool decide_read(struct arena *arena, const char *dir, const struct grid *grid,
                  const struct decision **decision, struct err *err)
 {

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
+/* A mean without an interval is written as a value alone, and "?" marks an
+ * interval that cannot be trusted. */
 void mean_text(char *out, struct stats_mean m, struct summary_unit unit, bool trusted)
 {
     char mean[SUMMARY_NUMBER_BYTES], half[SUMMARY_NUMBER_BYTES];
@@ -21,6 +23,7 @@ void mean_text(char *out, struct stats_mean m, struct summary_unit unit, bool tr
              trusted || !(m.high > m.low) ? "" : "?", unit.name);
 }
 
+/* What is not known is "-". */
 void value_text(char *out, double value, struct summary_unit unit)
 {
     char number[SUMMARY_NUMBER_BYTES];

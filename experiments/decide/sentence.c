@@ -83,6 +83,7 @@ const char *decide_keep_text(struct arena *arena, const struct metric_set *metri
                        k->high, unit);
 }
 
+/* Returns the name of an option. */
 static const char *name_of(const struct words *w, uint32_t i)
 {
     return w->decision->spec->choice[i].name;
@@ -94,7 +95,7 @@ static void add(struct words *w, const char *more)
     w->text = text_format(w->arena, "%s%s", w->text, more);
 }
 
-/* "total cost 5695 USD" */
+/* Returns the mean with its title and unit, as "total cost 5695 USD". */
 static const char *mean_words(const struct words *w, uint32_t i)
 {
     double mean = w->at->option[i].mean.mean;
@@ -105,7 +106,8 @@ static const char *mean_words(const struct words *w, uint32_t i)
                        strcmp(w->info->unit, "USD") == 0 ? " USD" : "");
 }
 
-/* "5 pairs": why the interval of a difference cannot be trusted; or "". */
+/* Returns why the interval of a difference cannot be trusted, as ", not
+ * trusted: 5 pairs", or "". */
 static const char *doubt_words(const struct words *w, const struct stats_delta *d,
                                uint32_t i)
 {
@@ -118,7 +120,8 @@ static const char *doubt_words(const struct words *w, const struct stats_delta *
     return *doubt == '\0' ? "" : text_format(w->arena, ", not trusted: %s", doubt);
 }
 
-/* " -14.2% [-16.0%, -12.5%] against today (20 seeds, corrected p 2e-10)" */
+/* Adds the difference to the first option, as ", -14.2% [-16.0%, -12.5%]
+ * against today (20 seeds, corrected p 2e-10)". */
 static void add_against_first(struct words *w, uint32_t i)
 {
     const struct decide_option *o = &w->at->option[i];
@@ -135,7 +138,8 @@ static void add_against_first(struct words *w, uint32_t i)
         add(w, " (one seed: no interval)");
 }
 
-/* " Level with it: spot (+0.4% [-0.9%, +1.7%], corrected p 0.5)." */
+/* Adds what is level with the best, as " Level with it: spot (+0.4% [-0.9%,
+ * +1.7%], corrected p 0.5): the difference may be chance." */
 static void add_level(struct words *w)
 {
     const char *before = " Level with it: ";
@@ -209,7 +213,8 @@ static void add_work(struct words *w)
                            first.all));
 }
 
-/* " Dropped: buy, which does not keep jct_p95_s at most 3 h: figures." */
+/* Adds the options of one verdict, each with why, as " Dropped: buy (jct_p95_s
+ * at most 10800 s: 12000 s [11500 s, 12500 s])." */
 static void add_those(struct words *w, enum decide_verdict verdict, const char *head)
 {
     bool any = false;
@@ -225,7 +230,7 @@ static void add_those(struct words *w, enum decide_verdict verdict, const char *
     add(w, any ? "." : "");
 }
 
-/* " Not run: buy." */
+/* Adds the options that were not run, as " Not run: buy." */
 static void add_not_run(struct words *w)
 {
     const char *before = " Not run: ";
@@ -240,7 +245,8 @@ static void add_not_run(struct words *w)
     add(w, any ? "." : "");
 }
 
-/* "its conditions, jct_p95_s at most 3 h and ...", or "". */
+/* Returns the conditions, as "jct_p95_s at most 10800 s and jobs_done at least
+ * 1990"; "" of none. */
 static const char *conditions(const struct words *w)
 {
     const struct experiment_decide *spec = w->decision->spec;
@@ -293,7 +299,8 @@ static void say_best(struct words *w)
     }
 }
 
-/* Which option makes it undecided. */
+/* Says what keeps the decision open: no option surely keeps the conditions, the
+ * first was not run, or the best and the first are too near each other. */
 static void say_open(struct words *w)
 {
     uint32_t best = w->at->best;

@@ -30,6 +30,7 @@
 
 /* ---- which metrics ---- */
 
+/* Returns whether a metric is in a list. */
 static bool is_among(const enum metric *list, uint32_t count, enum metric metric)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -38,8 +39,8 @@ static bool is_among(const enum metric *list, uint32_t count, enum metric metric
     return false;
 }
 
-/* Is any value there that says something?  Where nothing was promised, all promises are
- * kept. */
+/* Returns whether any value is there that says something.  Where nothing was
+ * promised, all promises are kept, and the share of 1 says nothing. */
 static bool has_values(const struct decision *decision, enum metric metric)
 {
     const struct grid *grid = decision->grid;
@@ -76,6 +77,7 @@ const enum metric *decide_shown(struct arena *arena, const struct decision *deci
     return list;
 }
 
+/* An option that was not run has a mean without samples. */
 struct stats_mean decide_mean(const struct decision *decision,
                               uint32_t point, uint32_t option, enum metric metric)
 {
@@ -86,6 +88,7 @@ struct stats_mean decide_mean(const struct decision *decision,
     return trust_mean(decision->grid, point, policy, metric, CONFIDENCE, NULL);
 }
 
+/* The first option has no difference to itself. */
 struct stats_delta decide_delta(const struct decision *decision,
                                 uint32_t point, uint32_t option, enum metric metric)
 {
@@ -128,7 +131,8 @@ static void add_mean(struct arena *arena, struct sheet *sheet,
     sheet_small(sheet, class, "%s", decide_delta_text(arena, info, &d));
 }
 
-/* "3 of 20 [3%, 38%]" */
+/* Returns a risk as "3 of 20 [3%, 38%]"; where nothing is drawn it is "always"
+ * or "never". */
 static const char *risk_text(struct arena *arena, const struct decide_risk *r)
 {
     if (r->seeds == 0)
@@ -159,7 +163,7 @@ static const char *break_keys(struct arena *arena, const char *text)
     return out;
 }
 
-/* Below the name: what the option is. */
+/* Writes the name of an option, and below it the policy and its keys. */
 static void add_name(struct arena *arena, struct sheet *sheet,
                      const struct experiment_choice *choice)
 {
@@ -248,6 +252,7 @@ static void add_option(struct arena *arena, struct sheet *sheet,
         sheet_cell(sheet, "%s", text);
 }
 
+/* Options that were not run have no row. */
 struct sheet *decide_sheet(struct arena *arena, const struct decision *decision,
                            uint32_t point, bool page)
 {
@@ -263,6 +268,7 @@ struct sheet *decide_sheet(struct arena *arena, const struct decision *decision,
 
 /* ---- the whole ---- */
 
+/* It says how to read the columns, with the figures of this decision. */
 const char *decide_legend(struct arena *arena, const struct decision *decision)
 {
     const struct experiment_decide *spec = decision->spec;
@@ -302,6 +308,7 @@ static void print_wrapped(FILE *file, const char *text)
     fputc('\n', file);
 }
 
+/* Each point has its sentence, then its table. */
 void decide_print(FILE *file, const struct decision *decision, bool bold)
 {
     struct arena *arena = arena_new(1 << 14);

@@ -6,6 +6,10 @@
  * of a family (a100) the one with most memory is taken.  Others are of type
  * generic: they only count.  A node of the catalogue's GPUs needs a CPU, which
  * no manager names.
+ *
+ * Example: 20 nodes n1 to n20 with 8 GPUs of type a100 each become one entry of
+ * `nodes:`, named n1 with a count of 20, if all have as many cores and as much
+ * memory.
  */
 #include "experiments/import/machines.h"
 
@@ -33,6 +37,8 @@ bool machines_name(const char *text)
                         "0123456789_-.") == bytes;
 }
 
+/* A node that no cluster could hold is refused where it stands, with its
+ * position in the list. */
 bool machines_add(struct machines *machines, struct machine machine,
                   struct err *err)
 {
@@ -62,7 +68,8 @@ bool machines_add(struct machines *machines, struct machine machine,
     return true;
 }
 
-/* Two nodes of one name would be one. */
+/* Returns whether there are nodes and each has a name of its own: two of one
+ * name would be one node. */
 static bool check_names(struct machines *machines, struct err *err)
 {
     struct string_set names = { 0 };
@@ -135,7 +142,7 @@ static void write_gpus(struct machines *machines, struct out *out,
                (machine->cores + cores - 1) / cores);
 }
 
-/* One entry of `nodes:`, named as its first node. */
+/* Writes one entry of `nodes:`, named as its first node. */
 static void write_group(struct machines *machines, struct out *out,
                         const struct catalogue *catalogue,
                         const struct machine *machine, int64_t count)
@@ -150,7 +157,9 @@ static void write_group(struct machines *machines, struct out *out,
     out_text(out, "}\n");
 }
 
-/* What was read of the nodes: returns the number of groups. */
+/* Writes an entry for each run of nodes that are alike, and returns how many
+ * there are.  The order of the list is kept, so nodes that are alike and not
+ * side by side make several entries. */
 static size_t write_groups(struct machines *machines, struct out *out,
                            const struct catalogue *catalogue)
 {
@@ -195,6 +204,7 @@ static void print_report(const struct machines *machines, size_t groups,
     }
 }
 
+/* Notes are gathered while groups are written, so the report comes last. */
 bool machines_write(struct machines *machines, const char *path, FILE *report,
                     struct err *err)
 {

@@ -25,7 +25,7 @@
 #include "workloads/formats/import.h"
 #include "workloads/replay/trace.h"
 
-/* Ascending. */
+/* Orders values for qsort(), ascending. */
 static int compare_values(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
@@ -33,6 +33,7 @@ static int compare_values(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+/* Example: of 10 values, p25 is the third, as 2.5 is rounded up. */
 void import_quantiles(FILE *file, const char *label, int64_t *value,
                       size_t count, double unit)
 {
@@ -107,7 +108,8 @@ static void put_counts(FILE *file, struct out *out,
     }
 }
 
-/* What the reader took for granted, of the file or of a number of its rows. */
+/* Writes what the reader took for granted, of the file or of a number of its
+ * rows. */
 static void put_notes(FILE *file, struct out *out, const struct notes *notes)
 {
     for (size_t i = 0; notes != NULL && i < notes->count; i++) {
@@ -160,7 +162,9 @@ static void print_load(FILE *file, const struct imported *imported, double hours
 #define DOUBT_LONG_S (7 * 86400)
 #define DOUBT_SHORT_S 10
 
-/* run_ns: ascending, one for each job. */
+/* Prints doubts about units and columns: run times that are very long or short
+ * for half of the jobs, or one time of submission for all.  run_ns: ascending,
+ * one for each job. */
 static void print_notes(FILE *file, const struct import_result *result,
                         const int64_t *run_ns)
 {
@@ -181,6 +185,7 @@ static void print_notes(FILE *file, const struct import_result *result,
               "seconds, neither minutes nor hours\n", file);
 }
 
+/* `value` is used twice: import_quantiles() leaves it sorted. */
 void import_report(FILE *file, const struct imported *imported)
 {
     const struct import_result *result = imported->result;
@@ -208,6 +213,7 @@ void import_report(FILE *file, const struct imported *imported)
     print_load(file, imported, hours);
 }
 
+/* YAML doubles a quote within single quotes. */
 void import_quoted(struct out *out, const char *text)
 {
     out_text(out, "'");
@@ -216,6 +222,7 @@ void import_quoted(struct out *out, const char *text)
     out_text(out, "'");
 }
 
+/* A line feed in a name would end the comment that it stands in. */
 const char *import_one_line(struct arena *arena, const char *text)
 {
     char *copy = arena_text(arena, text);
@@ -310,6 +317,8 @@ void import_yaml(struct out *out, const struct imported *imported,
     out_skips(out, request);
 }
 
+/* Prints what the file is like that no reader of it sees: marks, ends of lines,
+ * blank lines. */
 bool import_layout(FILE *out, const char *file, bool blank, struct err *err)
 {
     struct scan_look look;
@@ -337,6 +346,7 @@ bool import_paper_begin(struct import_paper *paper, struct err *err)
                    "no memory for the report");
 }
 
+/* What was printed is kept as a file beside the CSV, too. */
 bool import_paper_end(struct import_paper *paper, struct arena *arena,
                       FILE *out, const char *csv, struct err *err)
 {

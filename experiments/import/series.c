@@ -16,7 +16,8 @@
 #include "sim/text/paths.h"
 #include "sim/text/scan.h"
 
-/* 15 digits suffice for most doubles, 17 for all. */
+/* Writes a value with the fewest of 15 to 17 digits that give it back: 15
+ * suffice for most doubles, 17 for all. */
 static void write_value(struct out *out, double value)
 {
     char text[32];
@@ -43,7 +44,7 @@ static void write_name(struct out *out, const char *name)
     out_text(out, "\"");
 }
 
-/* One row a point, series after series, in the order of time. */
+/* Writes one row for each point, series after series, in the order of time. */
 static bool write_csv(const struct series_import *import, const char *path,
                       struct err *err)
 {
@@ -89,7 +90,7 @@ static void print_counts(FILE *file, struct out *out,
         import_line(file, out, line[i].count, line[i].text);
 }
 
-/* The file of keys beside the CSV, as `series:` reads it. */
+/* Writes the file of keys beside the CSV, as `series:` reads it. */
 static bool write_yaml(const struct series_import *import, const char *path,
                        const char *csv, struct err *err)
 {

@@ -43,6 +43,8 @@ struct costs {
     } carbon;
 };
 
+/* Energy and rent are books of their own, and costs puts a price on what they
+ * hold. */
 struct costs *costs_new(const struct metrics_parts *parts)
 {
     struct costs *costs = arena_alloc(parts->arena, 1, sizeof *costs);
@@ -91,14 +93,15 @@ void costs_charge(struct costs *costs, const struct host_job *job)
     costs->transfer_usd += job->usd_transfer;
 }
 
-/* What a node draws that has nothing to do. */
+/* Returns what a node draws that has nothing to do: itself, and its idle GPUs. */
 static double standby_w(const struct node_group *group)
 {
     return group->idle_w +
            (group->gpu ? group->gpus * power_gpu_w(group->gpu, 0) : 0);
 }
 
-/* Hardware of a group for as long as the run took. */
+/* Returns what the hardware of a group costs from the warm-up to a time.
+ * `unused` gets the part of it for rented nodes that could not be used. */
 static double group_usd(const struct costs *costs, uint32_t g, int64_t end_ns,
                         double *unused)
 {
@@ -114,7 +117,8 @@ static double group_usd(const struct costs *costs, uint32_t g, int64_t end_ns,
     return group->node_count * group->usd_per_h * span_s / 3600;
 }
 
-/* Of a group up to now, with PUE: what is not rented draws nothing. */
+/* Returns the energy of a group up to now, with PUE.  A rented node draws
+ * nothing while it is not there. */
 static double group_joules(const struct costs *costs, uint32_t g, int64_t now,
                            double *core_s)
 {
@@ -179,8 +183,8 @@ double costs_until(struct costs *costs, int64_t now_ns)
     return usd + costs->transfer_usd;
 }
 
-/* At work and loading are counted from time 0: after a warm-up nothing can be
- * said of the causes. */
+/* Splits the cost by cause.  Work and loading are added up from time 0, so
+ * after a warm-up nothing can be said of them. */
 static void causes(const struct costs *costs, double *value)
 {
     double paid = value[METRIC_COST] - value[METRIC_COST_ENERGY] -
@@ -197,7 +201,9 @@ static void causes(const struct costs *costs, double *value)
             value[c] = NAN;
 }
 
-/* Energy since the last look, at the mean intensity of that time. */
+/* Adds the carbon of the energy since the last look, at the mean intensity of
+ * that time.  Example: 2 kWh in an hour with 300 g/kWh in one half and 500
+ * g/kWh in the other are 0.8 kg. */
 static void carbon_until(struct costs *costs, int64_t now)
 {
     const struct cluster_spec *spec = costs->spec->cluster;
@@ -253,12 +259,15 @@ void costs_job_came(struct costs *costs, int64_t now_ns)
     carbon_arm(costs);
 }
 
+/* With the last job gone, carbon is counted up to here.  What follows waits for
+ * the next job, or for the end. */
 void costs_job_ended(struct costs *costs, int64_t now_ns)
 {
     if (host_jobs_left(costs->host) == 0)
         carbon_until(costs, now_ns);
 }
 
+/* The causes of the cost need the cost itself, so it is first. */
 void costs_result(struct costs *costs, int64_t end_ns,
                   struct trial_result *result, double *core_s)
 {

@@ -23,6 +23,7 @@
 #include "sim/flow/flow.h"
 #include "sim/stats/tally.h"
 
+/* A gauge for each group of nodes, and the busy part of each lease. */
 struct energy {
     struct metrics_parts parts;
     const struct cs_host *host;
@@ -42,7 +43,8 @@ static double *busy_of(struct energy *energy, uint32_t lease)
     return &energy->busy[lease];
 }
 
-/* Watts more of a GPU that goes from one busy fraction to another. */
+/* Returns by how many watts a GPU of a group draws more when it goes from one
+ * busy fraction to another; below 0: less. */
 static inline double more_w(const struct energy *energy, uint32_t g, double before,
                             double after)
 {
@@ -55,7 +57,8 @@ static inline double more_w(const struct energy *energy, uint32_t g, double befo
     return power_gpu_w(gpu, after) - power_gpu_w(gpu, before);
 }
 
-/* GPUs of a group go from one busy fraction to another. */
+/* Adds to the gauge of a group that `milli` thousandths of GPUs go from one
+ * busy fraction to another. */
 static void add(struct energy *energy, uint32_t g, int64_t now_ns,
                 uint64_t milli, double before, double after)
 {
@@ -68,6 +71,7 @@ static void add(struct energy *energy, uint32_t g, int64_t now_ns,
                                  (double)milli / GPU_MILLI);
 }
 
+/* A trial without a host has one group, and its GPUs work fully or not at all. */
 void energy_count(struct energy *energy, int64_t now_ns, uint32_t gpus,
                   bool start)
 {
@@ -78,7 +82,8 @@ void energy_count(struct energy *energy, int64_t now_ns, uint32_t gpus,
     gauge_set(watts, now_ns, watts->level + more);
 }
 
-/* GPUs of a lease go from one busy fraction to another. */
+/* Finds the GPUs of a lease in each group, which go from one busy fraction to
+ * another. */
 static void change(struct energy *energy, const struct fact *fact,
                    double before, double after)
 {
@@ -104,7 +109,7 @@ static void change(struct energy *energy, const struct fact *fact,
     }
 }
 
-/* A lease became more or less busy, or ended. */
+/* Takes in that a lease became more or less busy, or ended. */
 static void hear(void *self, const struct fact *fact)
 {
     struct energy *energy = self;

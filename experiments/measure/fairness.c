@@ -243,14 +243,18 @@ void fairness_submitted(struct fairness *f, const struct host_job *job,
     tenant_add(f, t, 0, asked_milli(request), now);
 }
 
-/* In one step where it fits, as it does but for the longest queues. */
+/* Converts in one step where the number fits into 64 bits, as it does but for
+ * the longest queues. */
 static double double_of(wide area)
 {
     return (int64_t)area == area ? (double)(int64_t)area : (double)area;
 }
 
-/* Its time alone on its share of the cluster is no less than alone on what it
- * asks for. */
+/* Returns finish-time fairness of a job (Mahajan et al.  2020): its time, in
+ * parts of the time that it would have taken alone on its share of the cluster.
+ * `area`: jobs x ns up to its arrival.  Example: 4 jobs are there on 8 GPUs,
+ * and each asks for 4.  A share is 2 GPUs, half of what the job asks for, so
+ * alone it would have taken twice its ideal time. */
 static double rho_of(const struct fairness *f, const struct host_job *job,
                      wide area, int64_t now)
 {
@@ -264,7 +268,8 @@ static double rho_of(const struct fairness *f, const struct host_job *job,
     return jct / (1e9 * job->ideal_s * longer);
 }
 
-/* 1e-9 of rounding does not make a job late. */
+/* Adds the rho of a job.  One that is above 1 by rounding alone, up to 1e-9, is
+ * not late. */
 static void count_rho(struct fairness *f, double rho)
 {
     if (isnan(rho))
@@ -317,6 +322,7 @@ void fairness_ended(struct fairness *f, const struct host_job *job,
         spare_block(f, block);
 }
 
+/* GPUs of a job without a tenant are nobody's. */
 void fairness_held(struct fairness *f, const struct host_job *job,
                    int64_t milli, int64_t now)
 {
@@ -372,6 +378,7 @@ static void level_restart(struct level *level, int64_t now)
     *level = (struct level) { .now = level->now, .since_ns = now };
 }
 
+/* Jobs in the system stay, and so do levels: only integrals begin anew. */
 void fairness_begin(struct fairness *f, int64_t now)
 {
     f->from_ns = now;
@@ -442,6 +449,7 @@ static void put_row(const struct fairness *f, uint32_t t, double all_s,
     table_end_row(table);
 }
 
+/* With fewer than two tenants there is nothing to compare. */
 void fairness_result(struct fairness *f, int64_t end_ns,
                      struct trial_result *result)
 {

@@ -30,6 +30,7 @@ struct bin {                    /* samples at one percent */
     uint64_t count, jobs, dropped;      /* jobs, dropped: at the last one */
 };
 
+/* What came and what is allocated now, and the samples so far. */
 struct arrived {
     struct metrics_parts parts;
     const struct cs_host *host;
@@ -59,7 +60,7 @@ static void sample(struct arrived *a)
     bin->dropped = a->dropped;
 }
 
-/* GPUs of a lease, in thousandths. */
+/* Returns the GPUs of a lease, in thousandths. */
 static uint64_t lease_milli(const struct arrived *a, uint32_t lease)
 {
     const struct cs_lease *held =
@@ -95,6 +96,7 @@ static void hear(void *self, const struct fact *fact)
     }
 }
 
+/* Only a policy that drops what does not fit (`blocking: drop`) is measured so. */
 struct arrived *arrived_new(const struct metrics_parts *parts)
 {
     const struct trial_spec *spec = parts->spec;
@@ -122,13 +124,15 @@ void arrived_watch(struct arrived *arrived, const struct cs_host *host)
         arrived->host = host;
 }
 
+/* No later fact comes for the last arrivals, so their sample is taken here. */
 void arrived_stop(struct arrived *arrived)
 {
     if (arrived != NULL)
         sample(arrived);
 }
 
-/* Where nothing came at that percent, of those beside it. */
+/* Returns the mean of the samples at a percent, or where there is none, of
+ * those beside it. */
 static double mean_at(const struct arrived *a, uint32_t percent)
 {
     struct bin all = a->bin[percent];
@@ -159,6 +163,7 @@ static void put_rows(struct arrived *a, struct table *table)
     }
 }
 
+/* The last percent is the largest at which there was a sample. */
 void arrived_result(struct arrived *arrived, struct trial_result *result)
 {
     uint32_t last = PERCENT_MAX;

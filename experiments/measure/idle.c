@@ -7,6 +7,11 @@
  * thing.  What nodes do while no job is in the system (a repair ends, a rental
  * ends) is entered when the next job comes: if none does, the run ended
  * before it.
+ *
+ * Example: of 8 GPUs, a lease of 6 works, and a task that wants 4 waits.  The
+ * level of GPU_WORKS is 6,000 and that of GPU_GANG 2,000.  If this lasts for
+ * 100 s, 600 GPU-seconds worked and 200 were free because what waits is too
+ * large.
  */
 #include "experiments/measure/idle.h"
 
@@ -44,6 +49,7 @@ struct idle_lease {
     bool held;
 };
 
+/* The levels now, and their integrals.  lease: by number. */
 struct idle {
     struct arena *arena;
     const struct cluster_spec *spec;
@@ -216,6 +222,7 @@ static void advance(struct idle *idle, int64_t now)
     idle->last_ns = now;
 }
 
+/* Returns how many tasks wait; 0 in a trial without a host. */
 static uint32_t count_waiting(const struct idle *idle)
 {
     return idle->host == NULL ? 0 : host_pending(idle->host);
@@ -259,7 +266,8 @@ static void hear_node(struct idle *idle, const struct fact *fact)
     ARENA_ADD(idle->arena, idle->later, idle->laters, idle->later_room, *fact);
 }
 
-/* An alarm that a policy set for jobs that have ended since. */
+/* Returns whether a decision is an alarm that a policy set for jobs that have
+ * ended since: no time counts for it. */
 static bool is_late_alarm(const struct idle *idle, const struct fact *fact)
 {
     return idle->host != NULL && host_jobs_left(idle->host) == 0 &&
@@ -288,6 +296,8 @@ static void hear(void *self, const struct fact *fact)
         idle->stale = true;
 }
 
+/* Rented nodes begin as away.  The levels of a cluster without a job are all
+ * unwanted or away. */
 struct idle *idle_new(const struct metrics_parts *parts)
 {
     struct idle *idle = arena_alloc(parts->arena, 1, sizeof *idle);
@@ -330,6 +340,7 @@ void idle_count(struct idle *idle, int64_t now_ns, uint32_t working_gpus,
     idle->level[does] += (int64_t)free * GPU_MILLI;
 }
 
+/* Forgets the integrals; levels stay, as leases go on. */
 void idle_begin(struct idle *idle, int64_t now_ns)
 {
     settle(idle);
@@ -338,6 +349,8 @@ void idle_begin(struct idle *idle, int64_t now_ns)
     idle->from_ns = now_ns;
 }
 
+/* Enters what nodes did up to the end and forgets what they did later, which is
+ * not of the run. */
 void idle_until(struct idle *idle, int64_t end_ns)
 {
     uint32_t kept = 0;
@@ -350,7 +363,8 @@ void idle_until(struct idle *idle, int64_t end_ns)
     advance(idle, end_ns);
 }
 
-/* The whole seconds apart, so that no digit is lost. */
+/* Whole seconds and the rest are turned into doubles apart, so that no digit is
+ * lost. */
 double idle_gpu_s(const struct idle *idle, enum gpu_does does)
 {
     assert((unsigned)does < GPU_DOES_COUNT);
@@ -368,6 +382,7 @@ double idle_all_gpu_s(const struct idle *idle)
            idle_gpu_s(idle, GPU_AWAY);
 }
 
+/* A cluster without GPUs has none of these metrics. */
 void idle_result(const struct idle *idle, double *value)
 {
     double all = idle_all_gpu_s(idle);
@@ -386,6 +401,7 @@ void idle_result(const struct idle *idle, double *value)
     value[METRIC_GPU_RENT] = idle_gpu_s(idle, GPU_RENTED) / all;
 }
 
+/* Integers add up exactly, so that this may be asked without a tolerance. */
 bool idle_adds_up(const struct idle *idle)
 {
     wide_ns all = 0;

@@ -20,6 +20,8 @@
 /* Exact sums: a mean must not depend on the order of its addends. */
 __extension__ typedef __int128 wide_ns;
 
+/* Sums and digests over jobs that count, of those done unless it says
+ * otherwise. */
 struct job_times {
     const struct trial_spec *spec;
     wide_ns jct_sum, wait_sum;
@@ -49,12 +51,15 @@ void job_times_submitted(struct job_times *times, int64_t now)
     times->jobs++;
 }
 
-/* fmax of numbers, in line. */
+/* Returns the larger of two numbers that are not NAN; fmax() would be a call. */
 static double most(double a, double b)
 {
     return a > b ? a : b;
 }
 
+/* A job that is not done adds the time up to the horizon to the restricted
+ * mean.  One that was cut off before its deadline counts neither as late nor as
+ * in time. */
 void job_times_ended(struct job_times *times, const struct host_job *job,
                      enum job_status status, int64_t now)
 {
@@ -123,6 +128,7 @@ static double restricted_mean(const struct job_times *times)
                ? NAN : mean_s(sum, times->jobs);
 }
 
+/* Where no job had a deadline, all were met. */
 void job_times_result(struct job_times *times, double *value)
 {
     value[METRIC_JOBS] = (double)times->jobs;

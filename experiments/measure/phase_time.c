@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * phase_time.c - splits the GPU-seconds of phases: busy, tail, and the rest.
+ *
+ * Example: a phase of 10 s on 4 GPUs, of which its law says that 0.7 are busy
+ * and 0.2 are a tail.  Of 40 GPU-seconds, 28 are busy, 8 are tail, and 4 are
+ * the rest.  If links slowed it down and 8 s would have done, 22.4 are busy,
+ * 6.4 are tail, and 11.2 are the rest.
  */
 #include "experiments/measure/phase_time.h"
 
@@ -14,17 +19,21 @@ void phase_time_begin(struct phase_time *time, int64_t now_ns)
     *time = (struct phase_time){ .from_ns = now_ns };
 }
 
-/* fmin and fmax of numbers, in line: they are asked for in every phase. */
+/* Returns the smaller of two numbers that are not NAN; fmin() would be a call
+ * in every phase. */
 static double least(double a, double b)
 {
     return a < b ? a : b;
 }
 
+/* Returns the larger of two numbers that are not NAN. */
 static double most(double a, double b)
 {
     return a > b ? a : b;
 }
 
+/* work_s is the time that the phase would have taken if nothing had slowed it
+ * down.  Only what is after the warm-up is added. */
 double phase_time_add(struct phase_time *time, const struct host_phase_run *run, double gpus,
                       int64_t start, int64_t end)
 {

@@ -5,6 +5,11 @@
  *
  * What ends while no job is in the system ends the run, if none comes any
  * more, with its last job: it is entered when the next job comes.
+ *
+ * Example: a node is ordered at 0, is up after 2 minutes and is given back
+ * after 50 minutes, by a provider that bills whole hours.  An hour is paid, 50
+ * minutes were there, and the price of the 2 minutes before it was up and of
+ * the 10 after its end is `unused`.
  */
 #include "experiments/measure/rent.h"
 
@@ -29,12 +34,14 @@ struct rental {
 
 __extension__ typedef __int128 wide_ns;   /* nodes x nanoseconds */
 
+/* What the rentals of a group add up to. */
 struct rent_sum {
     wide_ns node_ns;
     double usd, unused_usd, used_usd;   /* unused: of usd, as rent_usd() says; used:
                                    without parts of units */
 };
 
+/* The book: the open rental of each node, and the sums of each group. */
 struct rent {
     const struct cluster_spec *spec;
     const struct cs_host *host;
@@ -70,6 +77,7 @@ static void enter(const struct rent *rent, uint32_t node, int64_t end_ns,
                        cluster_node_usd(group, end_ns, paid);
 }
 
+/* Returns the sums of the group of a node. */
 static struct rent_sum *sum_of(const struct rent *rent, uint32_t node)
 {
     return &rent->group[cluster_group_of(rent->spec, node) -
@@ -148,6 +156,7 @@ static void hear(void *self, const struct fact *fact)
     }
 }
 
+/* A cluster whose nodes are all paid for all of the time needs no book. */
 struct rent *rent_new(const struct metrics_parts *parts)
 {
     const struct cluster_spec *spec = parts->spec->cluster;
@@ -179,6 +188,7 @@ void rent_watch(struct rent *rent, const struct cs_host *host)
         rent->host = host;
 }
 
+/* Rentals that are open go on, and count from now. */
 void rent_begin(struct rent *rent, int64_t now_ns)
 {
     if (rent == NULL)
@@ -189,7 +199,8 @@ void rent_begin(struct rent *rent, int64_t now_ns)
         rent->group[g] = (struct rent_sum) { 0 };
 }
 
-/* Those that ended, and the open ones as if they ended now. */
+/* Returns the sums of a group: rentals that ended, and the open ones as if they
+ * ended now. */
 static struct rent_sum all(const struct rent *rent, uint32_t g, int64_t now)
 {
     const struct node_group *group = &rent->spec->group[g];

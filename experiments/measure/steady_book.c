@@ -15,11 +15,13 @@
 #define JOBS_MOST 100000u       /* of more, as of bounds, nothing is said */
 #define JOBS_LEAST 20u          /* that come, for quarters to say something */
 
+/* Instants in the order in which they were added. */
 struct instants {
     int64_t *at;
     uint32_t count, room;
 };
 
+/* When jobs came and left. */
 struct steady_book {
     struct arena *arena;
     int64_t warmup_ns, until_ns;
@@ -67,6 +69,8 @@ void steady_book_submit(struct steady_book *book, int64_t now_ns)
     add(book, &book->come, now_ns);
 }
 
+/* Times of jobs are kept only where the run has a horizon: for a run that
+ * drains, no time is published from which on it is steady. */
 void steady_book_end(struct steady_book *book, int64_t submit_ns, int64_t now_ns,
                      bool done)
 {
@@ -79,7 +83,9 @@ void steady_book_end(struct steady_book *book, int64_t submit_ns, int64_t now_ns
         book->jct_s[book->submit.count - 1] = clock_s_from_ns(now_ns - submit_ns);
 }
 
-/* The time from each instant on that lies between two others, in seconds. */
+/* Returns, summed over all instants before `to`, the seconds from each of them,
+ * or from `from` if that is later, to `to`.  For arrivals less that for
+ * departures, this is the jobs in the system times seconds. */
 static double after_s(const struct instants *list, int64_t from, int64_t to)
 {
     double sum = 0;
@@ -89,8 +95,8 @@ static double after_s(const struct instants *list, int64_t from, int64_t to)
     return sum;
 }
 
-/* Mean number of jobs in the system in each quarter of the time in which jobs
- * came; false: they are few, or came at once. */
+/* Stores the mean number of jobs in the system in each quarter of the time in
+ * which jobs came.  False: they are few, or came at once. */
 static bool quarters_of(const struct steady_book *book, double quarter[4])
 {
     const struct instants *come = &book->come;
@@ -121,6 +127,7 @@ static double after_of(const struct steady_book *book)
         skip == 0 ? book->warmup_ns : book->submit.at[skip]);
 }
 
+/* Of a book that is full, nothing is published. */
 void steady_book_result(const struct steady_book *book, double *value)
 {
     double quarter[4];

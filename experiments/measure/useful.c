@@ -126,6 +126,8 @@ static void note_held(struct useful *useful)
         useful->before_s[j] = host_job_gpu_s(host, (struct job_id) { j });
 }
 
+/* It listens to two kinds of facts: interruptions, by which work is lost, and
+ * leases that end. */
 struct useful *useful_new(const struct metrics_parts *parts)
 {
     struct useful *useful = arena_alloc(parts->arena, 1, sizeof *useful);
@@ -144,6 +146,8 @@ void useful_watch(struct useful *useful, const struct cs_host *host)
     useful->host = host;
 }
 
+/* What jobs in the system have done by now is subtracted, as each is added
+ * whole when it ends. */
 void useful_begin(struct useful *useful, int64_t now_ns)
 {
     double flops = 0, gpu_s = 0;
@@ -177,6 +181,8 @@ static double ratio(double of, double by)
     return by > 0 ? fmax(0, of) / by : NAN;
 }
 
+/* Work by cost is known only where all of it is measured in one unit: FLOPs, or
+ * seconds of a measured length. */
 void useful_result(const struct useful *useful, double *value)
 {
     const double *held = useful->held_s;

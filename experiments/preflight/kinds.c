@@ -51,6 +51,8 @@ static uint32_t trace_requests(struct arena *arena, const struct experiment *exp
     return count;
 }
 
+/* Of a mix, one request for each form; of a trace, the largest of each form and
+ * rates. */
 struct job_request *kinds_of_point(struct arena *arena, const struct experiment *experiment,
                                    const struct experiment_point *point, uint32_t *count)
 {
@@ -68,7 +70,8 @@ struct job_request *kinds_of_point(struct arena *arena, const struct experiment 
     return request;
 }
 
-/* Of a trace, whose count of parts has pods and types of GPU in it, too. */
+/* workload_has_parts() is true, too, of a trace with pods or types of GPU, so
+ * of a trace the jobs are looked at. */
 bool kinds_have_parts(const struct experiment *experiment, const struct experiment_point *point)
 {
     const struct workload_spec *workload = point->workload;

@@ -12,6 +12,9 @@
  * roles in turn go where the pool is then the emptiest.  This comes within a
  * chunk of the smallest possible largest load for the shapes that occur; the
  * exact optimum would be a linear program, whose answer no reader could follow.
+ *
+ * Example: 2 jobs an hour come, each of 4 GPUs for 3 hours: 24 GPU-hours of
+ * work an hour.  A pool of 32 GPUs has rho = 0.75.
  */
 #include "experiments/preflight/load_parts.h"
 
@@ -30,8 +33,8 @@
 
 #define CHUNKS 512u             /* into which a role is divided among pools */
 
-/* Do both lease for the same time, confine roles to homes or not, and use the same
- * hardware?  Nothing else of a policy enters. */
+/* Returns whether both policies lease for the same time, confine roles to homes
+ * or not, and use the same hardware.  Nothing else of a policy enters. */
 bool load_alike(const struct host_policy *a, const struct host_policy *b)
 {
     return ((a->policy->flags ^ b->policy->flags) & CS_PER_PHASE) == 0 &&
@@ -39,6 +42,7 @@ bool load_alike(const struct host_policy *a, const struct host_policy *b)
            load_on_cores_alone(a) == load_on_cores_alone(b);
 }
 
+/* Says in words by what load_alike() tells policies apart, but for cores alone. */
 const char *load_manner(const struct host_policy *policy)
 {
     if (policy->policy->flags & CS_PER_PHASE)
@@ -140,7 +144,8 @@ static void add_whole(struct reckoning *r, const struct job_request *request,
     }
 }
 
-/* A mix without a rate (all at once, fixed times) has no load. */
+/* Adds all kinds of job of a mix.  One without a rate (all at once, fixed
+ * times) has no load. */
 static void add_mix(struct reckoning *r)
 {
     const struct workload_spec *workload = r->point->workload;
@@ -208,7 +213,8 @@ static void put_chunk(struct reckoning *r, uint32_t i)
     part->rho_cores[pool] += part->cores ? 0 : its.rho_cores;
 }
 
-/* In turns, so that no role takes the good places before the others. */
+/* Divides all parts among pools, in turns, so that no role takes the good
+ * places before the others. */
 static void divide_load(struct reckoning *r)
 {
     struct load *load = &r->load;
@@ -225,6 +231,7 @@ static void divide_load(struct reckoning *r)
     }
 }
 
+/* Returns whether two parts would have one name in print. */
 static bool is_one_part(const struct load_part *a, const struct load_part *b)
 {
     return strcmp(a->form, b->form) == 0 && strcmp(a->role, b->role) == 0 &&
@@ -253,6 +260,7 @@ static void merge_parts(struct load *load)
     load->part_count = kept;
 }
 
+/* The parts of a trace come from its rows, those of a mix from its rates. */
 struct load load_of(struct arena *arena, const struct experiment *experiment,
                     const struct experiment_point *point,
                     const struct host_policy *policy)

@@ -23,8 +23,8 @@
 
 #define NAMES_BYTES 50u         /* of policies, in an error */
 
-/* Do two policies have one load at every point?  They must meet the same worlds,
- * and lease alike. */
+/* Returns whether two policies have one load at every point: they meet the same
+ * clusters and jobs, and lease alike. */
 static bool have_one_load(const struct experiment *experiment, uint32_t a, uint32_t b)
 {
     const struct experiment_point *first = &experiment->point[0];
@@ -49,6 +49,7 @@ static uint32_t find_first(const struct experiment *experiment, uint32_t policy)
     return policy;
 }
 
+/* Returns whether no policy before this one has its load. */
 static bool is_first(const struct experiment *experiment, uint32_t policy)
 {
     return find_first(experiment, policy) == policy;
@@ -91,7 +92,8 @@ static const char *few_names(struct arena *arena, const struct experiment *exper
     return more == 0 ? text : text_format(arena, "%s and %u more", text, more);
 }
 
-/* Which roles make the load of a pool; parts below 0.0005 would print as 0. */
+/* Prints which roles make the load of a pool; parts below 0.0005 would print as
+ * 0. */
 static void print_parts(const struct load *load, uint32_t pool, bool cores,
                         FILE *to)
 {
@@ -109,7 +111,7 @@ static void print_parts(const struct load *load, uint32_t pool, bool cores,
     fputc('\n', to);
 }
 
-/* A line for the GPUs and one for the cores of each pool. */
+/* Prints a line for the GPUs and one for the cores of each pool. */
 static void print_pools(const struct cluster_spec *spec,
                         const struct load *load, FILE *to)
 {
@@ -127,6 +129,7 @@ static void print_pools(const struct cluster_spec *spec,
     }
 }
 
+/* Points without a load, as where all jobs come at once, print nothing. */
 void load_print(struct arena *arena, const struct experiment *experiment, FILE *to)
 {
     bool begun = false, services = false;
@@ -184,7 +187,7 @@ static struct peak find_peak(const struct experiment *experiment, uint32_t polic
     return peak;
 }
 
-/* Equal to the three digits that are printed. */
+/* Returns whether two peaks are equal to the three digits that are printed. */
 static bool peaks_alike(const struct peak *a, const struct peak *b)
 {
     return a->above == b->above && a->point == b->point &&
@@ -198,7 +201,7 @@ static const struct cluster_spec *find_cluster(const struct experiment *experime
     return experiment->point[peak->point].met[policy]->cluster;
 }
 
-/* One warning for all policies that have this peak. */
+/* Gives one warning for all policies that have this peak. */
 static void warn_peak(const struct experiment *experiment, const struct peak *peak,
                       uint32_t policy, const char *policies, load_warn_fn *warn,
                       void *self)

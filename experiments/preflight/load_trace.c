@@ -21,7 +21,9 @@
 #include "workloads/jobs/birth.h"
 #include "workloads/replay/trace.h"
 #include "workloads/source.h"
-struct heap {                   /* jobs of one form and of the same rates */
+
+/* Jobs of one form and of the same rates. */
+struct heap {
     struct job_request request; /* of the first of them */
     bool cores;
     uint32_t pool_mask;         /* where it can be */
@@ -107,6 +109,8 @@ static const char *name_heap(const struct reckoning *r, const struct heap *heap,
     return text_format(r->arena, "%s (%s)", name, pools);
 }
 
+/* The work of each heap is divided by the time over which jobs came, which
+ * makes a rate of it. */
 void load_add_trace(struct reckoning *r)
 {
     struct source *source = source_open(r->arena, r->point->workload,

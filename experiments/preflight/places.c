@@ -36,7 +36,8 @@
 
 /* ---- where it may go ---------------------------------------------------- */
 
-/* Policies that lend have a parameter for it; those are confined if it is off. */
+/* Returns whether roles with a home may run nowhere else.  Policies that lend
+ * have a parameter for it, and confine if it is off. */
 bool places_confines(const struct host_policy *policy)
 {
     const struct cs_policy *p = policy->policy;
@@ -54,7 +55,8 @@ bool places_confines(const struct host_policy *policy)
     return false;
 }
 
-/* A home confines; else the role's pool, if it names one. */
+/* Returns the pools in which a role may lie, as bits; 0: all.  A home confines;
+ * else the role's pool does, if it names one. */
 uint32_t places_mask(const struct cluster_spec *spec,
                      const struct host_policy *policy,
                      const struct job_request *request, uint32_t r)
@@ -88,6 +90,7 @@ static bool has_rates(const struct cluster_spec *spec,
 
 /* ---- one policy --------------------------------------------------------- */
 
+/* A policy at a point, tried on a cluster on which nothing runs. */
 struct trying {
     struct arena *arena;
     const struct experiment_point *point;
@@ -114,7 +117,8 @@ static uint32_t least_gpus(const struct trying *t,
     return least > 0 && least < asked ? least : asked;
 }
 
-/* Tries GPUs, then cores if the role may compute on them.  False: no place. */
+/* Looks for a place for a role: on GPUs, then on cores if it may compute on
+ * them.  False: there is none. */
 static bool find_place(const struct trying *t,
                        const struct job_request *request, uint32_t r,
                        struct placement *out)
@@ -207,8 +211,9 @@ static double least_mw(const struct trying *t, const struct job_request *request
     return mw;
 }
 
-/* False, or err: a role on the fewest GPUs with which the policy starts it draws more than the
- * power cap.  A role that no policy could start was refused when the workload was read. */
+/* Returns whether a role, on the fewest GPUs with which the policy starts it,
+ * draws more than the power cap; then err says so.  A role that no policy could
+ * start was refused when the workload was read. */
 static bool is_role_over_cap(const struct trying *t, const char *name,
                              const struct job_request *request, struct err *err)
 {
@@ -233,8 +238,8 @@ static bool is_role_over_cap(const struct trying *t, const char *name,
     return false;
 }
 
-/* False, or err: one role of a job, or its roles, which start together, draw more than the
- * power cap. */
+/* Returns whether one role of a job, or its roles, which start together, draw
+ * more than the power cap; then err says so. */
 static bool is_over_cap(const struct trying *t, const char *name,
                         const struct job_request *request, struct err *err)
 {
@@ -270,7 +275,8 @@ static uint32_t gpus_there(const struct cluster_spec *spec,
     return gpus;
 }
 
-/* " in pool train (home of the role)" for roles that are confined, or nothing. */
+/* Writes where a confined role must be and why, as " in pool train (home of the
+ * role)"; nothing for others. */
 static void describe_home(const struct trying *t, const struct job_request *request,
                           uint32_t r, char *out, size_t room)
 {

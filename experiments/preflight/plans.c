@@ -40,7 +40,8 @@ struct meeting {
     uint32_t count;
 };
 
-/* May a role lie on a group of nodes?  Of a role with GPUs, others have no say. */
+/* Returns whether a role may lie on a group of nodes.  Nodes without GPUs do
+ * not matter to a role with GPUs. */
 static bool may_use(const struct cluster_spec *cluster, const struct job_request *request,
                     uint32_t r, const struct node_group *group)
 {
@@ -66,8 +67,9 @@ static const struct node_group *find_barred(const struct cluster_spec *cluster,
     return NULL;
 }
 
-/* Is a job of one role as fast on the GPUs of both groups?  Laws and measured goodputs go by
- * the type, stated lengths by the rates of the pools. */
+/* Returns whether a job of one role is as fast on the GPUs of both groups.
+ * Laws and measured goodputs go by the type, stated lengths by the rates of the
+ * pools. */
 static bool is_alike(const struct job_request *request, const struct node_group *a,
                      const struct node_group *b)
 {
@@ -100,8 +102,9 @@ static const struct node_group *find_unlike(const struct cluster_spec *cluster,
     return NULL;
 }
 
-/* Of a plan that counts all GPUs as one kind; rigid jobs of several roles have one size.
- * has_ends: it plans when jobs end. */
+/* Returns whether a plan that counts all GPUs as one kind errs for a job; then
+ * err says for which.  Rigid jobs of several roles have one size, and are
+ * passed over.  has_ends: it plans when jobs end. */
 static bool tell_kinds(const struct meeting *meeting, bool has_ends, const char *name,
                        struct err *err)
 {
@@ -129,7 +132,8 @@ static bool tell_kinds(const struct meeting *meeting, bool has_ends, const char 
     return false;
 }
 
-/* Of promises to a role. */
+/* Returns whether starts that are promised to a role may not hold; then err
+ * says why. */
 static bool tell_role(const struct meeting *meeting, const struct job_request *request,
                       uint32_t r, const char *name, struct err *err)
 {
@@ -155,6 +159,7 @@ static bool tell_role(const struct meeting *meeting, const struct job_request *r
     return err_hint(err, "Let jobs name at most %u types.", CS_REACH_MAX), true;
 }
 
+/* Returns whether this is so for any role of any job. */
 static bool tell_promises(const struct meeting *meeting, const char *name, struct err *err)
 {
     for (uint32_t i = 0; i < meeting->count; i++)
@@ -182,7 +187,8 @@ static void list_sharers(char *list, size_t room)
     }
 }
 
-/* Of room that is counted in whole GPUs. */
+/* Returns whether jobs ask for parts of GPUs that the policy counts as whole
+ * ones; then err says so. */
 static bool tell_parts(const struct experiment *experiment, const struct experiment_point *point,
                        const char *name, struct err *err)
 {
@@ -197,8 +203,9 @@ static bool tell_parts(const struct experiment *experiment, const struct experim
     return err_hint(err, "Policies that count parts: %s.", list), true;
 }
 
-/* Of what its GPUs are to the jobs that it meets.  A policy that counts GPUs, those in parts
- * as whole ones, deals them and plans no ends. */
+/* Returns whether a plan does not fit the jobs that it meets; then err says
+ * why.  A policy that counts parts of GPUs as whole ones deals GPUs, and plans
+ * no ends. */
 static bool tell_plans(const struct experiment *experiment, const struct experiment_point *met,
                        uint32_t flags, bool promises, const char *name, struct err *err)
 {
@@ -214,7 +221,7 @@ static bool tell_plans(const struct experiment *experiment, const struct experim
     return told;
 }
 
-/* Are there pools, or types of GPU, that jobs can tell apart? */
+/* Returns whether there are pools, or types of GPU, that jobs can tell apart. */
 static bool is_mixed(const struct cluster_spec *cluster)
 {
     const struct gpu_type *gpu = NULL;
@@ -230,8 +237,8 @@ static bool is_mixed(const struct cluster_spec *cluster)
     return false;
 }
 
-/* May a promise count together what its jobs tell apart?  Rows of a trace name no more types
- * than its form. */
+/* Returns whether a promise may count together what its jobs tell apart.  Rows
+ * of a trace name no more types than its form. */
 static bool may_merge(const struct experiment_point *point)
 {
     if (point->cluster->group_count > GROUPS_MAX)
@@ -245,12 +252,14 @@ static bool may_merge(const struct experiment_point *point)
     return false;
 }
 
-/* Do both points give a policy the same world? */
+/* Returns whether both points give a policy the same jobs and the same cluster. */
 static bool is_same(const struct experiment_point *a, const struct experiment_point *b)
 {
     return a->workload_hash == b->workload_hash && a->cluster_hash == b->cluster_hash;
 }
 
+/* A point that differs from the last one in nothing that matters here is passed
+ * over. */
 bool plans_warn(const struct experiment *experiment, uint32_t p, struct err *err)
 {
     bool told = false;

@@ -81,8 +81,8 @@ static double estimate_jobs(const struct experiment *experiment,
     return fmax(drawn, all);
 }
 
-/* Are enough jobs drawn?  If the number of jobs is not known, only a much
- * larger number is enough. */
+/* Returns whether enough jobs are drawn.  If the number of jobs is not known,
+ * only a much larger number is enough. */
 static bool has_enough(const struct experiment *experiment,
                        const struct experiment_point *point, double drawn)
 {
@@ -94,7 +94,7 @@ static bool has_enough(const struct experiment *experiment,
             drawn >= 10.0 * DRAWN_MAX);
 }
 
-/* Jobs and runs of phases of seed 0 of a point. */
+/* Counts the jobs of seed 0 of a point and their runs of phases. */
 static struct drawn draw_jobs(const struct experiment *experiment,
                               const struct experiment_point *point)
 {
@@ -139,7 +139,8 @@ static double trial_rows(const struct experiment_point *at, uint32_t policy,
     }
 }
 
-/* jobs.csv has all seeds, the others the detailed ones. */
+/* Adds the rows of all policies at a point.  jobs.csv has all seeds, the others
+ * the detailed ones. */
 static void add_point(struct table_sizes *sizes, const struct experiment *experiment,
                       uint32_t point, const struct drawn *drawn)
 {
@@ -186,7 +187,7 @@ struct table_sizes table_sizes_of(struct arena *arena,
     return sizes;
 }
 
-/* "570 MB", "1.3 GB". */
+/* Prints a size, as "570 MB" or "1.3 GB". */
 static void print_bytes(FILE *file, double bytes)
 {
     if (bytes >= 1e9)
@@ -197,6 +198,7 @@ static void print_bytes(FILE *file, double bytes)
         fprintf(file, "%.2g MB", bytes / 1e6);
 }
 
+/* Of small tables nothing is said. */
 void table_sizes_print(FILE *file, const struct experiment *experiment,
                        const struct table_sizes *sizes)
 {

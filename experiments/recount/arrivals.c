@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * arrivals.c - a list of samples: what had arrived, and what was allocated then.
+ *
+ * A sample is taken when an instant is over in which jobs arrived.  On 8 GPUs,
+ * jobs that ask for 3, 3 and 2 GPUs make the samples 38%, 75% and 100%; each
+ * holds the part of the GPUs that was under lease after the jobs of its instant
+ * were placed or dropped.
  */
 #include "experiments/recount/arrivals.h"
 
@@ -17,19 +22,24 @@
 
 #define PERCENT_MAX 1000        /* of later arrivals nothing is said */
 
+/* What was under lease when the jobs so far had asked for `percent` of all
+ * GPUs, rounded to a whole number. */
 struct sample {
     int percent;
     double allocated;           /* of all GPUs */
 };
 
+/* The samples of a trial, in the order of time, so that `percent` rises. */
 struct arrivals {
     struct arena *arena;
-    double all_gpus, asked_gpus;
+    double all_gpus, asked_gpus; /* asked_gpus: by all jobs so far */
     bool due;                   /* one came at this instant */
     struct sample *sample;
     uint32_t count, room;
 };
 
+/* Only policies that drop a job that does not fit are measured so: `blocking:
+ * drop`. */
 struct arrivals *arrivals_new(struct arena *arena, const struct trial_spec *spec)
 {
     struct arrivals *arrivals;
@@ -42,6 +52,8 @@ struct arrivals *arrivals_new(struct arena *arena, const struct trial_spec *spec
     return arrivals;
 }
 
+/* Adds what a job asks for.  The sample is taken later, when its instant is
+ * over. */
 void arrivals_job(struct arrivals *arrivals, const struct job_request *request)
 {
     for (uint32_t r = 0; arrivals != NULL && r < request->form->role_count; r++) {
@@ -50,6 +62,7 @@ void arrivals_job(struct arrivals *arrivals, const struct job_request *request)
     }
 }
 
+/* Several jobs of one instant make one sample. */
 void arrivals_over(struct arrivals *arrivals, int64_t held_milli)
 {
     double percent;
@@ -64,7 +77,8 @@ void arrivals_over(struct arrivals *arrivals, int64_t held_milli)
                                    (double)held_milli / 1000 / arrivals->all_gpus });
 }
 
-/* Mean over the samples of some percents; NAN: there are none. */
+/* Returns the mean of what was under lease over all samples from `least` to
+ * `most` percent.  NAN: there are none. */
 static double mean_of(const struct arrivals *arrivals, int least, int most)
 {
     double sum = 0, count = 0;
@@ -77,6 +91,7 @@ static double mean_of(const struct arrivals *arrivals, int least, int most)
     return count > 0 ? sum / count : NAN;
 }
 
+/* Where no sample is at 100%, those at 99% and 101% stand for it. */
 void arrivals_judge(const struct arrivals *arrivals, struct judge *judge)
 {
     double at, last;

@@ -12,7 +12,8 @@
 #include "experiments/recount/judge.h"
 #include "sim/text/table.h"
 
-/* As a reader of the CSV takes it: without the apostrophe of sim/text/table.h. */
+/* Ends the text of a cell, and takes off the apostrophe by which
+ * sim/text/table.h keeps a spreadsheet from reading the text as a formula. */
 static void end_text(char *text, unsigned bytes)
 {
     text[bytes] = '\0';
@@ -20,6 +21,8 @@ static void end_text(char *text, unsigned bytes)
         memmove(text, text + 1, bytes);
 }
 
+/* A doubled quote within quotes stands for one.  Of a text that is too long,
+ * the end is dropped. */
 bool cells_read(const char **at, const char *end, struct cells *cells)
 {
     const char *c = *at;

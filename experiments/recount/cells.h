@@ -15,6 +15,7 @@
 
 struct judge;
 
+/* One row, cell by cell, without quotes. */
 struct cells {
     char text[CELLS_MAX][CELL_BYTES];
     unsigned count;

@@ -18,6 +18,7 @@
 
 #define DIGITS 1e3              /* x JUDGE_NEAR: what nine digits leave of a number */
 
+/* The list, in the order of time. */
 struct events {
     struct arena *arena;
     struct event *event;
@@ -39,12 +40,15 @@ void events_add(struct events *events, struct event event)
     ARENA_ADD(events->arena, events->event, events->count, events->room, event);
 }
 
-/* Means of an interval. */
+/* Sums over an interval: x s while it is added up, and divided by its length
+ * when it is compared. */
 struct means {
     double allocated, busy, pending, running;
 };
 
-/* What is known when an interval begins; intervals are asked for in their order. */
+/* Where in the list the walk is, and the levels there: intervals are asked for
+ * in their order.  `tasks` holds tasks that wait as `allocated` and jobs that
+ * run as `busy`. */
 struct walk {
     size_t next;
     struct event level, tasks;
@@ -80,6 +84,7 @@ static void step_to(const struct events *events, uint32_t pool, struct walk *wal
     }
 }
 
+/* Columns of timeline.csv by place, behind the point, the policy and the seed. */
 enum { LINE_T = 3, LINE_POOL, LINE_GPUS, LINE_ALLOCATED, LINE_BUSY, LINE_CORES,
        LINE_PENDING, LINE_RUNNING, LINE_USD, LINE_CELLS };
 
@@ -126,6 +131,8 @@ static void judge_pool(const struct events *events, const struct table *table,
     }
 }
 
+/* A table whose beginning was written out and forgotten cannot be gone through
+ * again. */
 void events_judge_lines(const struct events *events, const struct recount_parts *parts,
                         int64_t end_ns, struct judge *judge)
 {

@@ -48,18 +48,20 @@ struct held *held_new(struct arena *arena, const struct trial_spec *spec, struct
     return held;
 }
 
-/* fmin and fmax of numbers, in line. */
+/* Returns the smaller of two numbers that are not NAN: fmin() is a call, and
+ * this is not. */
 static inline double least(double a, double b)
 {
     return a < b ? a : b;
 }
 
+/* Returns the larger of two numbers that are not NAN. */
 static inline double most(double a, double b)
 {
     return a > b ? a : b;
 }
 
-/* Nanoseconds of a span that count. */
+/* Returns the nanoseconds from `since` to `now` that are after the warm-up. */
 static int64_t counted(const struct held *held, int64_t since, int64_t now)
 {
     return since > held->from_ns ? now - since
@@ -73,13 +75,15 @@ static int64_t gpu_milli(const struct share *share)
            (share->gpu_milli > 0 ? share->gpu_milli : 1000);
 }
 
+/* Returns what a lease holds of which nodes. */
 static const struct placement *place_of(const struct held *held, uint32_t lease)
 {
     return &cs_lease(held->host, (struct lease_id){ lease })->placement;
 }
 
-/* The part of a node that a share holds: of its GPUs, or where it has none of its
- * cores. */
+/* Returns the part of a node that a share holds: of its GPUs, or of its cores
+ * on a node without GPUs.  Example: 2 of 8 GPUs are a quarter of the node, and
+ * of its price, at any number of cores. */
 static double node_part(const struct node_group *group, const struct share *share)
 {
     if (group->gpus > 0)
@@ -88,7 +92,8 @@ static double node_part(const struct node_group *group, const struct share *shar
                ? (share->cores + share->core_milli / 1000.0) / group->cores : 0;
 }
 
-/* USD of a lease over some time. */
+/* Returns the USD of a lease from one instant to another, share by share, where
+ * prices change. */
 static double usd_by_price(const struct held *held, uint32_t i, int64_t from, int64_t to)
 {
     const struct cluster_spec *cluster = held->spec->cluster;
@@ -155,7 +160,8 @@ static void drew(struct held *held, uint32_t i, int64_t now)
                                          &cluster->group[g]);
 }
 
-/* What a lease has of each pool, for as long. */
+/* Adds what a lease has of each pool from one instant to another.  busy below
+ * 0: that it holds its GPUs; else: which part of them was busy. */
 static void pools_had(struct held *held, uint32_t i, int64_t from, int64_t to, double busy)
 {
     const struct cluster_spec *cluster = held->spec->cluster;
@@ -194,6 +200,8 @@ static void events_of(struct held *held, uint32_t i, int64_t now, int held_more,
     }
 }
 
+/* Closes the time over which the old part was busy, and begins that of the new
+ * one. */
 void held_busy(struct held *held, const struct fact *fact)
 {
     struct held_lease *lease = &held->lease[fact->subject];
@@ -214,6 +222,8 @@ void held_busy(struct held *held, const struct fact *fact)
     lease->watts = busy > 0 ? watts_of(held, fact->subject, least(1, busy), NULL) : 0;
 }
 
+/* Sums up the shares of the lease, so that later terms need not go through
+ * them. */
 void held_take(struct held *held, const struct fact *fact)
 {
     const struct placement *place = place_of(held, fact->subject);
@@ -253,6 +263,7 @@ static void did(struct held *held, struct held_lease *lease, int64_t now)
     lease->since_ns = now;
 }
 
+/* Loading that ends is charged as a switch. */
 void held_does(struct held *held, const struct fact *fact, enum held_does does)
 {
     struct held_lease *lease = &held->lease[fact->subject];
@@ -331,6 +342,8 @@ static void add_known(struct held *held, uint32_t i, int64_t now)
     }
 }
 
+/* What failed jobs did is of no use to anyone, and what replicas do is not
+ * known as FLOPs. */
 void held_row(struct held *held, const struct host_job *job, enum job_status status)
 {
     enum known known = form_known(held, job->request.form);
@@ -342,6 +355,8 @@ void held_row(struct held *held, const struct host_job *job, enum job_status sta
         held->useful_s += job->work_done_s - job->work_lost_s;
 }
 
+/* Closes all that is open of the lease, and adds what it held, cost and drew at
+ * rest. */
 void held_drop(struct held *held, const struct fact *fact)
 {
     struct held_lease *lease = &held->lease[fact->subject];
@@ -371,6 +386,7 @@ void held_drop(struct held *held, const struct fact *fact)
     lease->live = false;
 }
 
+/* Only a lease that works has a flow of a phase. */
 void held_flowed(struct held *held, uint64_t lease, double work)
 {
     assert(work >= 0);
@@ -391,6 +407,8 @@ static double part_ran(const struct held *held, const struct held_lease *lease,
                               : most(run->part, (double)(ns - 1) / 1e9 * run->rate_max);
 }
 
+/* Splits the time of a phase: busy as far as its law says, the tail that
+ * stragglers leave, and the rest. */
 void held_phase(struct held *held, const struct fact *fact)
 {
     const struct held_lease *lease = &held->lease[fact->subject];
@@ -416,6 +434,7 @@ void held_phase(struct held *held, const struct fact *fact)
         busy * usd_of(held, fact->subject, lease->since_ns, fact->time_ns);
 }
 
+/* All roles of such a trial hold what they ask for from start to end. */
 void held_count(struct held *held, const struct role_spec *role, uint32_t gpus, int64_t ns)
 {
     double gpu_s = gpus * ((double)ns / 1e9);
@@ -424,6 +443,8 @@ void held_count(struct held *held, const struct role_spec *role, uint32_t gpus, 
     held->core_s += (double)role->cores * gpu_s;
 }
 
+/* Each job worked at full load from its start to its end, so that everything
+ * follows from the GPU-seconds of all jobs. */
 void held_counted(struct held *held)
 {
     const struct cluster_spec *cluster = held->spec->cluster;

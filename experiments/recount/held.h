@@ -22,6 +22,7 @@ struct trial_spec;
 /* What GPUs of a lease do. */
 enum held_does { HELD_LOADS, HELD_WAITS, HELD_WORKS, HELD_COUNT };
 
+/* One lease, and since when it does what it does. */
 struct held_lease {
     bool live;                  /* it is held now */
     uint32_t job;               /* by number */

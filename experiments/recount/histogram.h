@@ -2,6 +2,10 @@
 /*
  * histogram.h - counts of samples by their first five bits: what a quantile of many
  * samples is checked by.
+ *
+ * Bins are of equal width within a power of two, 32 to each.  So a bin is at
+ * most 1/32 of its samples wide: 100 s and 101 s are in one bin, from 100 s to
+ * 102 s.
  */
 #ifndef EXPERIMENTS_RECOUNT_HISTOGRAM_H
 #define EXPERIMENTS_RECOUNT_HISTOGRAM_H
@@ -16,6 +20,7 @@
 #define HISTOGRAM_LEAST (-32)   /* exponent of two */
 #define HISTOGRAM_BINS (72u << HISTOGRAM_BITS)
 
+/* Counts by histogram_bin(). */
 struct histogram {
     uint64_t count;
     uint32_t bin[HISTOGRAM_BINS];

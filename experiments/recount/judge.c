@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdio.h>
 
+/* Only the first pair that differs is kept: what follows often differs because
+ * of it. */
 void judge_figure(struct judge *judge, const char *name, double have, double again,
                   double scale)
 {

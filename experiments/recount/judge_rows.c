@@ -16,12 +16,15 @@
 
 #define FLAT 1e-12              /* variance over mean^2 that nobody can judge */
 
+/* Returns the mean of times in seconds, from their sum in ns; 0 of none. */
 static double mean_s(__int128_t ns, uint64_t count)
 {
     return count > 0 ? (double)((long double)ns / 1e9L / (long double)count) : 0;
 }
 
-/* A quantile that is published, and how many rows are below it and not above it. */
+/* A quantile that is published, and the jobs below it and up to it.  A
+ * published time that differs from the job's by rounding alone lies between
+ * `least` and `most`. */
 struct rank {
     enum metric metric;
     double p, least, most;      /* between them a time is as large as it is */
@@ -47,7 +50,10 @@ static void rank_row(const struct rows *rows, const struct job_row *row, struct 
     }
 }
 
-/* The smallest time that p of all are not above; of many by their histogram. */
+/* Checks one quantile: the smallest time that at least a part p of the jobs do
+ * not exceed.  Example: the median of 5 jobs is the third time, so at most 2
+ * jobs are below it and at least 3 are not above it.  Of more than
+ * HISTOGRAM_FROM jobs the histogram tells. */
 static void judge_rank(const struct rows *rows, const struct rank *rank, struct judge *judge)
 {
     double v = judge->value[rank->metric], at = ceil(rank->p * (double)rows->done);
@@ -171,6 +177,7 @@ static void judge_rho(const struct rows *rows, struct judge *judge)
                  near / JUDGE_NEAR / fmax(1, count));
 }
 
+/* Returns the GPU-seconds that jobs of a tenant held. */
 static double held_s(const struct rows *rows, uint32_t tenant)
 {
     __int128_t sum = 0;
@@ -197,6 +204,7 @@ static void judge_tenants(const struct rows *rows, struct judge *judge)
                      ? NAN : sum * sum / (rows->tenants * squares), 0);
 }
 
+/* What needs each row is not checked where rows were dropped. */
 void rows_judge(const struct rows *rows, struct judge *judge)
 {
     judge_counts(rows, judge);

@@ -17,7 +17,12 @@
 #include "policies/host/host.h"
 #include "policies/state/terms.h"
 
-/* What the free GPUs of each pool are free for: see experiments/measure/idle.h. */
+/* Says what the free GPUs of each pool are free for, as
+ * experiments/measure/idle.h defines it.  `least` is what the smallest task
+ * that waits for this pool wants.  0: none can use the pool, so its GPUs are
+ * unsuited.  More than is free: gang.  Otherwise the GPUs would do, and
+ * `behind` tells a task that may not pass the first in the order from one that
+ * does not fit on the nodes. */
 static void classify(struct levels *l, struct cs_host *host)
 {
     uint32_t pools = l->parts->spec->cluster->pool_count;
@@ -40,6 +45,7 @@ static void classify(struct levels *l, struct cs_host *host)
     }
 }
 
+/* What is before the warm-up's end counts for timeline.csv alone. */
 void levels_until(struct levels *l, int64_t now)
 {
     struct recount_books *b = l->books;
@@ -56,6 +62,8 @@ void levels_until(struct levels *l, int64_t now)
     l->over_ns = now;
 }
 
+/* GPUs are free for nothing that waits unless a task waits.  All that no lease
+ * has is free then, but what is out of service or not rented. */
 void levels_see(struct levels *l, struct cs_host *host, int64_t now)
 {
     struct recount_books *b = l->books;

@@ -16,6 +16,7 @@
 struct cs_host;
 struct recount_parts;
 
+/* What holds since over_ns.  GPUs are in thousandths, as jobs may share one. */
 struct levels {
     const struct recount_parts *parts;
     struct recount_books *books;        /* gets the sums */
@@ -27,7 +28,10 @@ struct levels {
 
 /* Adds what holds, times the time from the instant that was over last to this one. */
 void levels_until(struct levels *levels, int64_t now_ns);
-/* Asks the host what holds from this instant on, which is over. */
+/* Asks the host what holds from this instant on, which is over.
+ *
+ * Example: two tasks wait and 3 GPUs are free when the instant at 100 s is over.  The next
+ * instant is at 160 s, so levels_until() adds 3 x 60 GPU-seconds to `queued`. */
 void levels_see(struct levels *levels, struct cs_host *host, int64_t now_ns);
 
 #endif

@@ -6,6 +6,11 @@
  * A job of known length: its progress is noted where a phase is cut short, and between two
  * notes it grows evenly.  Any other: a step in which a checkpoint was taken is over with
  * the last phase that ended in it.
+ *
+ * Example: a job of known length holds 4 GPUs and takes a checkpoint every 60
+ * s.  A node fails when 100 s are done, and the job goes back to 60 s.  It held
+ * 4 x 100 GPU-seconds by then, and 4 x 60 when it had done 60 s.  The 160
+ * between them are lost.
  */
 #include "experiments/recount/lost.h"
 
@@ -24,13 +29,17 @@
 
 #define SAME_S 1e-6             /* of progress: rounding */
 
-/* A phase of known length that was cut short. */
+/* A phase of known length that was cut short: progress went from from_s to to_s
+ * while time went from start_ns to end_ns. */
 struct stretch {
     double from_s, to_s;        /* progress */
     int64_t start_ns, end_ns, milli;
     __int128_t held;            /* at its end */
 };
 
+/* What is kept of one job.  It has held closed + milli x now - since: `closed`
+ * is of leases that ended, and of those that go on, `since` adds milli x the
+ * time at which each was taken. */
 struct lost_job {
     __int128_t closed, since;   /* of leases that ended; milli x from when, of others */
     int64_t milli;
@@ -43,6 +52,7 @@ struct lost_job {
     bool saving;                /* ... a checkpoint was taken in that step */
 };
 
+/* The book of a trial: jobs by number, and the sum of what was lost. */
 struct lost {
     struct arena *arena;
     const struct trial_spec *spec;
@@ -65,17 +75,20 @@ struct lost *lost_new(struct arena *arena, const struct trial_spec *spec)
     return lost;
 }
 
+/* Returns the later of two times. */
 static int64_t later(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
+/* Returns the entry of a job, which is all zero at first. */
 static struct lost_job *job_of(struct lost *lost, uint32_t job)
 {
     ARENA_REACH(lost->arena, lost->job, lost->room, job);
     return &lost->job[job];
 }
 
+/* A lease that was taken before the end of the warm-up counts from there. */
 void lost_lease(struct lost *lost, uint32_t job, int64_t milli, int64_t take_ns,
                 int64_t now_ns, int64_t from_ns, int change)
 {
@@ -92,11 +105,14 @@ void lost_lease(struct lost *lost, uint32_t job, int64_t milli, int64_t take_ns,
     assert(of->milli >= 0);
 }
 
+/* Returns what a job has held up to now, in thousandths of GPUs x ns. */
 static __int128_t held(const struct lost *lost, const struct lost_job *of, int64_t now_ns)
 {
     return of->closed + (__int128_t)of->milli * later(now_ns, lost->from_ns) - of->since;
 }
 
+/* Returns whether a job is one phase of a length that was measured, as jobs of
+ * traces are. */
 static bool of_known_length(const struct host_job *job)
 {
     return job->request.form->phase_count == 1 &&
@@ -111,7 +127,8 @@ static double progress(const struct host_job *job)
     return gpus > 0 ? (job->work_done_s - job->work_lost_s) / gpus : 0;
 }
 
-/* Notes a stretch, and forgets those before the last save. */
+/* Notes a stretch, and forgets those that lie before the last checkpoint: the
+ * job cannot go back behind it. */
 static void add_stretch(struct lost *lost, struct lost_job *of, struct stretch stretch)
 {
     const struct outage_spec *failures = lost->spec->cluster->failures;
@@ -125,6 +142,8 @@ static void add_stretch(struct lost *lost, struct lost_job *of, struct stretch s
     ARENA_ADD(lost->arena, of->stretch, of->count, of->room, stretch);
 }
 
+/* Of a job of known length only phases that were cut short matter.  Of any
+ * other, a checkpoint counts once the step in which it was taken is over. */
 void lost_phase(struct lost *lost, const struct host_job *job,
                 const struct host_phase_run *run, int64_t milli, int64_t now_ns, bool done)
 {
@@ -151,7 +170,9 @@ void lost_phase(struct lost *lost, const struct host_job *job,
     of->saving |= done && run->phase->kind == PHASE_CHECKPOINT;
 }
 
-/* Returns what a job had held when its progress reached back_s. */
+/* Returns what a job had held when its progress reached back_s: it looks for
+ * the stretch in which that was, and takes off what was held from there to its
+ * end.  Also adds by how much rounding to ns may have moved that. */
 static __int128_t held_at(struct lost *lost, const struct lost_job *of, double back_s)
 {
     for (uint32_t i = 0; back_s > of->back_s + SAME_S && i < of->count; i++) {
@@ -170,6 +191,8 @@ static __int128_t held_at(struct lost *lost, const struct lost_job *of, double b
     return of->base;
 }
 
+/* All that was held since the job had done what it went back to is lost.  From
+ * now on, this interruption is where losses begin. */
 void lost_back(struct lost *lost, const struct host_job *job, int64_t now_ns)
 {
     if (lost == NULL)
@@ -193,6 +216,8 @@ void lost_back(struct lost *lost, const struct host_job *job, int64_t now_ns)
     of->step = UINT32_MAX;
 }
 
+/* `base` moves up by what was cut, so that a later lost_back() does not count
+ * it again. */
 void lost_cut(struct lost *lost, const struct host_job *job, int64_t now_ns, double gpu_s)
 {
     if (lost == NULL)

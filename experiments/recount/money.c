@@ -21,7 +21,8 @@
 #include "sim/base/clock.h"
 #include "sim/flow/flow.h"
 
-/* Core-seconds of work of a group, from flows. */
+/* Returns the core-seconds of work of a group from the warm-up on: what flows
+ * took of the links that stand for its nodes' cores. */
 static double group_core_s(const struct asked *a, uint32_t g)
 {
     const struct node_group *group = &a->cluster->group[g];
@@ -63,6 +64,8 @@ static double group_usd(const struct asked *a, uint32_t g, const struct nodes_su
            cluster_node_usd(group, a->books->held->from_ns, a->end_ns);
 }
 
+/* Each flow may be off by a nanosecond of its link when it ends.  This is far
+ * more than JUDGE_NEAR of a short flow. */
 double money_core_scale(const struct asked *a)
 {
     double core_s = 0;
@@ -94,8 +97,11 @@ static void judge_energy(const struct asked *a, double joules, double usd, doubl
                     (kwh > 0 || a->value[METRIC_CARBON] == 0), "it is below 0");
 }
 
-/* `paid`: USD of all nodes; `rent`: of that, of rented nodes that could not be used.
- * After a warm-up no cause is published: what a job paid before is not known. */
+/* Splits what was paid by cause: leases that worked, loaded or waited, nodes
+ * that no lease held, rented nodes that could not be used, transfers and
+ * storage.  `paid` is the USD of all nodes, and `rent` the part of it for
+ * rented nodes that could not be used.  After a warm-up no cause is published,
+ * for what a job paid before is not known. */
 static void judge_causes(const struct asked *a, double paid, double rent, double transfer)
 {
     const struct held *held = a->books->held;
@@ -145,7 +151,8 @@ static void judge_cost(struct asked *a)
     judge_metric(a->judge, METRIC_NODES_RENTED, a->span_s > 0 ? node_s / a->span_s : 0, 1);
 }
 
-/* Is everything paid for all of the time, and no electricity by the kWh? */
+/* Returns whether everything is paid for all of the time, and no electricity by
+ * the kWh. */
 static bool is_simple(const struct cluster_spec *cluster)
 {
     bool simple = true;
@@ -157,7 +164,9 @@ static bool is_simple(const struct cluster_spec *cluster)
     return simple;
 }
 
-/* Where a clock alone decides what is paid, what was paid up to then is known. */
+/* Compares what was paid until the last job was done.  It can be computed only
+ * where a clock alone decides what is paid; elsewhere it must lie between 0 and
+ * cost_usd. */
 static void judge_last_end(const struct asked *a)
 {
     int64_t from = a->books->held->from_ns, last = rows_last_ns(a->books->rows);

@@ -4,6 +4,10 @@
  *
  * An integral of a level is the sum over its changes of change x (end - instant),
  * where what came before the warm-up counts from there.
+ *
+ * Example: a node with 8 GPUs fails at 100 s and is back at 400 s, in a run
+ * that ends at 1,000 s.  The changes are +8 and -8, and 8 x 900 - 8 x 600 =
+ * 2,400 GPU-seconds were out of service.
  */
 #include "experiments/recount/nodes.h"
 
@@ -19,12 +23,15 @@
 /* Of GPUs in thousandths: out of service, paid for but not usable, not rented. */
 enum level { DOWN, STARTING, AWAY, LEVELS };
 
+/* By how much each level changes at an instant. */
 struct change {
     int64_t at_ns, milli[LEVELS];
 };
 
+/* One time for which a node was paid: from the order of it, or from its first
+ * lease where it is billed while held. */
 struct rental {
-    uint32_t node, leases;
+    uint32_t node, leases;      /* leases: that hold the node now */
     int64_t from_ns, up_ns, end_ns;     /* CLOCK_NEVER_NS: not yet */
 };
 
@@ -42,6 +49,7 @@ struct nodes {
     struct nodes_sum *group;
 };
 
+/* A rented node begins as one that is not there. */
 struct nodes *nodes_new(struct arena *arena, const struct cluster_spec *cluster)
 {
     struct nodes *nodes = arena_alloc(arena, 1, sizeof *nodes);
@@ -94,6 +102,7 @@ static void rental_fact(struct nodes *nodes, const struct fact *fact)
     nodes->open[fact->subject] = 0;
 }
 
+/* Enters all changes that were told and not entered. */
 void nodes_job(struct nodes *nodes)
 {
     for (; nodes->entered < nodes->changes; nodes->entered++)
@@ -101,6 +110,8 @@ void nodes_job(struct nodes *nodes)
             nodes->now[l] += nodes->change[nodes->entered].milli[l];
 }
 
+/* Turns the fact into a change of levels.  Example: an order moves the GPUs of
+ * a node from AWAY to STARTING. */
 void nodes_fact(struct nodes *nodes, const struct fact *fact, int64_t inside)
 {
     int64_t milli = llround(fact->amount * 1000), all =
@@ -128,6 +139,8 @@ void nodes_fact(struct nodes *nodes, const struct fact *fact, int64_t inside)
         rental_fact(nodes, fact);
 }
 
+/* The first lease on a node begins its rental, and the end of the last one ends
+ * it. */
 void nodes_lease(struct nodes *nodes, uint32_t node, int64_t now, int change)
 {
     struct rental *rental;
@@ -149,6 +162,7 @@ int64_t nodes_gone_milli(const struct nodes *nodes)
     return nodes->now[DOWN] + nodes->now[STARTING] + nodes->now[AWAY];
 }
 
+/* Returns the later of two times. */
 static int64_t later(int64_t a, int64_t b)
 {
     return a > b ? a : b;

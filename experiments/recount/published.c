@@ -22,7 +22,7 @@
 #include "sim/flow/flow.h"
 #include "workloads/source.h"
 
-/* GPU-seconds of thousandths x ns. */
+/* Returns GPU-seconds of thousandths of GPUs x ns. */
 static double gpu_s(__int128_t milli_ns)
 {
     return (double)((long double)milli_ns / 1e12L);
@@ -39,7 +39,8 @@ static void judge_lost(const struct asked *a, double all)
                      1 + rounding_s / all / JUDGE_NEAR);
 }
 
-/* Fractions of all GPU time; nothing is said where no GPU was there. */
+/* Compares the fractions of all GPU time, by what GPUs did.  Nothing is said
+ * where no GPU was there. */
 static void judge_gpus(const struct asked *a)
 {
     const struct held *held = a->books->held;
@@ -105,13 +106,15 @@ static void judge_host(const struct asked *a)
                      money_core_scale(a) / (cluster->core_count * a->span_s));
 }
 
-/* Returns the ratio; NAN: there is nothing to divide by. */
+/* Returns a ratio that is not below 0; NAN: there is nothing to divide by. */
 static double over(double of, double by)
 {
     return by > 0 ? fmax(0, of) / by : NAN;
 }
 
-/* After a warm-up what jobs did before it is not known here. */
+/* Compares useful work by cost and by GPU time.  FLOPs or lengths must be known
+ * of all jobs for most of it.  After a warm-up it is left out, for what jobs
+ * did before is not known here. */
 static void judge_useful(const struct asked *a)
 {
     const struct held *held = a->books->held;

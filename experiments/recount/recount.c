@@ -39,6 +39,7 @@
 #define FAIR_FLOWS 64u          /* if no more flows run; full: FAIR_FLOWS_FULL */
 #define FAIR_FLOWS_FULL 1024u
 
+/* The second opinion: the books, and what is heard between two instants. */
 struct recount {
     struct recount_parts parts;
     struct recount_books books;
@@ -55,7 +56,8 @@ struct recount {
 
 /* ---- what is heard ------------------------------------------------------ */
 
-/* Does what happens now count?  What happens when the warm-up ends is of the warm-up. */
+/* Returns whether what happens now counts.  What happens at the very end of the
+ * warm-up is still of the warm-up. */
 static bool counts(const struct recount *r, int64_t now)
 {
     return r->parts.spec->warmup_ns == 0 || now > r->parts.spec->warmup_ns;
@@ -70,7 +72,8 @@ static struct recount_books *moves(struct recount *r, const struct fact *fact)
     return &r->books;
 }
 
-/* Before the first job of a trace nothing counts. */
+/* Begins the run at the first job.  With a trace alone nothing counts before
+ * it. */
 static void note_first(struct recount_books *b, int64_t now)
 {
     if (b->begun)
@@ -95,7 +98,8 @@ static void hear_submit(void *self, const struct fact *fact)
     note_first(b, fact->time_ns);
 }
 
-/* The row of jobs.csv that was written last. */
+/* Reads the row of jobs.csv that was just written, and compares it with the
+ * job. */
 static void read_row(struct recount *r, const struct host_job *job, enum job_status status)
 {
     if (r->parts.jobs != NULL && (r->full || r->rows_read < TABLES_JOBS)) {
@@ -160,6 +164,7 @@ static void lease_of(struct recount *r, const struct fact *fact, int change)
                r->books.held->from_ns, change);
 }
 
+/* A lease begins.  `held` must know it before the others ask. */
 static void hear_take(void *self, const struct fact *fact)
 {
     struct recount *r = self;
@@ -169,6 +174,7 @@ static void hear_take(void *self, const struct fact *fact)
     nodes_of(r, fact, +1);
 }
 
+/* A lease ends. */
 static void hear_drop(void *self, const struct fact *fact)
 {
     struct recount *r = self;
@@ -178,16 +184,19 @@ static void hear_drop(void *self, const struct fact *fact)
     nodes_of(r, fact, -1);
 }
 
+/* All that a lease loads is there: from now on it waits. */
 static void hear_ready(void *self, const struct fact *fact)
 {
     held_does(((struct recount *)self)->books.held, fact, HELD_WAITS);
 }
 
+/* A lease that is to end saves or unloads, which counts as loading. */
 static void hear_leave(void *self, const struct fact *fact)
 {
     held_does(moves(self, fact)->held, fact, HELD_LOADS);
 }
 
+/* A phase starts on a lease. */
 static void hear_phase(void *self, const struct fact *fact)
 {
     held_does(((struct recount *)self)->books.held, fact, HELD_WORKS);
@@ -211,6 +220,7 @@ static void hear_phase_end(void *self, const struct fact *fact)
     held_does(held, fact, HELD_WAITS);
 }
 
+/* Another part of the GPUs of a lease is busy. */
 static void hear_busy(void *self, const struct fact *fact)
 {
     struct recount *r = self;
@@ -219,8 +229,8 @@ static void hear_busy(void *self, const struct fact *fact)
     held_busy(r->books.held, fact);
 }
 
-/* The run does not go on for it: nodes fail and are given back after the last job,
- * too. */
+/* A node fails, comes back, or is rented or given back.  That does not move the
+ * end of the run, for it happens after the last job, too. */
 static void hear_node(void *self, const struct fact *fact)
 {
     struct recount *r = self;
@@ -296,7 +306,8 @@ static void flow_heard(void *self, const struct flow_use *use, uint32_t count, d
         }
 }
 
-/* A flow that runs when the warm-up ends: what is done of it so far is of the warm-up. */
+/* Notes what is done so far of a flow that runs when the warm-up ends, as that
+ * is of the warm-up. */
 static void begin_heard(void *self, const struct flow_use *use, uint32_t count, double work,
                         uint64_t lease)
 {
@@ -308,7 +319,8 @@ static void begin_heard(void *self, const struct flow_use *use, uint32_t count, 
             r->books.carried[use[k].link].before += work * use[k].per_unit;
 }
 
-/* All that happens at this instant has happened. */
+/* All that happens at this instant has happened: looks at what lasts, and at
+ * rates of links if they are due. */
 static void instant_over(void *self)
 {
     struct recount *r = self;
@@ -358,6 +370,8 @@ static void listen(struct recount *r, struct journal *journal)
         journal_listen(journal, UINT64_C(1) << ear[i].kind, ear[i].hear, r);
 }
 
+/* Arrivals and lost time are NULL for a trial that does not need them, and
+ * calls on them do nothing. */
 struct recount *recount_new(const struct recount_parts *parts)
 {
     const struct cluster_spec *cluster = parts->spec->cluster;
@@ -403,6 +417,7 @@ void recount_watch_count(struct recount *r, const uint32_t *pending,
         loop_when_over(r->parts.loop, instant_over, r);
 }
 
+/* What was carried up to here is of the warm-up. */
 void recount_begin(struct recount *r)
 {
     for (uint32_t l = 0; l < r->books.links; l++)

@@ -14,10 +14,12 @@ struct arena;
 struct job_row;
 struct trial_spec;
 
+/* What rows.c keeps.  Times are in ns, and of jobs that were done and came
+ * after the warm-up unless it says otherwise. */
 struct rows {
     struct arena *arena;
     const struct trial_spec *spec;
-    uint32_t most;
+    uint32_t most;              /* rows that are kept at most */
     struct job_row *row;
     uint32_t count, room;
     bool over;                  /* there were more */
@@ -27,9 +29,10 @@ struct rows {
     uint32_t tenants, tenant_room;
     int64_t inside, users, since_ns;    /* users: without replicas */
     __int128_t area;            /* users x ns */
-    uint64_t jobs, done, failed, steps, due, in_time;
+    uint64_t jobs, done, failed, steps, due, in_time; /* due: they had a deadline */
     int64_t first_ns, last_ns;
-    __int128_t jct_sum, wait_sum, lost_sum, gpu_sum;
+    __int128_t jct_sum, wait_sum, lost_sum, gpu_sum; /* lost_sum: of jobs not done,
+                                                        to the horizon */
     struct { double sum, square; uint64_t count; } slowdown;
     double bounded, ideal_first, ideal[3];
     struct histogram jct, wait;

@@ -31,7 +31,8 @@ struct service_sum {
     double requests, done, usd, kwh, gpu_h, core_h, slowest, slo_least, slo_most;
 };
 
-/* Mean, median, 95% and 99% of times that are not negative. */
+/* Returns whether mean, median, 95% and 99% in four cells are times that can be
+ * true: none is negative, and quantiles rise.  All are empty, or none. */
 static bool in_order(const struct cells *cells, unsigned first)
 {
     double mean = cells_number(cells, first), p50 = cells_number(cells, first + 1);
@@ -42,13 +43,14 @@ static bool in_order(const struct cells *cells, unsigned first)
     return mean >= 0 && p50 >= 0 && p50 <= p95 && p95 <= p99;
 }
 
-/* NAN is an empty cell, and allowed. */
+/* Returns whether a number is from 0 to 1.  NAN is an empty cell, and allowed. */
 static bool is_fraction(double value)
 {
     return isnan(value) || (value >= 0 && value <= 1);
 }
 
-/* From the rates, the share in time and the requests follow the tokens of an answer. */
+/* Returns the tokens of an answer, as they follow from three columns: tokens
+ * and answers in time, both per second, and the share of answers in time. */
 static double tokens_each(const struct cells *cells)
 {
     double kept = cells_number(cells, SERVICE_GOODPUT), slo = cells_number(cells, SERVICE_SLO);
@@ -127,7 +129,8 @@ static void judge_service_metrics(const struct recount_books *books,
                 value[METRIC_REQUESTS_DONE] <= sum->done, "there are more than requests");
 }
 
-/* After a warm-up, metrics are of some of the requests. */
+/* Compares how many requests came and were done.  After a warm-up, metrics are
+ * of some of them only. */
 static void judge_requests(const struct recount_parts *parts, const struct service_sum *sum,
                            struct judge *judge)
 {

@@ -18,6 +18,7 @@
 #include "sim/text/csv.h"
 #include "sim/text/paths.h"
 
+/* The columns that are read: texts up to K_REASON, then numbers. */
 enum check_column {
     K_VERDICT, K_CLAIM, K_METRIC, K_POLICY, K_VERSUS, K_POINT, K_REASON,
     K_PERCENT, K_LEAST, K_MOST, K_VALUE, K_LOW, K_HIGH, K_COUNT
@@ -54,6 +55,7 @@ static bool read_row(const struct plot_source *source, const struct csv *in,
     return true;
 }
 
+/* The folder may lack the table: then there are no rows, and no error. */
 bool check_rows_read(const struct plot_source *source, struct check_rows *rows,
                      struct err *err)
 {
@@ -80,6 +82,7 @@ bool check_rows_read(const struct plot_source *source, struct check_rows *rows,
     return step == CSV_END;
 }
 
+/* The reason tells: rows that were not compared have no column of their own. */
 bool check_row_is_lost(const struct check_row *row)
 {
     return strncmp(row->reason, "not compared", 12) == 0;

@@ -5,6 +5,10 @@
  * NAME.gp is a head that sets what the figure is about, then the template of
  * plots/ as it stands; style.gp lies beside it.  A figure without data is
  * left out, and DIR/plots/skipped.txt says why.
+ *
+ * The steps: what is wanted (list.txt), style.gp, then for each figure its head and its data,
+ * skipped.txt, and at last gnuplot for each figure that has data.  To add a figure see
+ * plots/README.md.
  */
 #include "experiments/report/plot.h"
 
@@ -33,6 +37,8 @@
 #define POINT_CHARACTERS 40
 #define TITLE_CHARACTERS 60
 
+/* All figures, in the order of figures.def.  with: a figure that brings this
+ * one. */
 static const struct figure {
     const char *name;
     const char *with;       /* or NULL */
@@ -56,7 +62,7 @@ struct drawing {
     const char *skip[FIGURES];
 };
 
-/* A figure may bring another one with it (figures.def). */
+/* Marks a figure as wanted, and those that it brings with it (figures.def). */
 static void want_figure(struct drawing *d, const char *name)
 {
     for (unsigned f = 0; f < FIGURES; f++)
@@ -65,7 +71,8 @@ static void want_figure(struct drawing *d, const char *name)
             d->wanted[f] = true;
 }
 
-/* Without the list, every figure is wanted. */
+/* Reads which figures are wanted, a name a line.  Without the list every figure
+ * is. */
 static bool read_list(struct drawing *d, struct err *err)
 {
     const char *path = folder_join(d->arena, d->dir, CHART_LIST);
@@ -138,8 +145,9 @@ static void write_points(const struct drawing *d, struct out *out)
     out_text(out, "\n");
 }
 
-/* lost: jobs were left that were not done, so that means are of the others; fixed:
- * nothing is drawn under any policy, so that seeds add nothing. */
+/* Writes two facts that captions tell.  lost: some jobs were not done, so that
+ * means are of the others.  fixed: nothing is drawn under any policy, so that
+ * more seeds add nothing. */
 static void write_doubts(const struct grid *grid, struct out *out)
 {
     bool lost = false, fixed = true;
@@ -152,8 +160,9 @@ static void write_doubts(const struct grid *grid, struct out *out)
     out_printf(out, "lost = %d\nfixed = %d\n", lost, fixed);
 }
 
-/* How much room there is: panels side by side and in all, and whether the columns of
- * a page are narrow; of a paper its measures, too. */
+/* Writes how much room there is: panels side by side (abreast) and in all
+ * (most_shown), whether the columns of a page are narrow (stacked), and, of a
+ * paper, its measures in points. */
 static void write_room(const struct drawing *d, struct out *out)
 {
     const struct paper *paper = d->paper;
@@ -174,7 +183,7 @@ static void write_room(const struct drawing *d, struct out *out)
                paper->width_pt * PAPER_LETTER_PX / paper->letter_pt);
 }
 
-/* Assignments that each template reads. */
+/* Writes the assignments that each template reads: names, counts, room. */
 static void write_head(const struct drawing *d, const char *name,
                        struct out *out)
 {
@@ -247,7 +256,7 @@ static bool remove_figure(struct drawing *d, const char *name,
     return true;
 }
 
-/* Without anything to say the file is removed. */
+/* Writes which figures were left out, and why; without any the file is removed. */
 static bool write_skipped(struct drawing *d, struct err *err)
 {
     struct out *out = NULL;
@@ -287,7 +296,8 @@ static bool wants(const struct drawing *d, plot_maker *make)
     return false;
 }
 
-/* A paper's charts have a folder of their own in that of the charts. */
+/* Goes into the folder of a paper's charts, in that of the charts; for charts
+ * of the report nothing changes. */
 static bool enter_paper(struct drawing *d, struct err *err)
 {
     struct folder *charts = d->dir;

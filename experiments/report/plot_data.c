@@ -52,7 +52,8 @@ void plot_keep_err(struct err *err, const char *dir)
                  was.text);
 }
 
-/* Bytes of UTF-8 that continue a character are not counted. */
+/* Counts characters and not bytes: the later bytes of a character of UTF-8
+ * begin with the bits 10. */
 void plot_quote(struct out *out, const char *text, size_t characters)
 {
     size_t count = 0;
@@ -102,7 +103,8 @@ void plot_put_mean(struct out *out, struct stats_mean m)
     plot_real(out, m.high);
 }
 
-/* Rounded to microseconds, so that sums of doubles print equal bytes. */
+/* Rounds to microseconds, so that sums of doubles, which may differ in their
+ * last bits, print equal bytes. */
 void plot_time(struct out *out, double seconds)
 {
     if (isfinite(seconds))
@@ -111,12 +113,15 @@ void plot_time(struct out *out, double seconds)
         out_text(out, " NaN");
 }
 
+/* Times that begin far from 0, compared with their span, are of a trace that
+ * keeps its calendar. */
 double plot_zero(double start_s, double end_s)
 {
     return start_s > end_s - start_s ? start_s : 0;
 }
 
-/* The largest unit of which there are at least two. */
+/* Takes the largest unit of which there are at least two: 100 minutes are "100
+ * minutes", 121 are 2.02 hours. */
 struct plot_unit plot_time_unit(double seconds)
 {
     static const struct plot_unit unit[] = {
@@ -168,8 +173,10 @@ void plot_cut(struct csv *in, const size_t *column, size_t count)
     csv_cut(in, last + 1);
 }
 
-/* Are these the cells that were kept last?  If not, they are kept.  In our tables
- * they stand side by side, so they are compared at once; elsewhere they are read each time. */
+/* Are the cells of point, policy and seed those of the row before?  If not,
+ * they are kept.  In our tables they stand side by side, so that one comparison
+ * of memory is enough; in tables of other orders nothing is kept, and each row
+ * is read anew. */
 static bool keep_cells(struct plot_trial *trial, const struct csv *in,
                        const size_t column[3])
 {
@@ -218,6 +225,7 @@ const struct plot_delta *plot_delta_of(const struct plot_source *source,
                            policy) * metrics + metric];
 }
 
+/* The columns of compare.csv that are read. */
 enum delta_column {
     D_POINT, D_POLICY, D_METRIC, D_BASELINE, D_PERCENT, D_LOW, D_HIGH, D_P,
     D_COUNT
@@ -227,8 +235,9 @@ static const char *const delta_name[D_COUNT] = {
     "delta_ci95_low_percent", "delta_ci95_high_percent", "p_value"
 };
 
-/* Rows of points, policies or metrics that are not in the summary are passed over.
- * *near: the point of the row before. */
+/* Takes a row of compare.csv.  Rows of points, policies or metrics that
+ * summary.csv lacks are passed over: another version wrote them.  *near: the
+ * point of the row before, where the search begins. */
 static bool read_delta(struct plot_source *source, struct plot_delta *delta,
                        const struct csv *in, const size_t *c, uint32_t *near,
                        struct err *err)
@@ -252,7 +261,8 @@ static bool read_delta(struct plot_source *source, struct plot_delta *delta,
     return true;
 }
 
-/* Holm's correction over all points and policies of a metric, as compare.csv has it. */
+/* Corrects the p-values of each metric by Holm's method, over all points and
+ * policies: one family, as in compare.csv. */
 static void correct_deltas(const struct plot_source *source,
                            struct plot_delta *delta)
 {

@@ -31,6 +31,7 @@ struct plot_delta {
     double p_holm;              /* over all comparisons of the metric */
 };
 
+/* What the figures and the report are made from: the tables of one folder. */
 struct plot_source {
     struct arena *arena;
     const char *dir;

@@ -6,6 +6,9 @@
  * cheapest per job there, or, if nothing costs anything, fastest.  Both panels
  * show the same window, as long as a number of mean runs, in which the less busy of
  * the two is busiest.
+ *
+ * Bars are written row by row as runs come, sorted by start.  A run that goes on with the bar
+ * before it (add_bar) makes that bar longer; any other one ends it.
  */
 #include <math.h>
 #include <string.h>
@@ -26,7 +29,8 @@
 #define HAIR 1500.0             /* of the window: less cannot be seen */
 #define BAR_JOBS_MAX 2000u      /* whose names the file tells */
 
-/* INFINITY: no trial has the value, so that it never is the least. */
+/* Returns the mean of a metric at the middle point; INFINITY: no trial has it,
+ * so that it never is the least. */
 static double find_mean(const struct plot_source *source,
                         uint32_t policy, enum metric metric)
 {
@@ -87,14 +91,16 @@ struct bar {
     uint32_t job;               /* of g->bar_job, from 1; 0: several, or not told */
 };
 
-/* The number of a job's name in g->bar_job, from 1. */
+/* Returns the number of a job's name in g->bar_job, from 1; 0: there are
+ * BAR_JOBS_MAX names already. */
 static uint32_t bar_job(struct gantt *g, const char *name)
 {
     return g->bar_job.count < BAR_JOBS_MAX
         ? gantt_name(g, &g->bar_job, name) + 1 : 0;
 }
 
-/* False: nothing of it lies in the window. */
+/* Writes a bar, cut at the edges of the window.  False: nothing of it lies
+ * within. */
 static bool write_box(struct gantt *g, struct out *out, uint32_t first_row,
                     const struct bar *bar)
 {
@@ -306,7 +312,8 @@ static void write_nodes(struct gantt *g, struct out *out)
     out_printf(out, "node_row[%u] = %u\n", nodes + 1, g->rows);
 }
 
-/* Colours beyond the last share it, as "other". */
+/* Writes the colours of the legend, and which of them occur.  Colours beyond
+ * COLOURS_MAX share the last one, "other". */
 static void write_colours(struct gantt *g, struct out *out)
 {
     uint32_t colours = g->colour.count < COLOURS_MAX ? g->colour.count
@@ -366,7 +373,8 @@ static void write_head(struct gantt *g, struct out *out,
                g->bar_job.count > 0 ? g->bar_job.count : 1, 40);
 }
 
-/* Two passes over each side: gaps lie under the bars. */
+/* Writes two blocks of data a side and the labels: gaps come before the bars,
+ * so that they lie under them. */
 enum plot_made plot_make_gantt(const struct plot_source *source,
                                struct plot_sink *sink, struct err *err)
 {

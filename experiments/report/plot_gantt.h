@@ -40,6 +40,7 @@ struct gantt_row {
     const char *job;            /* its name */
 };
 
+/* A run that is drawn, or is the edge of a GPU. */
 struct gantt_run {
     double start_s, end_s;
     const struct gantt_place *place;
@@ -57,6 +58,7 @@ struct gantt_edge {
     struct gantt_run before, after;     /* job: GANTT_NO_JOB if none */
 };
 
+/* One of the two trials. */
 struct gantt_side {
     uint32_t policy;            /* UINT32_MAX: none */
     uint64_t count;             /* of all runs of the trial */
@@ -68,6 +70,7 @@ struct gantt_side {
     struct gantt_edge *edge;    /* by row */
 };
 
+/* Names, numbered from 0 in the order in which they were met. */
 struct gantt_kinds {
     const char **name;
     uint32_t count, room;
@@ -79,6 +82,7 @@ struct gantt_group {
     uint32_t first, count, gpus, pool;
 };
 
+/* The cluster of the middle point. */
 struct gantt_cluster {
     struct gantt_group *group;  /* with GPUs only; count 0: not known */
     uint32_t count, all_gpus;
@@ -86,6 +90,7 @@ struct gantt_cluster {
     uint32_t *shown, *gpus;     /* GPUs by pool: rows, and all */
 };
 
+/* All that a chart is made from.  Arrays by node have room for GANTT_NODES_MAX. */
 struct gantt {
     const struct plot_source *source;
     struct gantt_cluster cluster;

@@ -33,6 +33,7 @@ struct job_of {
     uint32_t kind;              /* NO_KIND: jobs.csv does not say */
 };
 
+/* The hash table, with linear probing. */
 struct jobs {
     struct gantt *g;
     struct job_of *slot;
@@ -109,8 +110,9 @@ static uint32_t find_colour(struct gantt *g, uint32_t kind, uint32_t phase)
     return colour;
 }
 
-/* Kind by kind, so that colours of one kind stand together in the legend.  A folder without
- * jobs.csv has bars without kinds. */
+/* Gives each run its colour.  Kind by kind, so that the colours of one kind
+ * stand together in the legend.  A folder without jobs.csv has bars without
+ * kinds. */
 bool gantt_find_kinds(struct gantt *g, struct err *err)
 {
     struct plot_sink none = { NULL, NULL, NULL };
@@ -169,7 +171,8 @@ static void write_block(struct gantt *g, const struct block *block,
                gantt_name(g, label, name) + 1);
 }
 
-/* A run of the job on the same rows continues its block, another one ends it. */
+/* A run of the same job on the same rows makes the block longer; any other run
+ * ends it, which writes its name, and begins a new one. */
 static void extend_block(struct gantt *g, struct block *block,
                          const struct gantt_run *run, uint32_t row, uint32_t rows,
                          struct gantt_kinds *label, struct out *data)
@@ -183,6 +186,7 @@ static void extend_block(struct gantt *g, struct block *block,
                              row, rows };
 }
 
+/* At the end the last block of each row is written too. */
 void gantt_put_labels(struct gantt *g, const struct gantt_side *side,
                       struct gantt_kinds *label, struct out *data)
 {

@@ -6,6 +6,9 @@
  * proportion to its GPUs, at least a node, and its nodes are taken evenly from
  * those that ran something in either trial: so no pool is missing, and which
  * nodes are shown follows from the tables alone.
+ *
+ * An example: pools of 800 and 200 GPUs on nodes of 8, and room for 128 rows.  Their shares are
+ * 102 and 25 rows, which are 12 and 3 nodes: 96 and 24 rows.
  */
 #include "experiments/report/plot_gantt.h"
 
@@ -19,6 +22,8 @@
 #define NAME_BYTES 18           /* of a group's name beside a row */
 #define ROWS_TOO_MANY (2 * GANTT_ROWS_MAX)      /* with a node for each pool */
 
+/* Returns the number of a name, which is added if it is new.  The search is
+ * linear: a chart has few names. */
 uint32_t gantt_name(struct gantt *g, struct gantt_kinds *kinds,
                     const char *name)
 {
@@ -39,8 +44,9 @@ uint32_t gantt_name(struct gantt *g, struct gantt_kinds *kinds,
     return kinds->count++;
 }
 
-/* 0: light, as what generates; 1: full, what trains and all that is not
- * known; 2: dark, what judges; 3: almost black, what moves bytes. */
+/* Returns the lightness of a phase by its name.  0: light, what generates; 1:
+ * full, what trains and all that is not known; 2: dark, what judges; 3: almost
+ * black, what moves bytes. */
 uint32_t gantt_shade(const char *phase)
 {
     static const char *const known[][2] = {
@@ -148,7 +154,8 @@ uint32_t gantt_node_pool(const struct gantt *g, uint32_t node)
     return group == NULL ? UINT32_MAX : group->pool;
 }
 
-/* Where the cluster is not known, it is one pool of what ran something. */
+/* Sets the number of GPUs where the cluster is not known: it is one pool of
+ * what ran something. */
 static void assume_cluster(struct gantt *g)
 {
     struct gantt_cluster *cluster = &g->cluster;
@@ -166,7 +173,8 @@ static uint32_t count_gpus(const struct gantt *g, uint32_t node)
                                                         : group->gpus;
 }
 
-/* Where the cluster is not known, all nodes are in the one pool. */
+/* Is a node in a pool?  Where the cluster is not known, all nodes are in the
+ * one pool. */
 static bool in_pool(const struct gantt *g, uint32_t node, uint32_t pool)
 {
     return g->cluster.count == 0 || gantt_node_pool(g, node) == pool;
@@ -194,8 +202,9 @@ static uint32_t mark_pool(struct gantt *g, uint32_t quota,
     return rows;
 }
 
-/* The share of a pool follows its GPUs.  Candidates are nodes that ran something,
- * or all nodes of a pool in which none did. */
+/* Marks the nodes that get rows, pool by pool.  The share of a pool follows its
+ * GPUs.  Candidates are nodes that ran something, or all nodes of a pool in
+ * which none did. */
 static void mark_share(struct gantt *g, uint32_t nodes, bool *shown)
 {
     struct gantt_cluster *cluster = &g->cluster;
@@ -223,7 +232,8 @@ static void mark_share(struct gantt *g, uint32_t nodes, bool *shown)
     }
 }
 
-/* Nodes keep their order; a node that is not shown has no rows. */
+/* Nodes keep their order.  A node that is not shown has no rows: its g->gpus
+ * becomes 0. */
 void gantt_choose_rows(struct gantt *g)
 {
     struct gantt_cluster *cluster = &g->cluster;

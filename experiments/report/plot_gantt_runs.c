@@ -29,6 +29,7 @@
 #define SPOOL_BYTES ((size_t)1 << 18)   /* of runs that stay in memory */
 #define BUSY_UNITS 1e6          /* of a GPU that is busy all the window */
 
+/* Windows to choose from, all of one length, by their starts. */
 struct windows {
     double *start_s;
     int64_t *busy[2];           /* differences, then the sums */
@@ -93,7 +94,9 @@ static void add_stay(struct reader *reader, const struct gantt_row *run, uint64_
     stay->end_s = fmax(stay->end_s, run->end_s);
 }
 
-/* Windows begin with runs of the left side, if it has any. */
+/* Offers the start of a run as that of a window.  Windows begin with runs of
+ * the left side; those of the right side count only as long as the left one has
+ * none. */
 static void offer_window(struct reader *reader, const struct gantt_row *run)
 {
     struct windows *w = &reader->windows;
@@ -148,7 +151,8 @@ static bool has_one_phase(const struct gantt *g)
     return phases < 2;
 }
 
-/* The length of the window, in mean runs or in mean stays, at most the whole run. */
+/* Sets the length of the windows: WINDOW_RUNS mean runs, or WINDOW_STAYS mean
+ * stays where jobs repeat one phase; at most the span of the side. */
 static void set_length(struct reader *reader)
 {
     struct gantt *g = reader->g;
@@ -185,8 +189,9 @@ static uint32_t windows_by(const struct windows *w, double at, bool ended)
     return (uint32_t)(start_s - w->start_s);
 }
 
-/* The second pass: a run counts in the windows in which it starts, with all of its
- * time.  Differences at two places, summed up later: O(log windows) a run. */
+/* The second pass: adds a run to the windows in which it starts, with all of
+ * its time.  Only two numbers change: the first of these windows and the one
+ * behind the last; choose_window() sums them up.  O(log windows) a run. */
 static void take_busy(void *self, const struct gantt_row *run)
 {
     struct windows *w = &((struct reader *)self)->windows;
@@ -197,7 +202,8 @@ static void take_busy(void *self, const struct gantt_row *run)
     w->busy[run->side][windows_by(w, run->start_s, false)] -= busy;
 }
 
-/* The window whose less busy side is busiest; equal ones: the first. */
+/* Chooses the window whose less busy side is busiest; of equal ones the first.
+ * If one side has no runs, the other alone counts. */
 static void choose_window(struct gantt *g, struct windows *w)
 {
     double end_s = g->side[g->side[0].count == 0].last_s;
@@ -219,7 +225,7 @@ static void choose_window(struct gantt *g, struct windows *w)
     g->end_s = g->start_s + w->length_s;
 }
 
-/* Rows are known only now, and edges are by row. */
+/* Chooses the rows and makes the edges, which are by row, empty. */
 static void find_rows(struct gantt *g)
 {
     gantt_choose_rows(g);
@@ -311,7 +317,8 @@ static void take_run(void *self, const struct gantt_row *row)
         keep_run(g, side, &run, row);
 }
 
-/* Memory is that of the window's runs, not of the table. */
+/* The three passes.  Memory is that of the runs in the window, whatever the
+ * length of the table. */
 bool gantt_read(struct gantt *g, struct plot_sink *sink, struct err *err)
 {
     struct arena *arena = g->source->arena;

@@ -20,6 +20,7 @@
 #include "sim/base/spool.h"
 #include "sim/text/csv.h"
 
+/* The columns of phases.csv that are read. */
 enum column {
     C_POINT, C_POLICY, C_SEED, C_JOB, C_PHASE, C_START, C_END, C_GPUS, C_NODES,
     C_COUNT
@@ -83,7 +84,9 @@ static const char *read_places(struct text *text, const char *p)
     }
 }
 
-/* Rows of other points, policies and seeds are passed over. */
+/* Takes a row if it is of the middle point, of a policy of the chart, and of
+ * the first seed that was met; others are passed over, and so are runs without
+ * GPUs or time. */
 static bool read_row(struct text *text, const struct csv *in, const size_t *c,
                      struct err *err)
 {
@@ -155,6 +158,8 @@ static size_t count_rest(const struct gantt_row *row)
     return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
+/* The numbers, then the places, then the name: what gantt_get_all() takes apart
+ * again. */
 void gantt_put(struct spool *spool, const struct gantt_row *row)
 {
     size_t bytes = HEAD_BYTES + count_rest(row);

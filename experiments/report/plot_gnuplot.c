@@ -33,7 +33,8 @@
 
 extern char **environ;
 
-/* What would decide about a chart: its terminal and settings, fonts, and the locale. */
+/* Would a variable of the environment change a chart: its terminal and
+ * settings, fonts, the locale? */
 static bool decides(const char *variable)
 {
     static const char *const begins[] = { "GNUTERM", "GNUPLOT_", "GNUHELP", "FIT_", "GDFONTPATH",
@@ -45,7 +46,7 @@ static bool decides(const char *variable)
     return false;
 }
 
-/* The environment without those. */
+/* Returns the environment without those, and with the locale C.UTF-8. */
 static char *const *plain_environment(struct arena *arena)
 {
     size_t count = 0, kept = 0;
@@ -73,7 +74,7 @@ static void find_complaint(const char *said, char line[LINE_BYTES])
     }
 }
 
-/* False, with err. */
+/* Sets err by the status of the program and what it said.  Returns false. */
 static bool say_why(struct err_pos pos, int status,
                     const char *complaint, struct err *err)
 {
@@ -329,6 +330,7 @@ static bool draw_together(struct arena *arena, const struct folder *dir,
     return ok;
 }
 
+/* A picture of an earlier run stays until the new one is complete. */
 bool plot_gnuplot(struct arena *arena, const struct folder *dir,
                   const char *name, const char *format, struct err *err)
 {
@@ -363,6 +365,7 @@ static bool remove_tex(struct arena *arena, const struct folder *dir,
     return ok;
 }
 
+/* Old parts are removed first, so that parts of two runs never stand together. */
 bool plot_gnuplot_tex(struct arena *arena, const struct folder *dir,
                       const char *name, struct err *err)
 {

@@ -62,7 +62,7 @@ static const struct swept *read_all_swept(const struct plot_source *source)
     return swept;
 }
 
-/* Returns the distance of the least swept value and the largest. */
+/* Returns the distance between the least swept value and the largest. */
 static double find_span(const struct swept *swept, uint32_t count)
 {
     double low = swept[0].value, high = swept[0].value;
@@ -74,7 +74,8 @@ static double find_span(const struct swept *swept, uint32_t count)
     return high - low;
 }
 
-/* The least distance between two values. */
+/* Returns the least distance between two different swept values; 1 if there are
+ * none. */
 static double find_gap(const struct swept *swept, uint32_t count)
 {
     double gap = INFINITY;
@@ -167,11 +168,13 @@ static void write_panels(struct out *out, const struct charted *c)
     plot_names(out, "unit_of", unit, c->count, 40);
 }
 
+/* A point and its value on the axis. */
 struct along {
     double value;
     uint32_t point;
 };
 
+/* For qsort(): by value, then by the order of the file. */
 static int compare_along(const void *a, const void *b)
 {
     const struct along *x = a, *y = b;
@@ -194,8 +197,8 @@ static struct along *order_points(const struct plot_source *source,
     return along;
 }
 
-/* A block a policy, a row a point; finds the largest means, which choose the units, and
- * those below 0. */
+/* Writes a block a policy, in it a row a point.  Finds the largest mean of each
+ * metric, which chooses its unit, and whether one is below 0. */
 static void write_rows(const struct plot_source *source,
                        const struct swept *swept, struct charted *c, struct out *out)
 {
@@ -253,6 +256,7 @@ enum plot_made plot_make_sweep(const struct plot_source *source,
 }
 
 /* From top to bottom. */
+/* The metrics of the chart, from top to bottom. */
 static const enum metric delta_metric[] = {
     METRIC_COST_PER_JOB, METRIC_COST, METRIC_ENERGY, METRIC_JCT_MEAN,
     METRIC_JCT_P95, METRIC_MAKESPAN, METRIC_JOBS_DONE, METRIC_GPU_UTILIZATION
@@ -295,7 +299,7 @@ static double find_end(const struct plot_delta *delta, double end, double none)
     return isfinite(end) ? end : isfinite(delta->p_value) ? none : NAN;
 }
 
-/* The axis holds all means, up to DELTA_MOST. */
+/* Widens the axis so that it holds a mean, at most up to DELTA_MOST. */
 static void widen_range(void *self, uint32_t point, uint32_t policy, size_t metric,
                         const struct plot_delta *delta)
 {
@@ -306,8 +310,9 @@ static void widen_range(void *self, uint32_t point, uint32_t policy, size_t metr
     range->high = fmax(range->high, fmin(delta->percent, DELTA_MOST));
 }
 
-/* Widens the axis for whiskers: they may take as much again as the means do, as
- * much as the means do on the other side, or ten percent. */
+/* Widens the axis for an interval, within bounds: a whisker may take as much
+ * room again as the means do, as much as the means do on the other side, or ten
+ * percent.  range[0]: of the means; range[1]: of the axis. */
 static void widen_whiskers(void *self, uint32_t point, uint32_t policy,
                            size_t metric, const struct plot_delta *delta)
 {
@@ -330,6 +335,7 @@ static double clamp_value(const struct delta_range *range, double value)
     return isnan(value) ? NAN : fmin(fmax(value, range->low), range->high);
 }
 
+/* Where write_delta() writes, and what the axis shows. */
 struct delta_rows {
     struct out *out;
     const struct delta_range *range;

@@ -19,6 +19,7 @@
 #define CURVE_STEPS 400u        /* as many as a chart can show */
 #define JCT_LEAST_S 0.001       /* the axis is logarithmic */
 
+/* What all charts know of jobs.csv. */
 struct plot_jobs {
     struct arena *arena;
     bool curves;                /* they are wanted */
@@ -35,6 +36,7 @@ struct reading {
     void *self;
 };
 
+/* The columns of jobs.csv that are read. */
 enum job_column { J_POINT, J_POLICY, J_SEED, J_JOB, J_KIND, J_JCT, J_STATUS, J_COUNT };
 static const char *const job_name[J_COUNT] = {
     "point", "policy", "seed", "job", "kind", "jct_s", "status"
@@ -60,7 +62,8 @@ static struct plot_curve *make_curves(struct arena *arena, const struct grid *gr
     return curve;
 }
 
-/* Jobs that were not done count as submitted, so a curve ends below 1. */
+/* Adds a job to the curve of its point and policy.  Jobs that were not done
+ * count as submitted, so that a curve ends below 1. */
 static bool add_jct(const struct reading *r, const struct csv *in, const size_t *c,
                     struct err *err)
 {
@@ -141,7 +144,7 @@ const struct plot_curve *plot_jobs_curves(const struct plot_source *source,
     return source->jobs->curve;
 }
 
-/* Returns the JCT of that rank, from 1. */
+/* Returns the JCT of a rank, from 1, among the jobs that were done. */
 static double find_jct(const struct plot_curve *curve, uint64_t rank)
 {
     uint64_t count = quantile_count(curve->jct_s);
@@ -149,7 +152,8 @@ static double find_jct(const struct plot_curve *curve, uint64_t rank)
     return quantile_at(curve->jct_s, (double)rank / (double)count);
 }
 
-/* A point of the curve: JCT, and the share of submitted jobs done by then. */
+/* Writes a point of the curve: a JCT, and the fraction of the submitted jobs
+ * done by then. */
 static void write_corner(struct out *out, const struct plot_curve *curve,
                          uint64_t rank, uint64_t jobs)
 {
@@ -158,7 +162,8 @@ static void write_corner(struct out *out, const struct plot_curve *curve,
     out_text(out, "\n");
 }
 
-/* Writes a step up at each JCT; of many jobs, at every n-th. */
+/* Writes two corners for each step, before it and after it.  Of more than
+ * CURVE_STEPS jobs, steps stand at ranks evenly apart. */
 static void write_curve(struct out *out, const struct plot_curve *curve)
 {
     uint64_t count = quantile_count(curve->jct_s);
@@ -193,7 +198,8 @@ static void write_curves(const struct plot_source *source,
         }
 }
 
-/* The axis begins at the first percent of the fastest curve: fewer jobs say nothing. */
+/* The axis begins at the first percent of the fastest curve, and ends at the
+ * slowest job: fewer jobs than a percent say nothing of a policy. */
 enum plot_made plot_make_jct_cdf(const struct plot_source *source,
                                  struct plot_sink *sink, struct err *err)
 {
@@ -222,17 +228,20 @@ enum plot_made plot_make_jct_cdf(const struct plot_source *source,
     return PLOT_MADE;
 }
 
-/* The cluster over time: one seed of the middle point, pools added up. */
+/* The cluster in one interval: GPUs, and jobs that wait. */
 
 struct interval {
     double t_s, total, allocated, busy, pending;
 };
 
+/* The intervals of one policy, pools added up.  last: the interval that was
+ * found last. */
 struct series {
     struct interval *item;
     size_t count, room, last;
 };
 
+/* The columns of timeline.csv that are read. */
 enum time_column {
     T_POINT, T_POLICY, T_SEED, T_TIME, T_TOTAL, T_ALLOCATED, T_BUSY, T_PENDING,
     T_COUNT
@@ -267,8 +276,9 @@ static struct interval *find_interval(struct arena *arena, struct series *s,
     return &s->item[s->count++];
 }
 
-/* Pools are added up; what waits is of the whole cluster and stands in each pool's
- * row. */
+/* Adds a row of timeline.csv to the interval of its time, if it is of the
+ * middle point and of the first seed that was met.  GPUs of pools are added up;
+ * what waits is of the whole cluster, and stands in each pool's row. */
 static bool add_interval(const struct plot_source *source,
                          struct series *series, double *seed, const struct csv *in,
                          const size_t *c, struct err *err)
@@ -334,7 +344,8 @@ static void write_series(struct out *out, const struct series *s)
     }
 }
 
-/* Of all policies the same seed: the first that timeline.csv has at the middle point. */
+/* Shows one seed for all policies: the first that timeline.csv has at the
+ * middle point. */
 enum plot_made plot_make_timeline(const struct plot_source *source,
                                   struct plot_sink *sink, struct err *err)
 {

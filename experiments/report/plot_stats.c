@@ -24,8 +24,8 @@ static int value_chars(struct stats_mean m)
                                        m.mean < 100 ? "%.3g" : "%.0f", m.mean);
 }
 
-/* Returns the end of a bar with its whisker: gnuplot shows no label whose height
- * asks for a number that is not there. */
+/* Returns the end of a bar with its whisker, or of the bar where it has none:
+ * gnuplot shows no label whose height depends on a missing number. */
 static double find_end(struct stats_mean m)
 {
     return m.count == 0 ? NAN : isfinite(m.high) ? m.high : m.mean;
@@ -64,7 +64,8 @@ enum plot_made plot_make_cost(const struct plot_source *source,
     return known > 0 ? PLOT_MADE : PLOT_SKIPPED;
 }
 
-/* In the order in which they are stacked. */
+/* The causes of GPU time, in the order in which they are stacked; idle_cause[]
+ * tells idle time apart in more detail. */
 static const enum metric cause[] = {
     METRIC_GPU_BUSY, METRIC_GPU_TAIL, METRIC_GPU_SWITCH, METRIC_GPU_BUBBLE,
     METRIC_GPU_IDLE_QUEUED, METRIC_GPU_IDLE_EMPTY, METRIC_GPU_DOWN,
@@ -139,6 +140,7 @@ enum plot_made plot_make_utilization(const struct plot_source *source,
     return make_stacked(source, sink, cause, COUNT_OF(cause));
 }
 
+/* Busy time is left out: the bars are what is not busy. */
 enum plot_made plot_make_idle(const struct plot_source *source,
                               struct plot_sink *sink, struct err *err)
 {

@@ -61,6 +61,7 @@ static struct sheet *report_services(const struct report *r, struct err *err)
     return table == NULL ? NULL : services_table_sheet(table, true);
 }
 
+/* The tables of the page, by their names in it. */
 static const struct {
     const char *name;
     struct sheet *(*make)(const struct report *r, struct err *err);
@@ -152,7 +153,7 @@ static void write_files(const struct report *r)
             out_printf(r->out, "<a href=\"%s\">%s</a> ", name[i], name[i]);
 }
 
-/* A file that the build put into the program; every name below is one. */
+/* Returns the text of a file of page/, which the build put into the program. */
 static const char *page_text(const char *name)
 {
     unsigned i = 0;
@@ -175,6 +176,7 @@ static void put_script(const struct report *r)
     out_text(r->out, page_text("page.js"));
 }
 
+/* The parts of the page that are no tables, by their names in it. */
 static const struct {
     const char *name;
     void (*put)(const struct report *r);
@@ -186,7 +188,8 @@ static const struct {
     { "style", put_style }, { "script", put_script },
 };
 
-/* "4", or "1 of 4" where trials failed; "" of one seed. */
+/* Returns "4", or "1 of 4" where trials failed, for the headline; "" of one
+ * seed. */
 static const char *seeds_word(const struct report *r)
 {
     const struct grid *grid = r->source.grid;
@@ -249,7 +252,8 @@ static void write_part(void *self, const char *name)
     out_html_text(r->out, find_word(r, name));
 }
 
-/* All tables are made before the page is opened: an error leaves the old page. */
+/* Makes all tables before the page is opened, so that an error leaves the old
+ * page as it is. */
 static bool make_tables(struct report *r, struct err *err)
 {
     for (size_t t = 0; t < REPORT_TABLES; t++) {

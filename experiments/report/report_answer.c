@@ -26,7 +26,7 @@
 
 #define FIGURES_SHOWN 4         /* of one question; above, the least and most */
 
-/* What charts call the metric, else its name. */
+/* Returns what charts call a metric, or its name if they do not show it. */
 static const char *find_title(const struct report *r, const char *name)
 {
     const struct metric_set *set = r->source.grid->metrics;
@@ -53,6 +53,7 @@ static bool same_question(const struct check_row *a, const struct check_row *b)
            strcmp(a->versus_point, b->versus_point) == 0;
 }
 
+/* same_claim() or same_question(). */
 typedef bool same_rows(const struct check_row *a, const struct check_row *b);
 
 /* Is no row before the i-th like it? */
@@ -64,6 +65,7 @@ static bool is_first(const struct check_rows *rows, size_t i, same_rows *same)
     return true;
 }
 
+/* The checks of a claim, by their verdict. */
 struct tally_of_checks {
     unsigned all, held, failed, open;
     unsigned left;              /* not judged, or of a trial that failed */
@@ -91,7 +93,8 @@ static struct tally_of_checks count_checks(const struct check_rows *rows,
     return n;
 }
 
-/* "A3 holds in part: 5 of 9 checks hold; 2 do not; 2 are undecided." */
+/* Writes "A3 holds in part: 5 of 9 checks hold; 2 do not; 2 are undecided."
+ * for a claim. */
 static void write_headline(const struct report *r, const struct check_row *claim)
 {
     struct tally_of_checks n = count_checks(&r->checks, claim);
@@ -135,7 +138,8 @@ static void write_link(const struct report *r, uint32_t point, const char *text)
     }
 }
 
-/* "+1.2%"; a difference shows its sign. */
+/* Returns "+1.2%": a difference in percent shows its sign, any other value does
+ * not. */
 static const char *signed_text(const struct report *r,
                                const struct check_row *row, double value)
 {
@@ -158,7 +162,8 @@ static void write_reason(const struct report *r, const struct check_row *row)
     }
 }
 
-/* "-2.8% [-11.2%, -0.6%] at arrival.rate=2/h (undecided: why)" */
+/* Writes "-2.8% [-11.2%, -0.6%] at arrival.rate=2/h (undecided: why)" for a
+ * row. */
 static void write_figure(const struct report *r, const struct check_row *row)
 {
     if (check_row_is_lost(row) || isnan(row->value))
@@ -207,7 +212,8 @@ static size_t count_rows(const struct check_rows *rows,
     return count;
 }
 
-/* Of many points, the least and the most. */
+/* Writes the least and the most figure of a question that is asked at many
+ * points. */
 static void write_range(const struct report *r, const struct check_row *question,
                         size_t count)
 {
@@ -249,8 +255,8 @@ static const char *common_limits(const struct report *r,
     return limits;
 }
 
-/* One item of the list: metric, policy, what it is compared with, figures and
- * limits. */
+/* Writes an item of the list: metric, policy, what it is compared with, figures
+ * and limits. */
 static void write_question(const struct report *r,
                            const struct check_row *question)
 {
@@ -304,7 +310,8 @@ static struct stats_delta compare_with_baseline(const struct report *r,
                         r->source.baseline, metric);
 }
 
-/* "-34.0% [-40.1%, -28.0%] at base"; false: nothing to compare. */
+/* Writes "-34.0% [-40.1%, -28.0%] at base"; false: there is nothing to compare,
+ * and nothing was written. */
 static bool write_delta(const struct report *r, uint32_t point, uint32_t policy,
                         enum metric metric, const char *before)
 {
@@ -378,6 +385,8 @@ static void put_baseline(const struct report *r)
     }
 }
 
+/* Four cases: expectations; a baseline; several policies without a baseline;
+ * one policy. */
 void report_answer(const struct report *r)
 {
     if (r->checks.count > 0)
@@ -396,7 +405,7 @@ void report_answer(const struct report *r)
 
 /* ---- options ---- */
 
-/* What to do in bold, and the rest of the sentence below it. */
+/* Writes what to do in bold, and the rest of the sentence below it. */
 static void put_sentence(const struct report *r, const struct decide_point *at)
 {
     out_text(r->out, "<p class=\"answer\">");

@@ -16,8 +16,9 @@
 
 #define FAILURES_SHOWN 20
 
-/* What was not compared has a value, but of other jobs on either side; the
- * reason goes on with advice. */
+/* Returns what was found, with its interval.  A row that was not compared has a
+ * value, but of other jobs on either side: its reason stands there instead,
+ * without the advice behind the semicolon. */
 static const char *found_text(const struct report *r,
                               const struct check_row *row)
 {

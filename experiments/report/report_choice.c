@@ -25,8 +25,8 @@
 static const enum metric judged[] = { METRIC_JCT_MEAN, METRIC_COST_PER_JOB };
 #define JUDGED COUNT_OF(judged)
 
-/* A difference in percent with its interval; "within 0.1%" if all of it is that
- * small. */
+/* Returns a difference in percent with its interval; "within 0.05%" if all of
+ * it is that small. */
 static const char *delta_text(struct arena *arena, const struct stats_delta *d)
 {
     if (!isfinite(d->percent))
@@ -41,7 +41,8 @@ static const char *delta_text(struct arena *arena, const struct stats_delta *d)
                        d->percent_low, d->percent_high);
 }
 
-/* NAN: there is no mean, or not of all jobs and seeds. */
+/* Returns the mean of a metric; NAN: there is none, or it is not of all jobs
+ * and seeds. */
 static double mean_of(const struct report *r, uint32_t point, uint32_t policy,
                       enum metric metric)
 {
@@ -86,7 +87,8 @@ static struct stats_delta above_best(const struct report *r, uint32_t point,
 
 /* ---- the best ---- */
 
-/* Policies whose difference to the best may be chance. */
+/* Returns the policies whose difference to the best may be chance: the interval
+ * holds 0. */
 static const char *level_text(const struct report *r, uint32_t point,
                               enum metric metric)
 {
@@ -144,7 +146,8 @@ struct sheet *report_best(const struct report *r, struct err *err)
 
 /* ---- what another choice costs ---- */
 
-/* Is the best of a point 0, and the policy above it?  That is no percentage. */
+/* Is the best of a point 0, and the policy above it?  Such a difference has no
+ * percentage. */
 static bool above_zero(const struct report *r, uint32_t point, uint32_t policy,
                        enum metric metric)
 {
@@ -233,7 +236,7 @@ static bool has_whole(const struct report *r)
     return false;
 }
 
-/* Returns the policy with a part off, or UINT32_MAX. */
+/* Returns the policy with a part off, named POLICY-PART, or UINT32_MAX. */
 static uint32_t find_control(const struct report *r, uint32_t policy,
                              const char *part)
 {
@@ -277,7 +280,7 @@ static bool is_control(const struct report *r, uint32_t policy)
     return false;
 }
 
-/* A policy's difference to the baseline, in words. */
+/* Returns a policy's difference to the baseline, in words. */
 static const char *against_baseline(const struct report *r, uint32_t point,
                                     uint32_t policy, enum metric metric)
 {
@@ -290,8 +293,8 @@ static const char *against_baseline(const struct report *r, uint32_t point,
     return delta_text(r->arena, &d);
 }
 
-/* The control against the baseline; below it, the policy against the
- * control. */
+/* Adds a cell: the control against the baseline, and below it the policy
+ * against the control. */
 static void add_control(const struct report *r, struct sheet *sheet,
                         uint32_t point, uint32_t policy, uint32_t control,
                         enum metric metric)

@@ -49,7 +49,8 @@ static const char *file_text(const struct report *r, const char *name, size_t mo
     return bytes > most || text == NULL ? NULL : text;
 }
 
-/* Puts a text line by line, since out_html_text makes blanks of ends of lines. */
+/* Writes a text that the reader does not see, line by line, since
+ * out_html_text() makes blanks of the ends of lines. */
 static void put_hidden(const struct report *r, const char *class, const char *text)
 {
     out_printf(r->out, "<pre hidden class=\"%s\">", class);
@@ -63,7 +64,7 @@ static void put_hidden(const struct report *r, const char *class, const char *te
     out_text(r->out, "</pre>");
 }
 
-/* The colours of policies stand in style.gp alone. */
+/* Returns style.gp, in which alone the colours of policies stand. */
 static const char *style_text(void)
 {
     unsigned i = 0;

@@ -17,7 +17,7 @@
 #include "sim/text/paths.h"
 #include "sim/text/sheet.h"
 
-/* "4 nodes of 8 l40s (rollout)" */
+/* Returns "4 nodes of 8 l40s (rollout)" for a group of nodes. */
 static const char *group_text(struct arena *arena, const struct conf_node *group)
 {
     const char *count = report_word(group, "count"),
@@ -31,7 +31,7 @@ static const char *group_text(struct arena *arena, const struct conf_node *group
                        strcmp(count, "1") == 0 ? "" : "s", what, pool);
 }
 
-/* The nodes, in words; of one point where the cluster is swept. */
+/* Writes the nodes in words; those of one point where the cluster is swept. */
 static void put_cluster(const struct report *r)
 {
     const struct conf_node *nodes = report_list(r->source.cluster, "nodes");

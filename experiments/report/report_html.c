@@ -12,6 +12,9 @@
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 
+/* Goes from tag to tag.  `hidden` counts the blocks around the place that are
+ * left out: within them only the ends of blocks matter.  A block's tag takes
+ * the end of its line with it. */
 void html_fill(struct out *out, const char *page,
                const struct html_filler *filler)
 {
@@ -50,6 +53,7 @@ void html_element(struct out *out, const char *tag, const char *text)
     out_printf(out, "</%.*s>", (int)strcspn(tag, " "), tag);
 }
 
+/* Example: 3 digits of 12.345 need one decimal (12.3), of 0.012 two (0.01). */
 int html_decimals(double value, int digits)
 {
     double size = fabs(value);
@@ -88,6 +92,7 @@ static void base64(struct out *out, FILE *file)
     }
 }
 
+/* The file is read in threes of bytes, which are four letters of base64. */
 bool html_image(struct out *out, const char *path, const char *type,
                 const char *alternative)
 {

@@ -22,6 +22,7 @@ struct sheet;
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define REPORT_TABLES 15
 
+/* The page that is being made, and what it is made from. */
 struct report {
     struct plot_source source;
     struct arena *arena;

@@ -30,7 +30,7 @@ const struct conf_node *report_list(const struct conf_node *map,
     return node != NULL && conf_kind(node) == CONF_LIST ? node : NULL;
 }
 
-/* A row of two cells, unless there is nothing to say. */
+/* Adds a row of two cells, unless the text is empty. */
 static void add_fact(struct sheet *sheet, const char *name, const char *text,
                      const char *unit)
 {
@@ -40,7 +40,7 @@ static void add_fact(struct sheet *sheet, const char *name, const char *text,
     sheet_cell(sheet, "%s%s", text, unit);
 }
 
-/* The cells of a row by their keys. */
+/* Adds the cells of a row: the words at some keys. */
 static void add_words(struct sheet *sheet, const struct conf_node *map,
                       const char *const *keys, size_t count)
 {
@@ -48,7 +48,8 @@ static void add_words(struct sheet *sheet, const struct conf_node *map,
         sheet_cell(sheet, "%s", report_word(map, keys[i]));
 }
 
-/* Policies may ask for the truth, be told it as an exact estimate, or not ask. */
+/* Returns what a policy is told of run times: the truth, exact estimates,
+ * estimates, or nothing. */
 static const char *told(const struct conf_node *policy)
 {
     if (strcmp(report_word(policy, "clairvoyant"), "true") == 0)
@@ -76,7 +77,8 @@ struct sheet *report_policies(const struct report *r, struct err *err)
     return sheet;
 }
 
-/* Tables of single phases and instants may be of some seeds only. */
+/* Says of which seeds there are tables of single phases and instants, if not of
+ * all. */
 static void add_detail(struct sheet *sheet, const struct report *r)
 {
     const struct grid *grid = r->source.grid;
@@ -92,7 +94,7 @@ static void add_detail(struct sheet *sheet, const struct report *r)
          "; all other tables are of all seeds");
 }
 
-/* "policy static" is of the policies. */
+/* Returns the length of the first word: "policy static" is of the policies. */
 static size_t kind_bytes(const char *of)
 {
     return strcspn(of, " ");
@@ -111,8 +113,8 @@ static bool same_default(const struct conf_node *a, const struct conf_node *b)
            strcmp(report_word(a, "from"), report_word(b, "from")) == 0;
 }
 
-/* "policy static, hybrid": all of which the i-th row holds; NULL: an earlier
- * row says it. */
+/* Returns "policy static, hybrid": all whose defaults row i holds; NULL: an
+ * earlier row holds them. */
 static const char *default_owners(struct arena *arena,
                                   const struct conf_node *list, size_t i)
 {
@@ -132,7 +134,8 @@ static const char *default_owners(struct arena *arena,
     return text;
 }
 
-/* Rows of provenance.json: what decides, and where it is from. */
+/* Rows of provenance.json: each key that the files do not say, its value, and
+ * where that is from. */
 struct sheet *report_defaults(const struct report *r, struct err *err)
 {
     static const char *const keys[] = { "key", "value", "from" };

@@ -58,6 +58,7 @@ static const struct {
     { METRIC_ENERGY, "energy, kWh", false },
 };
 
+/* How a row of means is written. */
 struct row {
     struct plot_unit unit;      /* of a time */
     double factor, best;        /* best: NAN if none is better */
@@ -100,7 +101,7 @@ static struct row row_of(const struct plot_source *source, uint32_t point,
     return row;
 }
 
-/* "11.00 +- 12.71", and a tick where it is the best. */
+/* Adds "11.00 ± 12.71", and a tick if it is the best. */
 static void add_mean(struct sheet *sheet, struct stats_mean m,
                      const struct row *row, bool best)
 {
@@ -116,7 +117,7 @@ static void add_mean(struct sheet *sheet, struct stats_mean m,
     sheet_class(sheet, best ? "best" : "");
 }
 
-/* Why the interval of a mean cannot be trusted, below it. */
+/* Adds, below a mean, why its interval cannot be trusted, if so. */
 static void add_doubt(struct sheet *sheet, const struct plot_source *source,
                       uint32_t point, uint32_t policy, struct stats_mean m)
 {
@@ -126,7 +127,8 @@ static void add_doubt(struct sheet *sheet, const struct plot_source *source,
         sheet_small(sheet, "", "not trusted: %s", doubt);
 }
 
-/* The paired difference to the baseline, below a mean. */
+/* Adds, below a mean, the paired difference to the baseline, coloured if its
+ * interval lies on one side of 0. */
 static void add_delta(struct sheet *sheet, const struct plot_delta *d,
                       int better)
 {
@@ -149,7 +151,7 @@ static void add_delta(struct sheet *sheet, const struct plot_delta *d,
                 "%+.1f%%%s%s", d->percent, interval, p);
 }
 
-/* A column for each policy. */
+/* Returns an empty table with a column for each policy. */
 static struct sheet *policies_sheet(const struct grid *grid, const char *first)
 {
     struct sheet *sheet = sheet_new(NULL);
@@ -194,8 +196,8 @@ static void add_means(struct sheet *sheet, const struct plot_source *source,
     }
 }
 
-/* False where the figure does not exist, such as a bound that is not known, or
- * repeats another, as where no job was lost. */
+/* Has any policy a value?  Two metrics repeat another one where no job was
+ * lost: false. */
 static bool is_known(const struct plot_source *source, uint32_t point,
                      enum metric metric)
 {
@@ -208,7 +210,8 @@ static bool is_known(const struct plot_source *source, uint32_t point,
     return false;
 }
 
-/* What a mean over the rest is worth, here and in the charts. */
+/* Explains what a mean over a part of the jobs is worth, where there is such a
+ * mean. */
 static void lost_note(struct out *out, const struct plot_source *source,
                       uint32_t point)
 {
@@ -224,7 +227,8 @@ static void lost_note(struct out *out, const struct plot_source *source,
                  "latencies are of those that were.</p>\n");
 }
 
-/* "USD per good job, USD", "share of short jobs, %"; a time gets its unit later. */
+/* Returns the title of one's own metric with its unit; times get their unit
+ * later (row_of()). */
 static const char *own_title(const struct plot_source *source, enum metric metric)
 {
     const struct metric_info *info = metric_info(source->grid->metrics, metric);
@@ -277,6 +281,7 @@ static const struct {
       "of rented nodes that are starting or under notice" },
 };
 
+/* The parts of GPU time under one policy, from 0 to 1. */
 struct shares {
     double share[CAUSES], leased, really;
 };
@@ -326,7 +331,8 @@ static void cause_table(struct out *out, const struct plot_source *source,
     put_sheet(out, sheet);
 }
 
-/* The next largest of values not yet named, or CAUSES. */
+/* Returns the largest of the values that are not named yet, and names it;
+ * CAUSES: none is as large as `least`. */
 static size_t next_largest(const double *value, bool *named, double least)
 {
     size_t best = CAUSES;

@@ -66,7 +66,8 @@ static const char *const input_name[I_COLUMNS] = {
     "sobol_total", "sobol_total_low", "sobol_total_high", "turns", "turns_at", "why"
 };
 
-/* "0.78 [0.56, 1.05]", or an empty cell. */
+/* Writes a Sobol index with its interval, "0.78 [0.56, 1.05]", or an empty
+ * cell. */
 static bool put_index(struct sheet *sheet, const struct csv *in, const size_t *column,
                       struct err *err)
 {
@@ -82,7 +83,7 @@ static bool put_index(struct sheet *sheet, const struct csv *in, const size_t *c
     return true;
 }
 
-/* Effect and spread, in three digits. */
+/* Writes an effect or a spread in three digits, or an empty cell. */
 static bool put_effect(struct sheet *sheet, const struct csv *in, size_t column,
                        struct err *err)
 {

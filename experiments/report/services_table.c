@@ -43,6 +43,7 @@ static const struct {
 
 static const char *const key_name[KEYS] = { "point", "policy", "service" };
 
+/* One service under one policy at one point, summed over seeds. */
 struct services_row {
     const char *key[KEYS];
     double sum[SHOWN];
@@ -138,7 +139,7 @@ struct services_table *services_table_read(struct arena *arena,
     return good ? t : NULL;
 }
 
-/* Nobody has it, or all are 0. */
+/* Has no row a value in column c, or only zeros?  Then the column is left out. */
 static bool says_nothing(const struct services_table *t, size_t c)
 {
     for (size_t i = 0; i < t->count; i++)

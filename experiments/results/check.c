@@ -6,6 +6,11 @@
  * policy alone) at a point.  It is judged in this order: was all of it run, did a
  * trial fail, are there enough seeds, and then, does the interval lie within the
  * limits.
+ *
+ * Example: "jct_mean_s of easy vs fcfs at most -10%", and easy is 12% shorter
+ * with an interval of [-16%, -8%]. The interval crosses the limit, so the
+ * verdict is undecided: more seeds may decide it.  With [-16%, -11%] it holds;
+ * with [-8%, -3%] it does not.
  */
 #include "experiments/results/check.h"
 
@@ -40,7 +45,8 @@ uint32_t check_bad(const struct check_list *list)
 
 /* In words. */
 
-/* Returns the unit behind a figure: "%", " s", " USD", or nothing. */
+/* Returns the unit behind a figure: "%", " s", " USD", or "" for others, whose
+ * name tells the unit. */
 static const char *unit_text(const struct experiment_expect *e,
                              const struct metric_info *info)
 {
@@ -52,7 +58,8 @@ static const char *unit_text(const struct experiment_expect *e,
                                          : "";
 }
 
-/* "at most 5%", "at least 0.9" or "between 1 s and 2 s". */
+/* Returns the limits in words, as "at most 5%", "at least 0.9" or "between 1 s
+ * and 2 s". */
 static const char *limit_text(struct arena *arena,
                               const struct experiment_expect *e,
                               const struct metric_info *info)
@@ -87,9 +94,10 @@ static const char *expect_name(struct arena *arena,
                        one_point ? "" : point, one_point ? "" : ")");
 }
 
-/* The figures of a verdict in words: the value, its interval, over how many seeds,
- * and what they are not of or not to be trusted for.  Without an interval it says
- * why there is none. */
+/* Returns the figures of a verdict in words: the value, its interval, the
+ * number of seeds, and what the mean is not over or not to be trusted for.
+ * Without an interval it says why there is none.  The cases go from the least
+ * that is known to the most. */
 static const char *figures(struct arena *arena, const struct check_item *item)
 {
     const struct experiment_expect *e = item->expect;
@@ -137,7 +145,9 @@ static const char *figures(struct arena *arena, const struct check_item *item)
                        *item->doubt == 0 ? "" : "; not trusted: ", item->doubt);
 }
 
-/* Is the mean over some alone, and may it be compared then? */
+/* Notes if the mean is over some jobs or requests alone, on one side or on
+ * both.  Such a mean is judged by itself, but not compared with another side,
+ * which may have lost others.  versus.all is 0 where nothing is compared. */
 static void note_lost(struct arena *arena, struct survivors of,
                       struct survivors versus, struct check_item *item)
 {
@@ -156,8 +166,8 @@ static void note_lost(struct arena *arena, struct survivors of,
                                  what);
 }
 
-/* The whole interval within the limits holds, all of it outside fails, and anything
- * else is undecided. */
+/* An interval that lies whole within the limits holds; one that lies whole
+ * outside fails; any other is undecided. */
 static enum check_verdict within(const struct experiment_expect *e, double low, double high)
 {
     if (low >= e->low && high <= e->high)
@@ -165,7 +175,9 @@ static enum check_verdict within(const struct experiment_expect *e, double low, 
     return high < e->low || low > e->high ? CHECK_FAILS : CHECK_UNDECIDED;
 }
 
-/* Judges the interval.  A value without one is judged by itself. */
+/* Judges the figures of an item.  A value without an interval is judged by
+ * itself, except where only one of several drawn seeds has it.  A limit that
+ * asks for none or all is judged by the value, too (asks_for_end). */
 static enum check_verdict judge(const struct experiment_expect *e,
                                 const struct check_item *item)
 {
@@ -180,8 +192,9 @@ static enum check_verdict judge(const struct experiment_expect *e,
     return within(e, low, high);
 }
 
-/* The point that it is compared with; UINT32_MAX: none, or itself.  *missing: its label, if
- * it was not run. */
+/* Returns the point that `point` is compared with: itself if the expectation
+ * names none.  UINT32_MAX: there is none, or it is the point itself.  *missing
+ * is its label if it was not run, else NULL. */
 static uint32_t other_point(struct arena *arena, const struct grid *grid, uint32_t point,
                             const struct experiment_expect *e, const char **missing)
 {
@@ -198,8 +211,8 @@ static uint32_t other_point(struct arena *arena, const struct grid *grid, uint32
     return other == point && e->versus == NULL ? UINT32_MAX : other;
 }
 
-/* The cells that an expectation speaks of at a point; `other` is `own` where
- * it compares nothing. */
+/* The two sides that an expectation speaks of at a point.  If it compares
+ * nothing, the other side is the same as the first. */
 struct speaks {
     uint32_t point, policy, other_point, other;
     const char *missing;        /* the other point, if it was not run; or NULL */
@@ -221,14 +234,16 @@ static struct speaks speaks_of(struct arena *arena, const struct grid *grid,
     };
 }
 
-/* Nothing is drawn on either side. */
+/* Is nothing drawn on either side?  Then one trial says all, and no number of
+ * seeds is needed. */
 static bool is_fixed(const struct grid *grid, const struct speaks *at)
 {
     return grid_fixed(grid, at->point, at->policy) &&
            grid_fixed(grid, at->other_point, at->other);
 }
 
-/* Notes if a mean is not over all jobs on one of the sides. */
+/* Notes if a mean is not over all jobs on one of the sides, and if the mean to
+ * the horizon, which is over all, exists on both. */
 static void note_sides(struct arena *arena, const struct grid *grid,
                        const struct speaks *at, struct check_item *item)
 {
@@ -243,7 +258,7 @@ static void note_sides(struct arena *arena, const struct grid *grid,
                                           metric) : none, item);
 }
 
-/* Seeds that both sides have. */
+/* Returns the number of seeds that both sides have. */
 static uint32_t trials_at(const struct grid *grid, const struct speaks *at)
 {
     uint32_t count = 0;
@@ -254,9 +269,9 @@ static uint32_t trials_at(const struct grid *grid, const struct speaks *at)
     return count;
 }
 
-/* Does the limit ask for none, or of a fraction for all?  No interval of a mean can say
- * that it is so, and one seed that is otherwise says that it is not; so the seeds that were
- * run are judged. */
+/* Does the limit ask for the end of what is possible: no event at all, or a
+ * share of 1? No interval of a mean can confirm that, and one seed that differs
+ * refutes it.  So the seeds that were run are judged as they are. */
 static bool asks_for_end(const struct speaks *at, const struct check_item *item)
 {
     const struct experiment_expect *e = item->expect;
@@ -267,8 +282,9 @@ static bool asks_for_end(const struct speaks *at, const struct check_item *item)
     return e->high == 0 || (share && e->low == 1);
 }
 
-/* Says why the interval that equal seeds leave open may be too narrow: it counts cases as
- * if they were independent, and the verdict turns on it.  Else "". */
+/* Returns a text if the interval counts the cases of equal seeds as if they
+ * were independent, and if the verdict would be undecided with the wider
+ * interval that the seeds alone leave.  Else "". */
 static const char *doubt_equal(struct arena *arena, const struct check_item *item,
                                const struct trust_open *open)
 {
@@ -280,7 +296,7 @@ static const char *doubt_equal(struct arena *arena, const struct check_item *ite
                        open->seeds, open->half ? "of one side " : "", 100 * open->share);
 }
 
-/* Sets the value of an expectation that compares nothing, and its interval. */
+/* Sets the value and the interval of an expectation that compares nothing. */
 static void measure_mean(struct arena *arena, const struct grid *grid, const struct speaks *at,
                          struct check_item *item)
 {
@@ -299,8 +315,8 @@ static void measure_mean(struct arena *arena, const struct grid *grid, const str
         : trust_text(arena, trust_jobs(grid, at->point, at->policy), &mean);
 }
 
-/* Sets the paired difference of the two sides and its interval, in percent if the limit
- * is. */
+/* Sets the paired difference of the two sides and its interval; in percent if
+ * the limit is. */
 static void measure_delta(struct arena *arena, const struct grid *grid,
                           const struct speaks *at, struct check_item *item)
 {
@@ -327,7 +343,8 @@ static void measure_delta(struct arena *arena, const struct grid *grid,
                                        &d);
 }
 
-/* Sets the value of an expectation and its interval, and what the mean is over. */
+/* Sets the value, its interval, and what must be known of both: over which
+ * jobs, and if seeds are alike. */
 static void measure(struct arena *arena, const struct grid *grid,
                     const struct speaks *at, struct check_item *item)
 {
@@ -339,7 +356,7 @@ static void measure(struct arena *arena, const struct grid *grid,
     (at->compares ? measure_delta : measure_mean)(arena, grid, at, item);
 }
 
-/* The expectation is not judged by its figures, for that reason. */
+/* Ends the judgement for a reason that is not in the figures. */
 static void leave(struct check_item *item, enum check_verdict verdict,
                   const char *reason)
 {
@@ -347,7 +364,8 @@ static void leave(struct check_item *item, enum check_verdict verdict,
     item->reason = reason;
 }
 
-/* Is one of its policies not there, or did a trial of them fail? */
+/* Are both policies there, and did none of their trials fail?  If not, the item
+ * gets its verdict here. */
 static bool is_whole(struct arena *arena, const struct grid *grid,
                      const struct speaks *at, struct check_item *item)
 {
@@ -371,7 +389,9 @@ static bool is_whole(struct arena *arena, const struct grid *grid,
     return false;
 }
 
-/* Did a flag leave, or a folder that is not whole, what can be judged? */
+/* Were enough seeds run?  A flag (`--seeds`) or an incomplete folder may leave
+ * too few.  If not, the item gets its verdict here.  Where nothing is drawn,
+ * one trial suffices. */
 static bool suffices(struct arena *arena, const struct grid *grid,
                      const struct speaks *at, struct check_item *item)
 {
@@ -393,7 +413,8 @@ static bool suffices(struct arena *arena, const struct grid *grid,
     return false;
 }
 
-/* Judges one expectation at one point. */
+/* Judges one expectation at one point, in the order that the top of the file
+ * says. */
 static void judge_item(struct arena *arena, const struct grid *grid,
                        const struct speaks *at, struct check_item *item)
 {
@@ -434,7 +455,9 @@ static struct check_item item_of(struct arena *arena, const struct grid *grid,
     };
 }
 
-/* An expectation at every point that it speaks of, or nowhere. */
+/* Judges an expectation at each point that it speaks of, into item[0...].
+ * Returns how many items it filled: at least one, since an expectation that
+ * speaks of no point is not judged, but named. */
 static uint32_t judge_expect(struct arena *arena, const struct grid *grid,
                              const struct experiment_expect *e,
                              struct check_item *item)

@@ -28,12 +28,15 @@ struct metric_info;
 struct metric_set;
 
 enum check_verdict {
+    /* in the order of check_verdict_name() */
     CHECK_HOLDS, CHECK_FAILS, CHECK_UNDECIDED, CHECK_NOT_JUDGED,
     CHECK_TRIAL_FAILED, CHECK_VERDICT_COUNT
 };
 /* Returns "holds", "does not hold" ..., static: the words of checks.csv. */
 const char *check_verdict_name(enum check_verdict verdict);
 
+/* What was judged, and the verdict.  Texts live in the arena of the judging
+ * function. */
 struct check_item {
     const char *name;           /* what is expected, in words */
     const char *reason;         /* the figures */
@@ -53,10 +56,12 @@ struct check_item {
     bool fixed;                 /* since nothing is drawn */
     bool equal;                 /* a count or a fraction that is the same in all drawn seeds */
     bool each_seed;             /* its limit asks for none or all: the value is judged */
-    double value, low, high;
+    double value, low, high;    /* in the unit of the metric, or in percent; NAN:
+                                   there is none */
     const char *doubt;          /* why the interval cannot be trusted; "": it can */
 };
 
+/* All items, and how many have each verdict. */
 struct check_list {
     const struct check_item *item;
     uint32_t count, held, failed, undecided, not_judged, trial_failed;

@@ -18,7 +18,7 @@
 #include "sim/text/sheet.h"
 #include "sim/text/table.h"
 
-#define VS_POINT 15
+#define VS_POINT 15             /* column of the second point, in checks.csv */
 /* Writes a verdict as a row of checks.csv, in the order of its columns. */
 static void check_row(struct table *table, const struct check_item *item)
 {
@@ -66,8 +66,9 @@ static const char *text_or_null(struct arena *arena, const char *text)
     return text[0] == '\0' ? NULL : arena_text(arena, text);
 }
 
-/* Reads an expectation back from a row of checks.csv.  What was kept from being
- * judged stays so: it asks for one seed more than there are. */
+/* Reads an expectation back from a row of checks.csv.  c[] has the columns, in
+ * the order of read_rows(). An expectation that was not judged then cannot be
+ * judged now: it asks for one seed more than there are. */
 static bool read_row(struct arena *arena, const struct csv *in,
                      const struct metric_set *metrics, const size_t *c,
                      struct experiment_expect *e, struct err *err)
@@ -104,8 +105,8 @@ static bool read_row(struct arena *arena, const struct csv *in,
     return true;
 }
 
-/* Reads all expectations of a folder.  Column 9 is missing in folders of an older
- * version. */
+/* Reads all expectations of a folder.  c[9], `vs_point`, is SIZE_MAX in folders
+ * of an older version, which do not have that column. */
 static bool read_rows(struct arena *arena, struct csv *in,
                       const struct metric_set *metrics,
                       const struct experiment_expect **expect, uint32_t *count,
@@ -159,7 +160,8 @@ bool check_read(struct arena *arena, const char *dir, const struct metric_set *m
     return ok;
 }
 
-/* A reason in a line for each of its parts, so that a terminal holds it. */
+/* Prints a reason in two lines if it says why an interval is not trusted, so
+ * that a terminal holds it. */
 static void print_reason(struct sheet *sheet, const char *reason)
 {
     const char *doubt = strstr(reason, "; not trusted: ");

@@ -23,20 +23,24 @@
 
 #define WORSE_TOLD 8u       /* metrics of one verdict; others are counted */
 
+/* A run, and the baseline that it is compared with. */
 struct regression {
     const struct grid *before, *now;    /* now: by the axes of before */
     const struct grid *run;             /* now, by its own axes */
     const struct metric_set *metrics;   /* of the run now */
-    double tolerance;
+    double tolerance;           /* a part of the value before; 0: any difference
+                                   counts */
     const struct check_left *left;
 };
 
 /* What nine digits may be off, as a part of the value (1.00000000 by half of its last one). */
 #define DIGITS_OFF 5e-9
 
-/* Did a metric get worse by more than the tolerance, a part of its size before?  A
- * value that is gone is worse; one that had no value before is not compared.  What just
- * keeps a tolerance may look worse by the digits of the tables. */
+/* Did a metric get worse by more than the tolerance?  `better` is 1 where more
+ * is better, -1 where less is, and 0 where neither is.  A value that is gone is
+ * worse; a value that there was not before is not compared.  Tables have nine
+ * digits, so what just keeps a tolerance may seem to exceed it by their last
+ * one. */
 static bool worse(double before, double now, int better, double tolerance)
 {
     double off = tolerance > 0 ? DIGITS_OFF * (fabs(before) + fabs(now)) : 0;
@@ -48,7 +52,8 @@ static bool worse(double before, double now, int better, double tolerance)
     return (before - now) * better > tolerance * fabs(before) + off;
 }
 
-/* Where nothing is drawn on either side, there is one to compare. */
+/* Returns how many seeds to compare: one, where nothing is drawn on either
+ * side. */
 static uint32_t seeds_of(const struct regression *r, uint32_t point,
                          uint32_t policy)
 {
@@ -56,7 +61,8 @@ static uint32_t seeds_of(const struct regression *r, uint32_t point,
            grid_fixed(r->now, point, policy) ? 1 : r->before->seed_count;
 }
 
-/* As few digits as tell them apart, and no fewer than a table has. */
+/* Returns the fewest digits that tell two values apart, at least the nine of a
+ * table. */
 static int digits_apart(double a, double b)
 {
     char left[32], right[32];
@@ -70,7 +76,8 @@ static int digits_apart(double a, double b)
     return digits;
 }
 
-/* "jct_mean_s 120 -> 130 (+8.33%, 3 of 20 seeds)", or NULL: not worse. */
+/* Returns how a metric got worse, with its first seed as an example; NULL: it
+ * did not. */
 static const char *worse_text(struct arena *arena,
                               const struct regression *r, uint32_t point,
                               uint32_t policy, enum metric metric)
@@ -103,7 +110,8 @@ static const char *worse_text(struct arena *arena,
                        digits_apart(a, b), a, digits_apart(a, b), b);
 }
 
-/* The graver verdict stays; all reasons are told. */
+/* Adds a reason.  The verdict becomes the more serious of the two; all reasons
+ * are kept. */
 static void add_reason(struct arena *arena, struct check_item *item,
                        enum check_verdict verdict, const char *text)
 {
@@ -122,8 +130,9 @@ static bool is_among(const char *const *list, const char *name)
     return false;
 }
 
-/* Of the trials of a policy at a point, those that are no longer there: they
- * failed, a flag left them out, or they are gone. */
+/* Counts the trials of a policy at a point that the baseline has and the run
+ * has not: they failed, a flag left them out, or they are gone.  Adds the
+ * reason.  Returns how many trials the baseline has there. */
 static uint32_t count_gone(struct arena *arena, const struct regression *r,
                        uint32_t point, uint32_t policy,
                        struct check_item *item)
@@ -155,7 +164,8 @@ static uint32_t count_gone(struct arena *arena, const struct regression *r,
     return there;
 }
 
-/* Returns why the jobs are not those of the baseline; NULL: nothing says so. */
+/* Returns why the jobs are not those of the baseline: their number, or the
+ * fingerprint of the first of them.  NULL: nothing says so. */
 static const char *find_other_jobs(struct arena *arena, const struct regression *r,
                                    uint32_t point, uint32_t policy)
 {
@@ -187,7 +197,7 @@ static bool is_gone(const struct regression *r, enum metric metric)
            metric_count(r->metrics);
 }
 
-/* How many metrics can get worse, and are in both tables? */
+/* Returns how many metrics can get worse and are in both tables. */
 static unsigned count_compared(const struct regression *r)
 {
     unsigned count = 0;
@@ -216,7 +226,8 @@ bool check_can_regress(const struct grid *before, const char *dir, struct err *e
                           "worse: nothing would be compared");
 }
 
-/* Says which own metrics are not compared, since they or their expression are gone. */
+/* Adds to the reason which metrics of the experiment's own are not compared, as
+ * they are gone, or have another expression. */
 static void note_gone(struct arena *arena, const struct regression *r,
                       struct check_item *item)
 {
@@ -232,7 +243,8 @@ static void note_gone(struct arena *arena, const struct regression *r,
                     : "it is in the baseline alone");
 }
 
-/* Compares each metric.  WORSE_TOLD metrics are named, and the others counted. */
+/* Compares each metric.  The first WORSE_TOLD that got worse are named, and
+ * others are counted. */
 static void compare_metrics(struct arena *arena, const struct regression *r, uint32_t point,
                             uint32_t policy, struct check_item *item)
 {
@@ -252,8 +264,8 @@ static void compare_metrics(struct arena *arena, const struct regression *r, uin
             worse - WORSE_TOLD));
 }
 
-/* Judges one policy at one point against the baseline: trials that are gone, other
- * jobs, and, unless there are some, the metrics. */
+/* Judges one policy at one point against the baseline: trials that are gone,
+ * other jobs, and the metrics, but these only if the jobs are the same. */
 static void regress(struct arena *arena, const struct regression *r,
                     uint32_t point, uint32_t policy, struct check_item *item)
 {

@@ -26,6 +26,8 @@ struct compare_pairs {
     uint32_t count;             /* of them, the samples */
 };
 
+/* Everything is looked up by name, since the two folders may have other points,
+ * policies and seeds, or the same in another order. */
 struct grid *compare_align(struct arena *arena, const struct grid *grid,
                            const struct grid *other)
 {
@@ -64,7 +66,9 @@ struct grid *compare_align(struct arena *arena, const struct grid *grid,
     return out;
 }
 
-/* Counts the trials that were run and that `with` also has (NULL: all). */
+/* Counts the trials that were run and that `with` has as well; with NULL: all
+ * that were run.  Where nothing is drawn, the copies of the first seed are no
+ * trials. */
 static uint32_t present_count(const struct grid *grid,
                               const struct grid *with)
 {
@@ -100,7 +104,7 @@ static bool same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-/* Does one of the samples differ? */
+/* Does one of the samples differ?  Empty values are equal to each other. */
 static bool moved(const double *a, const double *b, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -109,8 +113,8 @@ static bool moved(const double *a, const double *b, uint32_t count)
     return false;
 }
 
-/* Reads the samples of both, only where both have a trial.  They are alike only
- * where both sides are. */
+/* Reads the samples of a metric on both sides, only of seeds that both have.
+ * Seeds count as one only if they are alike on both sides. */
 static void pair_samples(const struct grid *left, const struct grid *pair,
                          uint32_t point, uint32_t policy, enum metric metric,
                          struct compare_pairs *samples)
@@ -125,7 +129,7 @@ static void pair_samples(const struct grid *left, const struct grid *pair,
             samples->base[s] = samples->x[s] = NAN;
 }
 
-/* Two runs. */
+/* Two runs that are compared, and the samples of the metric at hand. */
 struct pairing {
     const struct grid *left, *right;
     const struct grid *pair;    /* the right, in the places of the left */
@@ -133,7 +137,8 @@ struct pairing {
     double *p_holm;             /* by compare_row_at() */
 };
 
-/* Are the means of both folders over all jobs?  Else they cannot be compared. */
+/* Are the means of both folders over all jobs?  If not, they cannot be
+ * compared. */
 static bool both_whole(const struct pairing *r, uint32_t point, uint32_t policy,
                        enum metric metric)
 {
@@ -141,7 +146,7 @@ static bool both_whole(const struct pairing *r, uint32_t point, uint32_t policy,
            !survivors_lost(survivors_of(r->pair, point, policy, metric));
 }
 
-/* What the right is against the left. */
+/* Returns the difference of the right folder to the left one. */
 static struct stats_delta change_of(const struct pairing *r, uint32_t point,
                                     uint32_t policy, enum metric metric)
 {
@@ -150,8 +155,9 @@ static struct stats_delta change_of(const struct pairing *r, uint32_t point,
     return trust_delta(&right, &left, metric, CONFIDENCE, NULL);
 }
 
-/* Holm's p-values: as in compare.csv, all points and policies of one metric are
- * one family, also where nothing moved. */
+/* Computes Holm's p-values.  As in compare.csv, all points and policies of one
+ * metric are one family, also those where nothing moved: leaving them out would
+ * make the correction too weak. */
 static void correct_changes(struct arena *arena, struct pairing *r)
 {
     const struct grid *left = r->left;
@@ -213,7 +219,8 @@ static void put_mean(struct sheet *sheet, const double *x, uint32_t count)
         sheet_cell(sheet, "%.6g", mean);
 }
 
-/* The last column. */
+/* Writes the last column: how sure the change is, or why nothing is said of
+ * that. */
 static void sure_text(const struct pairing *r, uint32_t point, uint32_t policy,
                       enum metric metric, const struct stats_delta *d,
                       char *out, size_t bytes)
@@ -263,8 +270,8 @@ static void add_line(struct sheet *sheet, struct pairing *r,
     sheet_cell(sheet, "%s%s", sure, left_out);
 }
 
-/* One of an experiment's own that the other run does not have, or has with another
- * expression. */
+/* Does the other run lack the metric, or have another expression for it?  This
+ * may be so of an experiment's own metrics. */
 static bool is_alone(const struct grid *grid, enum metric metric,
                      const struct grid *other)
 {
@@ -304,6 +311,7 @@ static struct pairing *pair_runs(struct arena *arena, const struct grid *left,
     return r;
 }
 
+/* Adds a line of the sheet for a metric that moved. */
 typedef void line_fn(struct sheet *sheet, struct pairing *r, uint32_t point,
                      uint32_t policy, enum metric metric);
 
@@ -330,7 +338,8 @@ static uint32_t add_moved(struct sheet *sheet, struct pairing *r, line_fn *add)
     return lines;
 }
 
-/* All figures; those that are not known are empty. */
+/* Adds all figures of a metric, each in a column.  What is not known, or not to
+ * be compared, is empty. */
 static void add_figures(struct sheet *sheet, struct pairing *r, uint32_t point,
                         uint32_t policy, enum metric metric)
 {

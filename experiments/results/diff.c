@@ -18,27 +18,32 @@
 #include "sim/text/csv.h"
 #include "sim/text/paths.h"
 
+/* Columns of decisions.csv, in its order. */
 enum { POINT, POLICY, SEED, TIME, SEQ, ACTION, JOB, ROLE, PLACEMENT, VERDICT,
        PENDING, FREE, FIELDS };
 #define KEYS 3                  /* point, policy, seed */
 
+/* A log that is read, at one of its rows. */
 struct side {
     struct csv *in;
     size_t column[FIELDS];
-    enum csv_step step;
+    enum csv_step step;         /* CSV_ROW: a row is there; else the log has ended */
     const char *name;           /* "left", "right" */
     const char **trial;         /* keys of all trials of the log, in order */
-    unsigned count, at;
+    unsigned count, at;         /* trials of the log; the one of the row, by number */
 };
 
+/* Both logs, and what was found so far. */
 struct walk {
     struct arena *arena;
     FILE *file;
     struct side side[2];
-    unsigned same, parted, alone, moved;
+    unsigned same, parted, alone, moved; /* trials: decided alike; not alike; of
+                                            one log; in another order */
 };
 
-/* The trial of a row in words. */
+/* Returns the trial of a row in words, which name it in the output and tell
+ * trials apart. */
 static const char *key_of(struct arena *arena, const struct side *s)
 {
     return text_format(arena, "%s, %s, seed %s",
@@ -63,8 +68,8 @@ static bool next(struct side *s, struct err *err)
     return s->step != CSV_ERROR;
 }
 
-/* Opens the log of a folder at its first row.  False, with err: it has none, or
- * lacks a column. */
+/* Opens the log of a folder at its first row.  False, with err: there is no
+ * log, or it lacks a column. */
 static bool open_side(struct arena *arena, const char *dir, struct side *s,
                       struct err *err)
 {
@@ -86,7 +91,8 @@ static bool open_side(struct arena *arena, const char *dir, struct side *s,
     return next(s, err);
 }
 
-/* The trials that a log holds, to know what the other one lacks. */
+/* Lists the trials of a log, so that it is known what the other log lacks.  The
+ * log is read to its end and opened anew. */
 static bool list_trials(struct arena *arena, const char *dir, struct side *s,
                         struct err *err)
 {
@@ -179,7 +185,9 @@ static struct diff_choice read_choice(struct arena *arena, const struct side *s,
     };
 }
 
-/* Both sides stand at the first rows of their trials. */
+/* Walks the trials of two policies in step until their decisions differ.  Both
+ * sides must stand at the first rows of their trials.  part->seed stays NULL if
+ * they decide alike. */
 static bool walk_policies(struct arena *arena, struct side *side, const char *const policy[2],
                           const char *point, struct diff_part *part, struct err *err)
 {
@@ -239,7 +247,8 @@ static void print_choice(FILE *file, const struct side *s, bool there)
             csv_text(s->in, s->column[FREE]));
 }
 
-/* Both sides stand at the first row of the same trial. */
+/* Walks one trial that both logs have.  Both sides must stand at its first row.
+ * What differs first is printed; then the rest of the trial is passed over. */
 static bool walk_trial(struct walk *w, struct err *err)
 {
     struct side *a = &w->side[0], *b = &w->side[1];
@@ -275,8 +284,8 @@ static bool walk_trial(struct walk *w, struct err *err)
     return ok;
 }
 
-/* Names a trial that only one side has here, and passes over it.  One that the other
- * side has elsewhere is named the first time. */
+/* Names a trial that only one side has at this place, and passes over it.  If
+ * the other side has it elsewhere, it is named once, where it is met first. */
 static bool pass_over(struct walk *w, struct side *s, struct err *err)
 {
     const struct side *other = &w->side[s == &w->side[0]];
@@ -292,7 +301,9 @@ static bool pass_over(struct walk *w, struct side *s, struct err *err)
     return skip_trial(s, err);
 }
 
-/* Walks both logs to their ends, trial by trial, and prints how many agree. */
+/* Walks both logs to their ends, trial by trial, and prints how many agree.  A
+ * trial that the other log does not have from here on is passed over; so both
+ * logs are read once. */
 static bool walk_all(struct walk *w, struct err *err)
 {
     struct side *a = &w->side[0], *b = &w->side[1];
@@ -321,7 +332,8 @@ static bool walk_all(struct walk *w, struct err *err)
     return true;
 }
 
-/* Decisions of one seed say nothing of the others. */
+/* Says if the log has fewer trials than the folder: decisions are written of
+ * some seeds alone, and say nothing of the others. */
 static void tell_left_out(struct arena *arena, FILE *file, const char *dir,
                           const struct side *s)
 {

@@ -30,16 +30,18 @@ struct csv_set {
     struct out *out[STORE_TABLE_COUNT];     /* NULL: not wanted */
 };
 
+/* One gathering: where trials are read from, and where their values go. */
 struct gathering {
     struct arena *arena;
     const struct results *results;
     const struct experiment *experiment;
     struct csv_set set;
-    bool rows;
+    bool rows;                  /* tables are written, too */
     struct own_gaps gaps;
     struct gathered *out;
 };
 
+/* The table of each part of a trial's record, by enum store_table. */
 static const struct csv_kind *const kind_of[STORE_TABLE_COUNT] = {
     &csv_jobs, &csv_phases, &csv_timeline, &csv_decisions, &csv_services,
     &csv_arrived, &csv_tenants
@@ -52,7 +54,8 @@ static bool open_table(struct gathering *g, enum store_table table, struct err *
     return g->set.out[table] != NULL;
 }
 
-/* All but tenants.csv, which is written from the first trial on that has some. */
+/* Opens all tables that are wanted, except tenants.csv, which the first trial
+ * with tenants opens. */
 static bool open_set(struct gathering *g, struct err *err)
 {
     static const uint32_t mask[STORE_TABLE_COUNT] = {
@@ -79,7 +82,7 @@ static bool close_set(struct csv_set *set, bool ok, struct err *err)
     return ok;
 }
 
-/* False, with err: a trial that was kept is no longer there. */
+/* Reports that a trial which was kept is no longer there; returns false. */
 static bool is_gone(const struct store *store, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -88,7 +91,9 @@ static bool is_gone(const struct store *store, struct err *err)
                    "longer there", folder_path(store_folder(store)));
 }
 
-/* The first trial with tenants: their table begins with it. */
+/* Opens the table of tenants at the first trial that has any, and writes the
+ * rows of that trial into it.  The trial is read a second time, since its rows
+ * were passed over the first time. */
 static bool begin_tenants(struct gathering *g, uint64_t hash, struct err *err)
 {
     struct csv_set only = { { NULL } };
@@ -101,8 +106,7 @@ static bool begin_tenants(struct gathering *g, uint64_t hash, struct err *err)
            is_gone(g->results->store, err);
 }
 
-/* Reads what was kept of a trial, and copies its rows to the tables.  The table of
- * tenants is begun by the first trial that has any. */
+/* Reads what was kept of a trial, and copies its rows to the tables. */
 static bool read_trial(struct gathering *g, uint32_t index, struct trial_result *result,
                        struct err *err)
 {
@@ -114,7 +118,8 @@ static bool read_trial(struct gathering *g, uint32_t index, struct trial_result 
            begin_tenants(g, hash, err);
 }
 
-/* Adds the counts of a trial to the sums of the run. */
+/* Adds the counts of a trial to the sums of the run.  The digest is over the
+ * digests of trials in their order. */
 static void add_audit(struct audit_sum *sum, const struct trial_result *result)
 {
     sum->done++;

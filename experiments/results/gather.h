@@ -21,10 +21,12 @@ struct runner_trial;
 
 /* What audit.json says. */
 struct audit_sum {
-    uint32_t done, failed, broken;
+    uint32_t done, failed, broken; /* trials; broken: failed by a fault of the
+                                      program */
     uint64_t events, digest, check[AUDIT_CHECK_COUNT], status[8];   /* enum job_status */
 };
 
+/* What all trials gave. */
 struct gathered {
     struct grid *grid;          /* failed and skipped trials are absent */
     struct audit_sum audit;

@@ -24,7 +24,7 @@
 #include "sim/base/arena.h"
 #include "sim/stats/looks.h"
 
-/* Returns the place of a trial in a column. */
+/* Returns the place of a trial in a column.  Seeds vary fastest, then policies. */
 static size_t cell(const struct grid *grid, uint32_t point, uint32_t policy,
                    uint32_t seed)
 {
@@ -52,14 +52,15 @@ void grid_begin(struct arena *arena, struct grid *grid)
     grid->column = arena_alloc(arena, metric_count(grid->metrics), sizeof *grid->column);
 }
 
-/* Are both the same bits, as results of one trial must be?  An empty value equals
- * an empty one. */
+/* Are both the same value to the last bit?  -0 and 0 are not; an empty value
+ * equals an empty one. */
 static bool same_value(double a, double b)
 {
     return (a == b && signbit(a) == signbit(b)) || (isnan(a) && isnan(b));
 }
 
-/* The first value that differs from those of all others makes room for each. */
+/* Stores a value.  A column in which all trials had one value so far gets an
+ * array at the first that differs. */
 static void put_value(const struct grid *grid, unsigned metric, size_t at, double value)
 {
     struct grid_column *column = &grid->column[metric];
@@ -78,7 +79,7 @@ static void put_value(const struct grid *grid, unsigned metric, size_t at, doubl
     column->value[at] = value;
 }
 
-/* Of a trial that is present. */
+/* Returns the value of a trial that is present. */
 static double value_at(const struct grid *grid, unsigned metric, size_t at)
 {
     const struct grid_column *column = &grid->column[metric];
@@ -92,7 +93,7 @@ size_t grid_pair(const struct grid *grid, uint32_t point, uint32_t policy)
     return (size_t)point * grid->policy_count + policy;
 }
 
-/* Where nothing is drawn, the trial that is there is that of every seed. */
+/* Where nothing is drawn, copies the one trial that was run to every seed. */
 static void spread_fixed(struct grid *grid, size_t pair)
 {
     uint32_t n = grid->seed_count;
@@ -116,6 +117,8 @@ void grid_set_stop(struct grid *grid, struct experiment_stop stop)
     grid->confidence = grid_confidence(grid, 0.95);
 }
 
+/* The confidence of 0.95 is computed once and kept, as tables ask for it for
+ * every cell. */
 double grid_confidence(const struct grid *grid, double confidence)
 {
     const struct experiment_stop *stop = &grid->stop;
@@ -245,6 +248,8 @@ static bool equal(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
+/* A column without an array is the same for all trials, so it need not be
+ * looked at. */
 bool grid_alike(const struct grid *grid, uint32_t point, uint32_t policy)
 {
     uint32_t n = grid->seed_count;

@@ -19,6 +19,8 @@
 #include "sim/text/hash.h"
 #include "sim/text/paths.h"
 
+/* A list of names without repetition, in the order of the file, and a hash
+ * table that finds them. */
 struct names {
     const char **item;
     uint32_t count, room;
@@ -26,7 +28,7 @@ struct names {
     uint32_t *slot, slots;      /* 1 + the item of a hash; at most half are in use */
 };
 
-/* The slot of a name, or the free one where it belongs. */
+/* Returns the slot of a name, or the free slot where it belongs. */
 static uint32_t *slot_of(const struct names *names, const char *name)
 {
     uint32_t at = (uint32_t)hash_text(HASH_START, name) & (names->slots - 1);
@@ -45,7 +47,8 @@ static void more_slots(struct arena *arena, struct names *names)
         *slot_of(names, names->item[i]) = i + 1;
 }
 
-/* Mostly it is the one of the row before: rows come in the order of trials. */
+/* Returns the number of a name, and adds it if it is new.  The name of the row
+ * before is tried first, since rows come in the order of trials. */
 static uint32_t names_add(struct arena *arena, struct names *names,
                           const char *name)
 {
@@ -63,6 +66,7 @@ static uint32_t names_add(struct arena *arena, struct names *names,
     return names->last = *slot - 1;
 }
 
+/* Columns of summary.csv; SIZE_MAX: the file does not have it. */
 struct columns {
     size_t point, policy, seed, fixed, without, metric[METRIC_ROOM];
 };
@@ -84,6 +88,7 @@ static bool find_columns(const struct csv *in, const struct metric_set *metrics,
     return true;
 }
 
+/* Names of points, policies and seeds. */
 struct axes {
     struct names point, policy, seed;
 };

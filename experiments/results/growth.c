@@ -16,7 +16,8 @@
 #define TWO_SIDES 0.90          /* whose lower side is wrong in 5% */
 #define POINTS_NAMED 3u
 
-/* The mean of a metric over the seeds, if it is above 0; else NAN. */
+/* Returns the mean of a metric over the seeds if it is above 0 by the test;
+ * NAN: it is not, or there are too few seeds. */
 static double above_0(const struct grid *grid, uint32_t point, uint32_t policy,
                       enum metric metric)
 {
@@ -36,7 +37,8 @@ bool growth_told(const struct grid *grid, uint32_t point, uint32_t policy)
     return above_0(grid, point, policy, METRIC_QUEUE_GROWTH) > 0;
 }
 
-/* " at a, b, c and 2 more points"; nothing where there is but one. */
+/* Returns " at a, b, c and 2 more points", the points of the set; "" for an
+ * experiment with one point. */
 static const char *points_text(struct arena *arena, const struct grid *grid,
                                const bool *in)
 {
@@ -68,7 +70,8 @@ const char *growth_text(struct arena *arena, const struct grid *grid,
         grid->policy[policy], points_text(arena, grid, in));
 }
 
-/* The median over the seeds, those without a value last; NAN: that is one. */
+/* Returns the median over the seeds.  Seeds without a value are taken for
+ * larger than all others; NAN: the median is such a seed. */
 static double median(struct arena *arena, const struct grid *grid,
                      uint32_t point, uint32_t policy, enum metric metric)
 {

@@ -29,7 +29,7 @@ static void add(struct arena *arena, struct notes *notes, const char *line)
     notes->line[notes->count++] = line;
 }
 
-/* "a", "a and b", "a, b and c": one name more. */
+/* Adds a name to a list: "a", then "a, b", and " and c" for the last. */
 static const char *join(struct arena *arena, const char *list,
                         const char *name, bool last)
 {
@@ -155,8 +155,8 @@ static void note_growth(struct arena *arena, const struct grid *grid,
 
 /* ---- nothing that counts ---- */
 
-/* Trials that are there, and those in which neither a job nor a request came
- * that counts. */
+/* Returns in how many trials neither a job nor a request counts.  *trials: how
+ * many trials there are. */
 static uint32_t count_empty(const struct grid *grid, uint32_t *trials)
 {
     uint32_t empty = 0;
@@ -174,7 +174,8 @@ static uint32_t count_empty(const struct grid *grid, uint32_t *trials)
     return empty;
 }
 
-/* True: in none of the trials. */
+/* Says in how many trials nothing counts.  Returns true if it is so in all of
+ * them: then other notes would say nothing. */
 static bool note_empty(struct arena *arena, const struct grid *grid,
                        struct notes *notes)
 {
@@ -208,7 +209,8 @@ static void note_own(struct arena *arena, const struct grid *grid,
 
 /* ---- policies ---- */
 
-/* What came of its requests, not how many it made. */
+/* Is the metric a result?  How many decisions a policy made is none: two
+ * policies may get the same results by more or fewer of them. */
 static bool is_result(enum metric metric)
 {
     return metric != METRIC_DECISIONS && metric != METRIC_REFUSED;
@@ -252,7 +254,8 @@ static uint32_t trials_of(const struct grid *grid, uint32_t policy)
     return count;
 }
 
-/* Says which policies gave equal results everywhere; each is named in one group. */
+/* Says which policies gave equal results in all trials.  Each policy is named
+ * in one group only. */
 static void note_same(struct arena *arena, const struct grid *grid,
                       struct notes *notes)
 {
@@ -277,6 +280,7 @@ static void note_same(struct arena *arena, const struct grid *grid,
     }
 }
 
+/* Notes on what is missing come first, then those on what the figures mean. */
 struct notes notes_of(struct arena *arena, const struct grid *grid)
 {
     struct notes notes = { NULL, 0 };

@@ -23,7 +23,8 @@
 
 /* ---- why values are empty ---- */
 
-/* Is a value empty for that reason? */
+/* Does that gap leave a value empty?  A row that divides by zero leaves only
+ * itself out. */
 static bool is_empty(enum expr_gap gap)
 {
     return gap != EXPR_WHOLE && gap != EXPR_ROWS_BY_ZERO;
@@ -68,6 +69,7 @@ const struct own_told *own_told_of(struct arena *arena,
 
 /* ---- the file ---- */
 
+/* Columns of metrics.csv, in its order. */
 enum {
     C_METRIC, C_OF, C_UNIT, C_BETTER, C_OVER, C_TITLE, C_HELP, C_TRIALS, C_EMPTY, C_WHY,
     C_COUNT
@@ -108,8 +110,8 @@ bool own_write(struct arena *arena, const struct folder *dir,
     return csv_out_close(out, table, err);
 }
 
-/* Reads a metric back from its row.  Counts that are no number of trials become 0: they
- * are told to people alone. */
+/* Reads a metric back from its row.  A number of trials that is none becomes 0,
+ * since it is only shown to people. */
 static bool read_row(struct arena *arena, const struct csv *in, const size_t *c,
                      struct metric_info *info, struct own_told *what, struct err *err)
 {

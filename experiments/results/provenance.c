@@ -42,7 +42,7 @@ const char *provenance_compiler(void)
 #endif
 }
 
-/* Writes a key and its text, and a comma: more keys must follow. */
+/* Writes a key and its text, with a comma behind it: another key must follow. */
 static void put_text(struct out *out, const char *key, const char *text)
 {
     out_printf(out, "  \"%s\": ", key);
@@ -50,7 +50,7 @@ static void put_text(struct out *out, const char *key, const char *text)
     out_text(out, ",\n");
 }
 
-/* A time in seconds; null: never. */
+/* Writes a time in seconds; null for a time that never comes. */
 static void put_time(struct out *out, const char *key, int64_t ns)
 {
     char text[40] = "null";
@@ -86,8 +86,9 @@ static void put_sweep(struct out *out, const struct experiment *experiment)
     out_text(out, "],\n");
 }
 
-/* What each entry of `policies` ran at the first point: its policy, semantics, limits
- * of its process, whether it knows true run times, and what its plan leaves out. */
+/* Writes what each entry of `policies` was at the first point: its policy,
+ * semantics, limits of its process, if it knows true run times, and what its
+ * plan leaves out. */
 static void put_policies(struct out *out, const struct experiment *experiment)
 {
     out_text(out, "  \"policies\": [\n");
@@ -116,13 +117,15 @@ static void put_policies(struct out *out, const struct experiment *experiment)
     out_text(out, "  ],\n");
 }
 
+/* Writes a table as a list of objects, and frees it. */
 static void put_sheet(struct out *out, struct sheet *sheet)
 {
     sheet_json(sheet, out);
     sheet_free(sheet);
 }
 
-/* Has an earlier policy a group of that name at that price? */
+/* Has an earlier policy a group of that name at that price?  Then it is not
+ * told again. */
 static bool is_told(const struct experiment_point *point, uint32_t policy,
                     const struct node_group *group)
 {
@@ -157,9 +160,9 @@ static void add_prices(struct sheet *sheet, const struct experiment_point *point
     }
 }
 
-/* Which of the catalogue's prices each group of nodes has, of the first point
- * and of each cluster that a policy meets there; an amount that the file gives
- * is its own. */
+/* Writes which of the catalogue's prices each group of nodes pays, at the first
+ * point and in each cluster that a policy meets there.  A price that the file
+ * itself states is not in the list. */
 static void put_prices(struct out *out, const struct experiment *experiment)
 {
     const struct experiment_point *point = &experiment->point[0];
@@ -173,7 +176,7 @@ static void put_prices(struct out *out, const struct experiment *experiment)
     out_text(out, ",\n");
 }
 
-/* The policies that meet another cluster, if any. */
+/* Writes the names of the policies that meet another cluster, if there are any. */
 static void put_others(struct out *out, const struct experiment *experiment,
                        const struct experiment_point *point,
                        const struct cluster_spec *spec)
@@ -190,8 +193,8 @@ static void put_others(struct out *out, const struct experiment *experiment,
     out_text(out, begun ? "]" : "");
 }
 
-/* Of the middle point, as the baseline meets it, which charts of single trials
- * show: node by node. */
+/* Writes the cluster node by node, of the middle point and as the baseline
+ * meets it: charts of single trials show that one. */
 static void put_cluster(struct out *out, const struct experiment *experiment)
 {
     const struct experiment_point *point =
@@ -218,7 +221,7 @@ static void put_cluster(struct out *out, const struct experiment *experiment)
     out_text(out, "},\n");
 }
 
-/* Keys of the works that the experiment rests on. */
+/* Writes the keys of the works that the experiment rests on. */
 static void put_cites(struct out *out, const struct experiment *experiment)
 {
     const struct work *work;

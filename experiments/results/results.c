@@ -26,6 +26,8 @@
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 
+/* All files of a run but the tables of searches.  Names that are not here are
+ * never touched. */
 static const char *const result_files[] = {
     "summary.csv", "compare.csv", "jobs.csv", "phases.csv", "timeline.csv",
     "decisions.csv", "arrived.csv", "failures.csv", REPRO_FILE, "checks.csv", "seeds.csv",
@@ -33,7 +35,8 @@ static const char *const result_files[] = {
     "provenance.json", "trace.json", "report.html", NULL
 };
 
-/* Tables that searches write beside them, or before them. */
+/* Tables that searches write into the folder.  They are removed when a run
+ * begins, as they say nothing of the new results. */
 static const struct csv_kind *const search_table[] = {
     &csv_border, &csv_sensitivity
 };
@@ -48,7 +51,7 @@ static const char mark_text[] =
     "Finished trials of clustersim, which --resume goes on from.\n"
     "They can be removed, and copied beside those of other shards.\n";
 
-/* Of the folder of trials, or of one in which something is not ours. */
+/* Reports a folder that holds what is not from a run; returns false. */
 static bool not_ours(struct err_pos pos, const char *what, struct err *err)
 {
     err_set(err, ERR_IO, pos, "%s", what);
@@ -56,8 +59,9 @@ static bool not_ours(struct err_pos pos, const char *what, struct err *err)
                     pos.file);
 }
 
-/* The inputs of this experiment, and files that happen to be called like a
- * table but came from no run, are not ours to delete. */
+/* May the file be replaced?  `ours` tells if the folder is from a run.  Inputs
+ * of this experiment, and files that only have the name of a table, are not
+ * ours to delete. */
 static bool may_replace(struct arena *arena, const struct experiment *experiment,
                         const struct folder *dir, const char *name, bool ours,
                         struct err *err)
@@ -103,7 +107,8 @@ bool results_may_write(struct arena *arena, const struct folder *dir,
     return err_hint(err, "Choose another folder with -o, or move the file.");
 }
 
-/* Charts in a folder of an earlier run; what else lies beside them stays. */
+/* Removes charts of an earlier run from one folder.  Other files beside them
+ * stay, and so does a folder that is not empty then. */
 static bool clear_charts(struct arena *arena, const struct experiment *experiment,
                          const struct folder *dir, const char *charts, bool ours,
                          struct err *err)
@@ -126,7 +131,7 @@ static bool clear_charts(struct arena *arena, const struct experiment *experimen
     return ok;
 }
 
-/* The charts, and those for print, which lie in folders among them. */
+/* Removes the charts, and those for print, which lie in folders among them. */
 static bool clear_plots(struct arena *arena, const struct experiment *experiment,
                         const struct folder *dir, bool ours, struct err *err)
 {
@@ -144,7 +149,9 @@ static bool clear_plots(struct arena *arena, const struct experiment *experiment
     return ok && clear_charts(arena, experiment, dir, CHART_FOLDER, ours, err);
 }
 
-/* A folder of that name is ours if it is empty, or says so. */
+/* Opens .trials, or makes it.  A folder of that name is ours if it is empty or
+ * holds the mark.  Another process may write the mark just now, so the mark is
+ * looked for once more before the folder is refused. */
 static bool open_trials(struct arena *arena, struct results *results,
                         struct err *err)
 {
@@ -182,7 +189,8 @@ bool results_tell_shard(struct arena *arena, const struct results *results,
     return out_close(out, err);
 }
 
-/* The folder of trials in DIR, which is there; NULL and an err. */
+/* Returns the folder of trials in `dir`; NULL, with err: there is none of this
+ * program. */
 static struct folder *trials_of(struct arena *arena, const char *dir, struct err *err)
 {
     const char *path = path_join(arena, dir, TRIALS_FOLDER);
@@ -194,6 +202,7 @@ static struct folder *trials_of(struct arena *arena, const char *dir, struct err
     return NULL;
 }
 
+/* Behind the mark's own text stands what results_tell_shard() wrote. */
 const char *results_shard(struct arena *arena, const char *dir)
 {
     struct err ignored = { 0 };
@@ -223,8 +232,9 @@ bool results_take_logs(struct arena *arena, const struct results *results,
     return ok;
 }
 
-/* The trials come first: that they are there says from then on whose files
- * these are. */
+/* Makes the folder ready for a run.  .trials is made first: that it is there
+ * says from then on that the files are of a run.  Nothing is removed before
+ * everything was found to be removable. */
 static bool begin(struct arena *arena, const struct experiment *experiment,
                   struct results *results, struct err *err)
 {
@@ -263,7 +273,7 @@ static bool drop_trials(const struct results *results)
     return true;
 }
 
-/* Whatever was begun is undone. */
+/* Undoes what was begun; returns false.  An empty .trials was not there before. */
 static bool give_up(struct results *results)
 {
     if (results->trials != NULL)        /* was there nothing before? */
@@ -326,6 +336,7 @@ void results_recall(const struct results *results, const struct experiment *expe
     }
 }
 
+/* Orders hashes for the search in store_drop(). */
 static int order_hashes(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

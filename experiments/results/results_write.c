@@ -79,8 +79,8 @@ static bool write_failures(struct arena *arena, const struct results *results,
 
 /* audit.json */
 
-/* Writes the sums of all audits.  The digest does not depend on the order in which
- * trials ended, so equal runs have equal files. */
+/* Writes the sums of all audits as audit.json.  Trials were added in their
+ * order, so the digest does not depend on the order in which they ended. */
 static bool write_audit(struct arena *arena, const struct results *results,
                         const struct audit_sum *sum, struct err *err)
 {
@@ -105,6 +105,8 @@ static bool write_audit(struct arena *arena, const struct results *results,
     return out_close(out, err);
 }
 
+/* compare.csv comes last, since its figures are those of the grid after
+ * summary.csv was written: rounded as the table has them. */
 bool results_write(struct arena *arena, const struct results *results,
                    const struct experiment *experiment, const struct runner_trial *trial,
                    uint32_t threads, const struct grid **grid, struct err *err)

@@ -29,6 +29,7 @@ static uint32_t failed_trials(const struct grid *grid)
 
 /* ---- a width ---- */
 
+/* The widest of all intervals that a rule `until: ±2%` speaks of. */
 struct widths {
     const struct experiment *experiment;
     const struct grid *grid;
@@ -50,8 +51,8 @@ static bool lost(const struct widths *w, uint32_t point, uint32_t policy,
                              w->grid, point, w->experiment->baseline, metric)));
 }
 
-/* The longer side of the interval, in percent of the mean that it is relative
- * to; NAN: there is none. */
+/* Returns the longer side of the interval in percent of the mean that it is
+ * relative to; NAN: there is none. */
 static double width_of(const struct widths *w, uint32_t point, uint32_t policy,
                        enum metric metric)
 {
@@ -68,8 +69,9 @@ static double width_of(const struct widths *w, uint32_t point, uint32_t policy,
     return fmax(d.percent_high - d.percent, d.percent - d.percent_low);
 }
 
-/* Looks at one interval, and keeps it if it is the widest so far.  Seeds that are
- * all alike are one sample, and are passed over. */
+/* Looks at one interval, and keeps it if it is the widest so far.  Seeds that
+ * are all alike count as one sample, which more seeds would repeat, so they are
+ * passed over. */
 static void measure(struct widths *w, uint32_t point, uint32_t policy,
                     enum metric metric)
 {
@@ -142,9 +144,9 @@ static const char *widest_text(struct arena *arena, const struct widths *w)
             w->left_out));
 }
 
-/* Sets whether every interval is as narrow as `until: ±2%` asks.  Returns whether more
- * seeds would not help: it is so, or there is none.  Where nothing is drawn, the values are
- * known without an interval. */
+/* Sets *reached: is every interval as narrow as the rule asks?  Returns true if
+ * more seeds would not help, because it is so, or because there is no interval.
+ * Where nothing is drawn, values are known without an interval. */
 static bool is_narrow(struct arena *arena, const struct experiment *experiment,
                       const struct grid *grid, bool *reached, const char **why)
 {
@@ -162,15 +164,15 @@ static bool is_narrow(struct arena *arena, const struct experiment *experiment,
 
 /* ---- a verdict ---- */
 
-/* Undecided, and not for a reason that more seeds leave. */
+/* Is the expectation undecided, and for a reason that more seeds may remove? */
 static bool is_open(const struct check_item *item)
 {
     return item->verdict == CHECK_UNDECIDED && item->compared &&
            !isnan(item->value);
 }
 
-/* Sets whether no expectation is undecided.  Returns whether none is that more seeds could
- * decide. */
+/* Sets *reached: is no expectation undecided?  Returns true if there is none
+ * that more seeds could decide. */
 static bool is_decided(struct arena *arena, const struct experiment *experiment,
                        const struct grid *grid, bool *reached, const char **why)
 {
@@ -189,6 +191,7 @@ static bool is_decided(struct arena *arena, const struct experiment *experiment,
     return open == 0;
 }
 
+/* A failed trial stops the run: no rule is judged by what is left. */
 bool stop_judge(struct arena *arena, struct experiment *experiment,
                 const struct grid *grid)
 {

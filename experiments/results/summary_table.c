@@ -18,6 +18,7 @@
 
 #define CELL_BYTES 320
 
+/* A column of the table. */
 struct shown {
     enum metric metric;
     const char *title;
@@ -38,6 +39,7 @@ static const struct shown shown[] = {       /* jobs done must be first */
 #define SHOWN (sizeof shown / sizeof shown[0])
 #define CHOSEN_MOST (SHOWN + METRIC_OWN_MAX)    /* with the experiment's own */
 
+/* Times of a column share one unit, so that they can be compared at a glance. */
 struct summary_unit summary_unit(const struct metric_info *info, double largest)
 {
     static const struct summary_unit time_unit[] = {
@@ -73,8 +75,8 @@ double summary_half(struct stats_mean m)
     return fmax(m.high - m.mean, m.mean - m.low);
 }
 
-/* "*1.23 ± 0.04 h": a star for the best, a question mark for an interval that is
- * not to be trusted, "-" without a value. */
+/* Writes a cell such as "*1.23 ± 0.04 h": a star for the best, a question mark
+ * for an interval that is not to be trusted, and "-" without a value. */
 static void cell_text(char *out, struct stats_mean m, struct summary_unit unit,
                       bool best, bool trusted)
 {
@@ -105,8 +107,9 @@ static double seeds_there(const struct grid *grid, uint32_t point,
     return count;
 }
 
-/* " (4 of 6 seeds)" behind the jobs done where other policies have seeds that this one
- * lacks; behind another mean, if it lacks more than they do. */
+/* Adds " (4 of 6 seeds)" behind the jobs done if other policies have seeds that
+ * this one lacks; behind another mean only if it lacks other seeds than the
+ * jobs done do. */
 static void seeds_mark(char *text, const struct grid *grid, uint32_t point,
                        uint32_t policy, enum metric metric)
 {
@@ -117,7 +120,8 @@ static void seeds_mark(char *text, const struct grid *grid, uint32_t point,
         survivors_seeds_text(of, text + strlen(text));
 }
 
-/* " of 405" behind the jobs done, " (368 of 405)" behind a mean over them. */
+/* Adds " of 405" behind the jobs done, or " (368 of 405)" behind a mean that is
+ * over fewer jobs. */
 static void cell_mark(char *text, const struct grid *grid, uint32_t point,
                       uint32_t policy, enum metric metric)
 {
@@ -134,6 +138,7 @@ static void cell_mark(char *text, const struct grid *grid, uint32_t point,
     seeds_mark(text, grid, point, policy, metric);
 }
 
+/* A column of the table at one point, with the texts of its cells by policy. */
 struct column {
     struct summary_column what;
     char (*text)[CELL_BYTES];
@@ -150,9 +155,9 @@ static bool did_less(const struct grid *grid, uint32_t point,
     return false;
 }
 
-/* A policy that left jobs undone is not compared with those that did them:
- * what it did not do cost it no time.  Nor is a mean over the rest; the one
- * that is restricted to the horizon is of all jobs.  Nor is one that lacks
+/* May the policy be marked as the best?  Not if it left jobs undone that others
+ * did: those cost it no time.  Not if its mean is over a part of the jobs; only
+ * the mean that is restricted to the horizon is over all.  Not if it lacks
  * seeds, and so jobs, which other policies have. */
 static bool may_be_best(const struct grid *grid, uint32_t point,
                         enum metric metric, const struct summary_column *jobs,
@@ -163,8 +168,8 @@ static bool may_be_best(const struct grid *grid, uint32_t point,
     return metric == METRIC_JCT_RESTRICTED || !did_less(grid, point, jobs, policy);
 }
 
-/* Marks the best mean of a metric at a point.  Nobody is best if all are equal, nor
- * a policy that may not be (may_be_best). */
+/* Marks the best mean of a metric at a point.  No policy is marked if all are
+ * equal. */
 static void mark_best(const struct grid *grid, uint32_t point,
                       enum metric metric, const struct summary_column *jobs,
                       struct summary_column *column)
@@ -225,7 +230,8 @@ static void fill_column(struct arena *arena, const struct grid *grid,
     }
 }
 
-/* Columns that say something of this point, and the experiment's own metrics. */
+/* Chooses the columns that say something at this point, and adds the
+ * experiment's own metrics.  Returns their number. */
 static size_t choose(const struct grid *grid, uint32_t point,
                      struct shown chosen[CHOSEN_MOST])
 {
@@ -253,7 +259,7 @@ size_t summary_metrics(const struct grid *grid, uint32_t point,
     return count;
 }
 
-/* True: it has a star. */
+/* Prints the table of one point.  Returns true if a cell has a star. */
 static bool print_point(FILE *file, const struct grid *grid, uint32_t point,
                         bool bold)
 {
@@ -283,7 +289,8 @@ static bool print_point(FILE *file, const struct grid *grid, uint32_t point,
     return starred;
 }
 
-/* "3 seeds", of which trials are there, unless they could not differ. */
+/* Prints "3 seeds", the seeds of which trials are there, or that nothing is
+ * drawn. */
 static void print_seeds(FILE *file, const struct grid *grid, uint32_t point)
 {
     bool fixed = grid->seed_count > 1;
@@ -319,7 +326,7 @@ static void print_notes(FILE *file, const struct grid *grid)
     arena_free(arena);
 }
 
-/* What the marks mean, if there are any. */
+/* Prints what the marks in the table mean, if there are any. */
 static void print_lost(FILE *file, const struct grid *grid)
 {
     for (uint32_t t = 0; t < grid->point_count; t++)
@@ -337,7 +344,7 @@ static void print_lost(FILE *file, const struct grid *grid)
         }
 }
 
-/* Is an interval of the table marked? */
+/* Is an interval of the table marked with a question mark? */
 static bool doubted(const struct grid *grid)
 {
     struct shown chosen[CHOSEN_MOST];

@@ -27,6 +27,7 @@
 #define NAMES 3u                        /* columns before those of metrics */
 #define EXACT_NS (INT64_C(1) << 53)     /* below it each whole number is a double */
 
+/* What all threads share: the values, and the columns of the table. */
 struct writing {
     const struct experiment *experiment;
     struct grid *grid;
@@ -42,7 +43,9 @@ struct block {
     uint32_t from, to;
 };
 
-/* Puts a time, and returns what a reader takes it for. */
+/* Puts a time, and returns what a reader of the table takes it for.  Below 2^53
+ * ns the nanoseconds are exact in a double, so one division rounds as a reader
+ * does; a longer time is read back from its text. */
 static double put_time(struct table *table, double value)
 {
     const char *row;
@@ -63,8 +66,8 @@ static double put_time(struct table *table, double value)
     return read;
 }
 
-/* Puts the value, and returns what a reader of the table will take it for: so all that
- * is made of it is the same now and when the folder is read again. */
+/* Puts a value, and returns what a reader of the table takes it for.  So all
+ * that is made of the values is the same now and when the folder is read again. */
 static double put_metric(struct table *table, enum table_type type, double value)
 {
     uint64_t count;
@@ -82,7 +85,9 @@ static double put_metric(struct table *table, enum table_type type, double value
     return (double)count;
 }
 
-/* Threads change values of their own trials; a value that all trials share stays. */
+/* Puts the value of a trial and stores what a reader takes it for.  Threads
+ * change values of their own trials only; a value that all trials share is left
+ * to end_grid(). */
 static void put_value(const struct writing *w, size_t column, uint32_t trial,
                       struct table *table)
 {
@@ -95,7 +100,7 @@ static void put_value(const struct writing *w, size_t column, uint32_t trial,
         values->value[trial] = put_metric(table, type, values->value[trial]);
 }
 
-/* Puts what is no metric: whether nothing is drawn there, or what cannot happen. */
+/* Puts a column that is no metric: `deterministic`, or `without`. */
 static void put_other(const struct writing *w, size_t column, struct experiment_trial t,
                       struct table *table)
 {
@@ -126,7 +131,8 @@ static void put_row(const struct writing *w, uint32_t trial, struct experiment_t
     table_end_row(table);
 }
 
-/* The thread of a block.  A trial that failed has no row, nor has a copy of another. */
+/* The body of a thread: makes the rows of its block.  A trial that failed has
+ * no row, nor has a copy of another trial. */
 static void *make_block(void *self)
 {
     const struct block *block = self;
@@ -142,7 +148,9 @@ static void *make_block(void *self)
     return NULL;
 }
 
-/* Each on a thread of its own, but the first on this one.  The threads take no signals. */
+/* Makes the rows of all blocks, each on a thread of its own but the first,
+ * which is made here.  A block whose thread could not be started is made here,
+ * too.  The threads take no signals: those are for the main thread. */
 static void make_blocks(struct block *block, uint32_t count)
 {
     pthread_t thread[BLOCKS_MOST];
@@ -199,7 +207,8 @@ static void write_rows(const struct writing *w, uint32_t threads, struct out *ou
         table_free(block[i].table);
 }
 
-/* Rounds the one value of all trials as its column would print it. */
+/* Rounds the value that all trials of a column share, as its column would print
+ * it. */
 static void end_column(struct grid_column *values, const struct table_column *column)
 {
     const struct table_column cells[] = { *column, *column, *column };
@@ -213,7 +222,8 @@ static void end_column(struct grid_column *values, const struct table_column *co
     table_free(row);
 }
 
-/* What all trials share becomes what a reader has, too, and so do the copies of trials. */
+/* Makes all other values what a reader has: those that trials share, and the
+ * copies of trials. */
 static void end_grid(const struct writing *w)
 {
     struct grid *grid = w->grid;
@@ -226,7 +236,8 @@ static void end_grid(const struct writing *w)
             grid_end(grid, t, p, grid_fixed(grid, t, p));
 }
 
-/* Behind the columns that every summary.csv has stand the experiment's own. */
+/* Returns the columns of this summary.csv: those that each has, and behind them
+ * the experiment's own. */
 static struct csv_kind summary_kind(struct arena *arena, const struct metric_set *set)
 {
     struct csv_kind kind = csv_summary;

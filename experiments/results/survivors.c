@@ -11,7 +11,8 @@
 #include "experiments/results/grid.h"
 
 /* Sums two metrics over the seeds: how many are done, and how many there are.
- * Seeds that are all alike count once. */
+ * Seeds that are all alike are one sample, so they count once.  Seeds without
+ * the values (no services, or a table of an older version) are left out. */
 static struct survivors sum_over(const struct grid *grid, uint32_t point,
                                  uint32_t policy, enum metric done_of,
                                  enum metric all_of)
@@ -36,6 +37,8 @@ static struct survivors sum_over(const struct grid *grid, uint32_t point,
     return sum;
 }
 
+/* Of a metric over both jobs and requests, the requests are told if no job was
+ * lost. */
 struct survivors survivors_of(const struct grid *grid, uint32_t point,
                               uint32_t policy, enum metric metric)
 {
@@ -89,7 +92,7 @@ void survivors_seeds_text(struct survivors s, char *out)
         snprintf(out, SURVIVORS_BYTES, " (%.0f of %.0f seeds)", s.done, s.all);
 }
 
-/* Of how many seeds has the point a trial? */
+/* Returns of how many seeds the point has a trial under any policy. */
 static uint32_t seeds_run(const struct grid *grid, uint32_t point)
 {
     uint32_t count = 0;

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * trust.c - the two marks of an interval, and the interval of equal seeds.
+ *
+ * A mean that has the same value in all seeds has an interval of width 0, which
+ * says more than is known.  Example: no GPU was lost in 10 seeds.  With 95%
+ * confidence, an event that comes in 26% of seeds or less may not have shown (1
+ * - 0.05^(1/10) = 0.26); of a count, up to 3 / 10 a seed.  bound_of() gives
+ * these bounds, and the other functions apply them to means and to paired
+ * differences.
  */
 #include "experiments/results/trust.h"
 
@@ -41,7 +48,8 @@ bool trust_seeds_few(double skew, double seeds)
     return seeds >= TRUST_SEEDS_LEAST && skew > TRUST_SEEDS_MOST;
 }
 
-/* "jobs 0.25; seeds 0.71; equal seeds", or what of it is so, or "". */
+/* Returns "jobs 0.25; seeds 0.71; equal seeds", or the parts of it that are so;
+ * "": there is no doubt. */
 static const char *doubt_text(struct arena *arena, double jobs, double skew, double seeds,
                               bool cases)
 {
@@ -73,15 +81,16 @@ const char *trust_pairs_text(struct arena *arena, double jobs, const struct stat
     return text_format(arena, "%s%s%zu pairs", text, *text == 0 ? "" : "; ", delta->count);
 }
 
-/* By how much a mean may differ from the value that all `n` seeds or cases have. */
+/* By how much a mean may differ from the value that all seeds or cases have. */
 struct bound {
     double below, above;        /* from 0 on */
     double share;               /* of seeds or cases that may be otherwise */
 };
 
-/* How far a value may move by seeds that were not run, if all n had it.  With that
- * confidence, what was never seen in n seeds comes in less than a share of 1 - (1 -
- * confidence)^(1/n) of them. */
+/* Returns how far a value may move by seeds that were not run, if all `n` had
+ * it.  With that confidence, what was never seen in n seeds comes in less than
+ * a share of 1 - (1 - confidence)^(1/n) of them.  A count may rise by -log(1 -
+ * confidence) / n, and fall by no more than its value. */
 static struct bound bound_of(const struct metric_info *info, double value, bool difference,
                              double n, double confidence)
 {
@@ -104,8 +113,8 @@ static double p_of_equal(const struct metric_info *info, double difference, doub
     return info->count ? exp(-n * size) : pow(1 + size, -n);
 }
 
-/* Of how many is slo_attained_fraction of a trial a share?  Folders of releases before 0.2
- * tell it of requests alone. */
+/* Returns of how many cases slo_attained_fraction of a trial is a share.
+ * Folders of releases before 0.2 tell the number of requests alone. */
 static double slo_count(const struct grid *grid, uint32_t point, uint32_t policy, uint32_t seed)
 {
     double count = grid_value(grid, point, policy, seed, METRIC_SLO_COUNT);
@@ -113,8 +122,9 @@ static double slo_count(const struct grid *grid, uint32_t point, uint32_t policy
     return isnan(count) ? grid_value(grid, point, policy, seed, METRIC_REQUESTS_DONE) : count;
 }
 
-/* Returns of how many cases, in all seeds that `other` has too, the fraction is all, or none;
- * 0 of another metric, of a fraction between, and where they were not counted. */
+/* Returns the number of cases, in all seeds that `other` has too, if the
+ * fraction is 0 in all of them or 1 in all.  0: it is another metric, or a
+ * fraction between, or they were not counted. */
 static double count_cases(const struct trust_side *side, const struct trust_side *other,
                           enum metric metric)
 {
@@ -139,8 +149,8 @@ static double count_cases(const struct trust_side *side, const struct trust_side
     return sum;
 }
 
-/* Does the experiment say how many it is: what came, and of a count of what was done, where
- * all jobs are done? */
+/* Does the experiment itself fix the value?  So it does for what came, and for
+ * what was done where all jobs are done. */
 static bool is_given(const struct trust_side *side, enum metric metric)
 {
     if (metric == METRIC_JOBS || metric == METRIC_REQUESTS)
@@ -163,7 +173,8 @@ bool trust_is_share(const struct metric_info *info, enum metric metric)
     return strcmp(info->unit, "fraction") == 0;
 }
 
-/* What a metric may be: shares 0 to 1, counts and times 0 or more. */
+/* Returns the range of a metric as an interval: 0 to 1 for shares, 0 or more
+ * for counts and times, else unlimited. */
 static struct stats_mean range_of(const struct metric_info *info, enum metric metric)
 {
     bool known = info->expression == NULL, share = known && trust_is_share(info, metric);
@@ -172,8 +183,9 @@ static struct stats_mean range_of(const struct metric_info *info, enum metric me
     return (struct stats_mean){ .low = counts ? 0 : -INFINITY, .high = share ? 1 : INFINITY };
 }
 
-/* Cuts an interval to what the metric may be: no mean lies outside, so it errs no more often.
- * A value that is outside by the last digits of a sum stays within its interval. */
+/* Cuts an interval to the range of the metric.  No mean lies outside, so the
+ * interval errs no more often.  A value that is outside by the last digits of a
+ * sum stays within its interval. */
 static struct stats_mean cut_mean(const struct metric_info *info, enum metric metric,
                                   struct stats_mean mean)
 {
@@ -186,7 +198,7 @@ static struct stats_mean cut_mean(const struct metric_info *info, enum metric me
     return mean;
 }
 
-/* Cuts a percentage to -100: of figures that are not below 0, none falls by more. */
+/* Cuts a percentage at -100: figures that are not below 0 cannot fall by more. */
 static void cut_percent(const struct metric_info *info, enum metric metric,
                         struct stats_delta *delta)
 {
@@ -194,7 +206,9 @@ static void cut_percent(const struct metric_info *info, enum metric metric,
         delta->percent_low = fmax(delta->percent_low, fmin(delta->percent, -100));
 }
 
-/* May other seeds have another value than `value`, which all of these have? */
+/* May other seeds have another value than `value`, which all of these have?
+ * Only counts and shares can be alike by chance, and only where something is
+ * drawn and what they count can happen. */
 static bool is_open(const struct trust_side *side, enum metric metric, double value)
 {
     const struct grid *grid = side->grid;
@@ -221,7 +235,9 @@ static uint32_t count_seeds(const struct trust_side *a, const struct trust_side 
     return count;
 }
 
-/* What open->seeds equal values of a mean, or of a difference, leave open. */
+/* Returns what open->seeds equal values leave open, and fills *open with what
+ * the seeds alone leave.  Where the cases of the seeds are counted, there are
+ * more of them than seeds, and the bound is narrower. */
 static struct bound find_bound(const struct metric_info *info, double value, bool difference,
                                double cases, double confidence, struct trust_open *open)
 {
@@ -263,7 +279,7 @@ struct stats_mean trust_mean(const struct grid *grid, uint32_t point, uint32_t p
     return mean;
 }
 
-/* The samples of both sides, and what is made of them. */
+/* The samples of both sides, seed by seed, and what is computed of them. */
 struct paired {
     double *x, *base;           /* NAN where either lacks a value; free() x alone */
     uint32_t n;
@@ -286,8 +302,8 @@ static bool are_same(const struct trust_side *side, uint32_t a, uint32_t b)
     return true;
 }
 
-/* Returns the first seed that both have, if there are several and all are alike, or
- * UINT32_MAX. */
+/* Returns the first seed that both sides have, if there are several and all of
+ * them are alike on each side; else UINT32_MAX. */
 static uint32_t find_alike(const struct trust_side *side, const struct trust_side *base)
 {
     uint32_t first = UINT32_MAX, count = 0;
@@ -303,7 +319,8 @@ static uint32_t find_alike(const struct trust_side *side, const struct trust_sid
     return count > 1 ? first : UINT32_MAX;
 }
 
-/* Pairs seed by seed.  Pairs are alike only where both sides are. */
+/* Pairs two sides seed by seed.  A seed without a value on one side counts on
+ * neither.  Seeds that are alike on both sides are one pair. */
 static struct paired pair_sides(const struct trust_side *side, const struct trust_side *base,
                                 enum metric metric, double confidence)
 {
@@ -329,7 +346,8 @@ static struct paired pair_sides(const struct trust_side *side, const struct trus
     return pair;
 }
 
-/* Sets the interval and p-value of a difference that all `n` seeds or cases have alike. */
+/* Sets the interval and the p-value of a difference that all `n` seeds or cases
+ * have alike.  `percent` is the percentage of a difference of 1. */
 static void widen(const struct metric_info *info, const struct bound *bound, double n,
                   double percent, struct stats_delta *delta)
 {
@@ -342,8 +360,8 @@ static void widen(const struct metric_info *info, const struct bound *bound, dou
     delta->percent_high = delta->percent + percent * bound->above;
 }
 
-/* A difference of which one side has `value` in all pairs and is open, while the other side
- * varies. */
+/* A difference of which one side is constant: it has `value` in all pairs, and
+ * other seeds may have another.  The other side varies. */
 struct half {
     const struct metric_info *info;
     const struct paired *pair;
@@ -352,9 +370,10 @@ struct half {
     double n;                   /* seeds or cases that have it */
 };
 
-/* Sets low and high: all differences that are left by a mean of the constant side within its
- * bound, and a mean of the other side within its interval.  Each of the two errs at most half
- * as often as both may together (Bonferroni). */
+/* Sets low and high to all differences that are left by a mean of the constant
+ * side within its bound, and a mean of the other side within its interval.
+ * Each of the two may err half as often as both together (Bonferroni). Returns
+ * the bound of the constant side. */
 static struct bound bound_half(const struct half *half, double confidence,
                                struct stats_delta *delta)
 {
@@ -372,7 +391,9 @@ static struct bound bound_half(const struct half *half, double confidence,
     return bound;
 }
 
-/* Returns the p-value, at which that interval ends at 0.  What is below LEAST is LEAST. */
+/* Returns the p-value: the level at which that interval ends at 0. It is found
+ * by bisection on a logarithmic scale, from 1e-14, below which nothing is told
+ * apart, to 1. */
 static double p_of_half(const struct half *half)
 {
     const double LEAST = 1e-14;
@@ -389,7 +410,8 @@ static double p_of_half(const struct half *half)
     return most;
 }
 
-/* Returns the difference if the mean of the constant side were `value`. */
+/* Returns the difference if the constant side had that mean.  It writes `value`
+ * into the samples. */
 static struct stats_delta delta_if(const struct half *half, double value, double confidence)
 {
     const struct paired *pair = half->pair;
@@ -401,8 +423,9 @@ static struct stats_delta delta_if(const struct half *half, double value, double
     return stats_delta(pair->x, pair->base, pair->n, confidence);
 }
 
-/* Sets the interval, in percent too.  A ratio rises or falls with the mean of the constant
- * side, so it is farthest at an end of the bound.  A baseline that may be 0 has no end. */
+/* Sets the interval, in percent too.  A ratio rises or falls with the mean of
+ * the constant side, so it is farthest at an end of the bound.  If the baseline
+ * may be 0, the percentage has no upper end. */
 static void widen_half(const struct half *half, double confidence, struct stats_delta *delta)
 {
     struct bound bound = bound_half(half, confidence, delta);
@@ -422,7 +445,8 @@ static void widen_half(const struct half *half, double confidence, struct stats_
         delta->percent_low = -INFINITY;
 }
 
-/* Is one side alone constant, and open?  Then its interval and p-value are set. */
+/* If one side alone is constant and open, sets the interval, the p-value and
+ * *open. */
 static void heed_half(const struct trust_side *side, const struct trust_side *base,
                       enum metric metric, double confidence, const struct paired *pair,
                       struct stats_delta *delta, struct trust_open *open)
@@ -452,7 +476,8 @@ static void heed_half(const struct trust_side *side, const struct trust_side *ba
     delta->p_value = p_of_half(&half);
 }
 
-/* Sets the interval of a difference that all pairs have alike. */
+/* If all pairs are equal and one side is open, sets the interval, the p-value
+ * and *open. */
 static void heed_equal(const struct trust_side *side, const struct trust_side *base,
                        enum metric metric, double confidence, const struct paired *pair,
                        struct stats_delta *delta, struct trust_open *open)

@@ -68,6 +68,7 @@ struct trust_open {
 };
 
 /* A policy at a point of a grid. */
+/* A policy at a point of a grid: one side of a comparison. */
 struct trust_side {
     const struct grid *grid;
     uint32_t point, policy;

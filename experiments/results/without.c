@@ -14,6 +14,7 @@
 #include "policies/state/terms.h"
 #include "workloads/source.h"
 
+/* What may not be able to happen, a bit each. */
 enum {
     FAILURES = 1u << 0, RENT = 1u << 1, DEADLINES = 1u << 2, PHASES = 1u << 3,
     PREEMPTION = 1u << 4, RESIZING = 1u << 5, DROPS = 1u << 6, LOSSES = 1u << 7,
@@ -76,8 +77,8 @@ uint32_t without_read(const char *text)
     return without;
 }
 
-/* Returns what must happen for the metric to be other than it is without; 0: it is of what
- * every trial may have. */
+/* Returns what must happen for the metric to differ from its value without it;
+ * 0: it depends on nothing of the kind. */
 static uint32_t causes_of(enum metric metric)
 {
     switch ((unsigned)metric) {
@@ -102,6 +103,8 @@ static uint32_t causes_of(enum metric metric)
     }
 }
 
+/* Without phases there are no rollouts either, but only the former word is
+ * written. */
 bool without_all(uint32_t without, enum metric metric)
 {
     uint32_t causes = causes_of(metric);

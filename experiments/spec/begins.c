@@ -46,8 +46,9 @@ static bool try_begin(const struct host_policy *policy, const struct cluster_spe
     return begins;
 }
 
-/* Returns where the value stands that the words of a policy begin with the key of; the
- * entry's place, if it has no such key. */
+/* Returns where the message of a policy belongs.  If its words begin with a key
+ * of the policy, it is the value of that key in the entry; else, or if the
+ * entry lacks the key, the entry. */
 static struct err_pos find_place(const struct conf_node *entry, const struct cs_policy *policy,
                                  const char *words)
 {
@@ -62,7 +63,9 @@ static struct err_pos find_place(const struct conf_node *entry, const struct cs_
     return conf_pos(entry);
 }
 
-/* Of one policy; `entry`: where its keys are written. */
+/* Lets one policy begin, unless it is not built in or has no init.  entry:
+ * where its keys are written.  False: err has its words, with the place in the
+ * file. */
 static bool check_one(const struct host_policy *policy, const struct conf_node *entry,
                       const struct cluster_spec *cluster, struct err *err)
 {

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * branches.c - see the header.
+ * branches.c - turns an experiment into one policy and its branches.
  *
  * Works on the tree before anything else is read, as options and controls do: a branch is
  * an entry of `policies:` as a user could have written it, so that all checks and messages
  * hold for it too.
+ *
+ * An example.  `clustersim fork --at 14h --set lend=false` on policies: [dynamic] reads as if the
+ * file said policies: [dynamic, {policy: dynamic, name: "lend=false", then: {at: 14h, lend:
+ * false}}].
  */
 #include "experiments/spec/branches.h"
 
@@ -128,8 +132,9 @@ static const struct conf_node *read_set(struct arena *arena,
     return map == NULL ? NULL : then;
 }
 
-/* Returns what was set as one word: "lend=false+reserve=0.2".  Names of policies hold no
- * blanks, commas or slashes. */
+/* Returns what a branch sets as one word: "lend=false+reserve=0.2".  Names of
+ * policies hold no blanks, commas or slashes, so that these are left out or
+ * replaced. */
 static const char *branch_name(struct arena *arena, const struct conf_node *then)
 {
     const char *text = "";
@@ -165,7 +170,7 @@ static const struct conf_node *make_branch(struct arena *arena, const struct con
 
 /* ---- the experiment ---- */
 
-/* Returns the experiment without what speaks of other policies. */
+/* Returns the experiment without the keys that speak of other policies. */
 static const struct conf_node *leave_out(struct arena *arena, const struct conf_node *root)
 {
     static const char *const out[] = { "expect", "controls", "options", "decide", "tuned",
@@ -183,7 +188,8 @@ static const struct conf_node *leave_out(struct arena *arena, const struct conf_
     return all;
 }
 
-/* A sweep of the policy's keys would change the past of one branch alone. */
+/* False, with err, if the sweep changes keys of policies: it would change the
+ * past of one branch alone. */
 static bool check_sweep(const struct conf_node *root, struct err *err)
 {
     const struct conf_node *sweep = conf_get(root, "sweep");

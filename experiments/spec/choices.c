@@ -5,6 +5,10 @@
  * Works on the tree before anything else is read, as controls do.  The keys of `set`
  * that are the cluster's or the workload's become `with:` of the new entry, those of
  * its policy are set in the entry.
+ *
+ * An example.  policies: [dynamic] with options: [today, {name: keep, set:
+ * {policies.dynamic.lend: false}}] becomes policies: [{policy: dynamic, name: today},
+ * {policy: dynamic, name: keep, lend: false}].
  */
 #include "experiments/spec/choices.h"
 
@@ -23,6 +27,7 @@
 #include "sim/config/conf.h"
 #include "sim/text/paths.h"
 
+/* The keys of one option.  policy: NULL if it names none. */
 struct option_keys {
     const char *name, *policy;
     const struct conf_node *set;
@@ -41,6 +46,7 @@ static const struct conf_field option_field[] = {
 const struct conf_schema experiment_option_schema =
     CONF_SCHEMA("experiment.options[]", "what may be done", option_field);
 
+/* The keys of `decide:`. */
 struct decide_keys {
     const char *metric;
     const struct conf_node *keep;
@@ -92,8 +98,9 @@ static bool read_option(const struct conf_node *item, struct option_keys *keys,
     return true;
 }
 
-/* Sets the policy of an option that names none: that of the first option, or the only one
- * there is.  False, with err: there are several, and their order shall not decide. */
+/* Sets the policy of an option that names none: that of the first option, or
+ * the only policy of the file.  False, with err: there are several, and their
+ * order must not decide. */
 static bool complete_policy(const struct opening *o, const struct conf_node *item,
                             struct option_keys *keys, struct err *err)
 {
@@ -274,7 +281,8 @@ static bool note_option(struct opening *o, const struct conf_node *item,
     return true;
 }
 
-/* Adds option `i` to the new entries. */
+/* Adds option `i` to the new entries.  It is compared with earlier options
+ * before it gets its own name, so that two options that do the same are found. */
 static bool open_option(struct opening *o, size_t i, const struct conf_node *item,
                         struct err *err)
 {
@@ -335,7 +343,8 @@ static bool check_entries(struct arena *arena, const struct conf_node *policies,
     return true;
 }
 
-/* Keys that would speak of other policies than the options. */
+/* False, with err, if a key stands beside `options` that would speak of other
+ * policies, or a key without them that needs them. */
 static bool check_beside(const struct conf_node *root, bool options, struct err *err)
 {
     return conf_acts(root, "decide", !options && !conf_is_hurt(root), "needs `options`", err) &&
@@ -403,7 +412,8 @@ const struct conf_node *choices_open(struct arena *arena, const struct conf_node
 
 /* ---- how one is chosen -------------------------------------------------- */
 
-/* The names and keys of the options, which choices_open() has checked. */
+/* Reads the names and keys of the options once more, which choices_open() has
+ * checked. */
 static void read_choices(struct arena *arena, const struct conf_node *options,
                          struct experiment_decide *decide)
 {

@@ -10,6 +10,9 @@
  * Works on the tree, before anything is read: a control is an entry of
  * `policies:` as a user could have written it, so all checks and messages hold
  * for it too.
+ *
+ * An example.  controls: [random, no_lending] beside policies: [fcfs, dynamic] gives policies:
+ * [fcfs, dynamic, random, {policy: dynamic, name: dynamic-no_lending, lend: false}].
  */
 #include "experiments/spec/controls.h"
 
@@ -24,7 +27,8 @@
 #include "sim/config/conf.h"
 #include "sim/text/paths.h"
 
-/* key NULL: the control is a policy of that name. */
+/* All controls.  key: the key of a policy that is set to `off`; NULL: the
+ * control is a policy of its own. */
 static const struct control {
     const char *name, *key, *off;
     bool layout;                /* it has another layout of the jobs */
@@ -89,7 +93,8 @@ static bool has_key(const struct cs_policy *policy, const char *key)
     return strcmp(key, "grow") == 0 && policy_accepts_key(policy, key);
 }
 
-/* Is the part there, and not yet off? */
+/* Has the policy of an entry the part, and has the entry not switched it off
+ * itself? */
 static bool can_switch_off(const struct conf_node *entry,
                            const struct control *control,
                            const struct registry_guests *guests)
@@ -129,7 +134,7 @@ static const struct conf_node *switch_off(struct arena *arena,
     return map;
 }
 
-/* Of the keys of a rollout, those that remain where the trainer's GPUs
+/* Returns the keys of a rollout that remain where the GPUs that train also
  * generate: "{tp: 2}". */
 static const char *replica_keys(struct arena *arena, const struct conf_node *rollout)
 {
@@ -182,8 +187,8 @@ static const char *colocate_keys(struct arena *arena, const struct conf_node *ro
     return text;
 }
 
-/* NULL, with err, if the experiment has nothing to colocate: such a control would repeat
- * fcfs. */
+/* Returns the policies with the control `colocated`.  NULL, with err, if the
+ * experiment has nothing to colocate: such a control would repeat fcfs. */
 static const struct conf_node *add_colocated(struct arena *arena,
                                              const struct conf_node *root,
                                              const struct conf_node *word,
@@ -244,8 +249,9 @@ static const struct conf_node *add_control(struct arena *arena,
     return NULL;
 }
 
-/* Controls stand behind the file's own policies, in the order of `controls:`; each
- * looks at the file's policies alone. */
+/* Controls stand behind the file's own policies, in the order of `controls:`.
+ * Each control looks at the file's policies alone, so that no control is made
+ * of a control. */
 const struct conf_node *controls_add(struct arena *arena,
                                      const struct conf_node *root,
                                      const struct registry_guests *guests,

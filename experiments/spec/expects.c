@@ -15,6 +15,7 @@
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 
+/* The keys of an expectation, and of a condition, which has fewer. */
 struct expect_keys {
     const char *claim, *metric, *policy, *versus, *versus_point, *point;
     const struct conf_node *at_most, *at_least, *between;
@@ -88,7 +89,9 @@ static bool check_limit(const struct conf_node *node, const struct expect_limits
     return err_hint(err, "A percentage has its mark: %.10g%%.", limit);
 }
 
-/* A limit: a number in the unit, a time where that is seconds, or a percentage. */
+/* Reads a limit: a number in the unit, a time where the unit is seconds, or a
+ * percentage, which sets *percent.  A percentage of a fraction that is not
+ * compared becomes the fraction. */
 static bool read_limit(const struct conf_node *node, const char *key,
                        const struct expect_limits_of *of, double *limit, bool *percent,
                        struct err *err)
@@ -119,7 +122,8 @@ static bool read_limit(const struct conf_node *node, const char *key,
     return true;
 }
 
-/* Both limits are numbers or both are percentages. */
+/* Reads `between: [low, high]`.  Both limits are numbers or both are
+ * percentages. */
 static bool read_between(const struct conf_node *node, const struct expect_limits_of *of,
                          struct experiment_expect *e, struct err *err)
 {
@@ -140,7 +144,8 @@ static bool read_between(const struct conf_node *node, const struct expect_limit
     return true;
 }
 
-/* Exactly one of the three forms; the other side is unlimited. */
+/* The map must have exactly one of the three forms.  A side without a limit is
+ * infinite. */
 bool expect_limits_read(const struct conf_node *map, const struct expect_limits_of *of,
                         struct experiment_expect *e, struct err *err)
 {
@@ -162,7 +167,8 @@ bool expect_limits_read(const struct conf_node *map, const struct expect_limits_
     return read_between(between, of, e, err);
 }
 
-/* The gaps to a bound are fractions, and may be larger than 1. */
+/* Reads the limits of a metric.  The gaps to a bound are fractions that may be
+ * above 1. */
 static bool read_limits(const struct conf_node *map, const struct metric_set *metrics,
                         bool keeps, struct experiment_expect *e, struct err *err)
 {

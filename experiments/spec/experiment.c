@@ -44,7 +44,7 @@ bool experiment_draws(const struct experiment *experiment, uint32_t point, uint3
            host_policy_draws(at->policy[policy]);
 }
 
-/* Where nothing is drawn, seed 0 is run and stands for all seeds. */
+/* Where nothing is drawn, the trial of seed 0 stands for all seeds. */
 bool experiment_is_copy(const struct experiment *experiment, uint32_t index)
 {
     struct experiment_trial trial = experiment_trial(experiment, index);
@@ -67,6 +67,7 @@ const struct metric_set *experiment_metrics(const struct experiment *experiment)
     return &experiment->own->set;
 }
 
+/* The point is the one that the policy meets, with the keys of its `with:`. */
 struct trial_spec experiment_trial_spec(const struct experiment *experiment, uint32_t index)
 {
     struct experiment_trial trial = experiment_trial(experiment, index);
@@ -94,7 +95,8 @@ struct trial_spec experiment_trial_spec(const struct experiment *experiment, uin
     };
 }
 
-/* The program's own file is part of it: a new build may compute other results. */
+/* The hash of the program's own file is part of it: a new build may compute
+ * other results. */
 uint64_t experiment_trial_hash(const struct experiment *experiment, uint32_t index)
 {
     struct experiment_trial trial = experiment_trial(experiment, index);
@@ -116,6 +118,8 @@ uint64_t experiment_trial_hash(const struct experiment *experiment, uint32_t ind
     return hash_numbers(hash, number, sizeof number / sizeof number[0]);
 }
 
+/* An entry may be a map by now that the file has as a word: both are looked for
+ * by their name. */
 struct err_pos experiment_policy_pos(const struct experiment *experiment, const char *policy)
 {
     struct err_pos pos = { experiment->path, 0, 0 };

@@ -26,6 +26,7 @@
 /* What an entry with `exec:` has as its policy: this, and the command. */
 #define EXEC_WORD "exec:"
 
+/* The keys of `plugins:`. */
 struct guest_keys {
     bool isolate;
     double memory_bytes;
@@ -46,8 +47,8 @@ const struct conf_schema experiment_plugins_schema =
     CONF_SCHEMA("experiment.plugins", "how trials of policies from files run",
                 guests_field);
 
-/* A program always runs apart, so `isolate: false` is refused where one is among
- * the policies. */
+/* A program always has a process of its own, so that `isolate: false` is
+ * refused if one is among the policies. */
 bool guests_read(const struct conf_node *node, const struct registry_guests *guests,
                  struct trial_guest *out, struct err *err)
 {
@@ -92,7 +93,8 @@ const struct conf_schema experiment_trial_limits_schema =
     CONF_SCHEMA("experiment.trial_limits", "what one trial may take: each has a process of "
                 "its own, and one that takes more fails alone", limits_field);
 
-/* `plugins` has those of policies that are not built in, but for the time in all. */
+/* Limits for a trial of a built-in policy.  For other policies `plugins` has
+ * limits, except that of the time in all, which is read here for both. */
 bool guests_read_limits(const struct conf_node *node, struct trial_processes *out,
                         struct err *err)
 {
@@ -122,7 +124,8 @@ static const struct conf_node *entry_word(const struct conf_node *entry)
     return entry != NULL && conf_kind(entry) == CONF_SCALAR ? entry : NULL;
 }
 
-/* The path is relative to the file that has the entry. */
+/* Returns the guest of a file, which is compiled and loaded at its first entry.
+ * The path is relative to the file that has the entry. */
 static const struct registry_guest *load_guest(struct arena *arena,
                                                const struct conf_node *word,
                                                struct registry_guests *guests,
@@ -180,7 +183,8 @@ static const char *find_folder(struct arena *arena, const struct conf_node *exec
     return slash == NULL ? "." : text_format(arena, "%.*s", (int)(slash - file) + 1, file);
 }
 
-/* A program is known by its command as written. */
+/* Returns the guest of a program, which is started at its first entry.  It is
+ * known by its command as written. */
 static const struct registry_guest *load_program(struct arena *arena,
                                                  const struct conf_node *exec,
                                                  const char *command,
@@ -253,7 +257,8 @@ static const struct conf_node *name_entry(struct arena *arena,
          : conf_set_text(arena, root, text_format(arena, "%s.name", place), name, err);
 }
 
-/* Goes through the entries by number, since the tree changes as names are set. */
+/* Entries are gone through by number, since the tree changes when a name is
+ * set. */
 const struct conf_node *guests_load(struct arena *arena, const struct conf_node *root,
                                     struct registry_guests *guests, struct err *err)
 {

@@ -5,6 +5,9 @@
  * An input is one coordinate in [0, 1] of a design (Sobol, Latin hypercube,
  * Morris): a range is mapped linearly or by its logarithm, a list of words and a
  * range of whole numbers are cut into equal parts, so that each value is as likely.
+ *
+ * An example: whole numbers from 1 to 4 are four parts.  u = 0.3 lies in the second part and
+ * means 2; the place of 2 is 1/3.
  */
 #include "experiments/spec/inputs.h"
 
@@ -25,6 +28,7 @@ static bool is_first_step(const char *key, size_t bytes, const char *word)
     return strlen(word) == bytes && memcmp(key, word, bytes) == 0;
 }
 
+/* The first step must be one that a point may change. */
 bool experiment_key_check(const char *key, const char *what, struct err_pos pos,
                           struct err *err)
 {
@@ -44,6 +48,7 @@ bool experiment_key_check(const char *key, const char *what, struct err_pos pos,
     return true;
 }
 
+/* The keys of a range. */
 struct input_keys {
     const char *from, *to, *why;
     bool log;
@@ -77,7 +82,7 @@ static bool read_range(const struct conf_node *map, struct input *input,
                                &input->range, err);
 }
 
-/* Fewer than two values would vary nothing. */
+/* Reads a list of words.  There must be at least two, or nothing would vary. */
 static bool read_words(struct arena *arena, const struct conf_node *list,
                        struct input *input, struct err *err)
 {
@@ -139,7 +144,8 @@ const char *input_at(struct arena *arena, const struct input *input, double u)
     return quantity_at(arena, &input->range, &u, SAMPLE_STEP);
 }
 
-/* Of `values` values the one in whose part of [0, 1] u lies; 1 is in the last part. */
+/* Returns in which of `values` equal parts of [0, 1] u lies, from 0; 1 lies in
+ * the last one. */
 static double find_part(double u, double values)
 {
     assert(u >= 0.0 && values >= 2.0);

@@ -116,6 +116,7 @@ static const char *const table_names[] = {
 };
 static const char *const trace_names[] = { "none", "perfetto", NULL };
 
+/* The keys of `output:`. */
 struct output_keys {
     const char *dir;
     const struct conf_node *tables, *plots;
@@ -154,6 +155,7 @@ const struct conf_schema experiment_output_schema =
     CONF_SCHEMA("experiment.output",
                 "where results go and which", output_field);
 
+/* The `name:` of a map, else its `policy:`; a word is its own name. */
 const char *experiment_entry_name(const struct conf_node *entry)
 {
     const struct conf_node *name;
@@ -248,7 +250,8 @@ static bool check_list(const struct conf_node *node, const char *key,
     return err_set(err, ERR_SCHEMA, conf_pos(node), "%s must be a list", key);
 }
 
-/* `summary` is always written and has no bit. */
+/* Reads which tables are wanted, as bits.  `summary` is always written and has
+ * no bit. */
 static bool read_tables(const struct conf_node *list, uint32_t *tables,
                         struct err *err)
 {
@@ -269,7 +272,7 @@ static bool read_tables(const struct conf_node *list, uint32_t *tables,
     return true;
 }
 
-/* Without the key, all charts. */
+/* Reads which charts are wanted; without the key all are. */
 static bool read_plots(struct arena *arena, const struct conf_node *list,
                        struct experiment *experiment, struct err *err)
 {
@@ -320,7 +323,7 @@ static bool read_detail(const struct conf_node *output, const char *text,
     return true;
 }
 
-/* Keys that the other keys leave without effect are refused (conf_acts). */
+/* Keys that have no effect beside the others are refused (conf_acts). */
 bool experiment_output(struct arena *arena, const struct conf_node *node,
                        struct experiment *experiment, struct err *err)
 {

@@ -22,8 +22,9 @@
 /* A bound, so that points x policies x seeds stays a 32-bit number. */
 #define POLICIES_MAX 1000u
 
-/* False, with err, if an entry before number i has its name.  The error stands at the
- * one whose name is the nearest spelling of another word, and is not told there. */
+/* False, with err, if an entry before number i has its name.  The error stands
+ * at the later entry; but if the earlier one was guessed from a misspelt word,
+ * it stands there. */
 static bool check_twice(const struct conf_node *list, const char *const *all, size_t i,
                         struct err *err)
 {
@@ -89,7 +90,8 @@ static uint32_t find_policy(const struct experiment *experiment, const char *nam
     return UINT32_MAX;
 }
 
-/* `name` must be one of `policies:`, whether --only keeps it or not. */
+/* False, with err, unless the name is one of `policies:`, whether --only keeps
+ * it or not. */
 static bool check_policy(struct reader *r, const char *name,
                          struct err_pos pos, const char *key, struct err *err)
 {
@@ -146,7 +148,8 @@ static bool check_point(const struct experiment *experiment,
     return err_hint(err, "The first one is '%.100s'.", experiment->point[0].label);
 }
 
-/* Was the sweep, or a key of it, taken out, since it is wrong?  Then points are not known. */
+/* Was the sweep, or a key of it, taken out because it is wrong?  Then its
+ * points are not known, and no name of a point can be checked. */
 static bool lacks_sweep(const struct reader *r)
 {
     return r->top.sweep == NULL ? conf_is_hurt(r->root) : conf_is_hurt(r->top.sweep);

@@ -10,7 +10,7 @@
 #include "sim/config/conf.h"
 #include "sim/text/paths.h"
 
-/* A name is found between commas, whole. */
+/* Looks for the name between commas, as a whole word. */
 bool only_names(const char *only, const char *name)
 {
     size_t bytes = strlen(name);

@@ -97,11 +97,13 @@ static const char *element_words(struct arena *arena, const char *element)
     return text;
 }
 
-/* "nodes.NAME", "policies.NAME", "mix.NAME": the rest is of that one. */
+/* Keys whose next step is the name of an item, and what the items are called
+ * behind that name. */
 static const char *const owner_key[] = { "nodes", "policies", "mix" };
 static const char *const owner_noun[] = { " nodes", "", " jobs" };
 
-/* Cuts the next step off; *rest is NULL after the last. */
+/* Cuts the next step off a key, and returns it; *rest becomes NULL after the
+ * last one. */
 static const char *next_element(char **rest)
 {
     char *element = *rest, *dot = element == NULL ? NULL
@@ -113,7 +115,8 @@ static const char *next_element(char **rest)
     return element;
 }
 
-/* "nodes.a.gpus" is "GPUs of a nodes": an owner in the middle goes behind its part. */
+/* An owner in the middle of a key goes behind its part: "nodes.a.gpus" is "GPUs
+ * of a nodes". */
 const char *point_key_words(struct arena *arena, const char *key)
 {
     const char *of = NULL, *noun = "", *words = "", *element;
@@ -154,7 +157,7 @@ const char *point_unit_words(const char *unit)
     return unit;
 }
 
-/* Adds `more` behind a comma. */
+/* Returns the list with `more` behind a comma. */
 static const char *append_to_list(struct arena *arena, const char *list,
                                   const char *more)
 {

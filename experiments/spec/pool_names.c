@@ -12,7 +12,7 @@
 
 #include "sim/config/conf.h"
 
-/* Adds a name once. */
+/* Adds a name, unless it is there or there is no room. */
 static void add_name(struct pool_names *pools, const char *name)
 {
     for (size_t i = 0; i < pools->count; i++)

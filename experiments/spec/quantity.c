@@ -6,6 +6,9 @@
  * the ends, and as few digits as tell a tenth of a step.  So settings are
  * readable, equal values have equal texts (and trials are found again), and
  * `place` is moved to where the rounded value lies.
+ *
+ * An example: from 2/h to 6/h at the place 0.3333 with a step of 0.001.  A step is 0.004, a
+ * tenth of it 0.0004, so that four digits behind the point are kept: 3.3332/h.
  */
 #include "experiments/spec/quantity.h"
 
@@ -94,7 +97,7 @@ static double find_number(const struct quantity_range *r, double place)
                   : r->from + (r->to - r->from) * place;
 }
 
-/* The reverse. */
+/* Returns the place of a number, the reverse of find_number(). */
 static double find_place(const struct quantity_range *r, double number)
 {
     return r->log ? log(number / r->from) / log(r->to / r->from)
@@ -113,8 +116,8 @@ static int count_decimals(const struct quantity_range *r, double place, double s
          : decimals > DECIMALS_MAX ? DECIMALS_MAX : decimals;
 }
 
-/* The number is read back as a file would be, so that its place is exactly that of
- * the text. */
+/* The number that was written is read back, as it would be from a file, so that
+ * *place is exactly that of the text. */
 const char *quantity_at(struct arena *arena, const struct quantity_range *range,
                         double *place, double step)
 {
@@ -143,6 +146,7 @@ const char *quantity_at(struct arena *arena, const struct quantity_range *range,
     return text_format(arena, "%s%s", text, range->unit);
 }
 
+/* The unit must be the range's own, letter by letter. */
 bool quantity_number(const struct quantity_range *range, const char *text,
                      double *number)
 {

@@ -44,7 +44,7 @@
 #include "sim/text/scan.h"
 #include "workloads/source.h"
 
-/* Files that it names are part of each trial's hash. */
+/* Reads the catalogue.  The files that it names are part of each trial's hash. */
 static bool read_catalogue(struct reader *r, struct err *err)
 {
     const struct conf_node *node = r->top.catalogue;
@@ -87,7 +87,9 @@ static bool read_guests(struct reader *r, struct err *err)
                    "the experiment's");
 }
 
-/* A point by itself, and a fork, expect nothing: their seeds are as many as are asked for. */
+/* Reads when there are enough seeds.  A point by itself, and a fork, have no
+ * expectations: there `seeds: {until: decided}` has nothing to decide, and the
+ * number that was asked for counts. */
 static bool read_stop(struct reader *r, struct err *err)
 {
     struct experiment *experiment = r->experiment;
@@ -152,7 +154,8 @@ static bool read_top(struct reader *r, struct err *err)
     return true;
 }
 
-/* The number of trials must be a 32-bit number with room for marks. */
+/* Reads the top, the names and the points.  The number of trials must be a
+ * 32-bit number with a bit left for marks. */
 static bool read_checked(struct reader *r, struct err *err)
 {
     struct experiment *experiment = r->experiment;
@@ -220,6 +223,7 @@ static const struct conf_node *make_one_point(struct reader *r,
     return tree == NULL ? NULL : tree_graft(&r->inputs, tree, err);
 }
 
+/* Returns how many entries `policies:` has; 0 if it is no list. */
 static size_t count_policies(const struct conf_node *root)
 {
     const struct conf_node *list =

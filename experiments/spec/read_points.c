@@ -53,13 +53,14 @@ static const struct conf_node *find_policy_node(const struct conf_node *tree,
     return NULL;
 }
 
+/* Returns what the workload of a point says of estimates. */
 static enum workload_estimate find_estimate(const struct experiment_point *point)
 {
     return workload_estimate(point->workload);
 }
 
 /* Reads an entry.  What a trace says of estimates holds for policies that say
- * nothing. */
+ * nothing.  A `then` at or after the end of the run is refused. */
 static const struct host_policy *read_policy(struct reader *r,
                                              const struct experiment_point *point,
                                              const struct conf_node *node,
@@ -254,7 +255,9 @@ static bool check_quotas(const struct host_policy *policy, const struct conf_nod
             host_quotas_check(policy->then->policy, conf_get(entry, "then"), err));
 }
 
-/* A policy at a point, read anew unless it is as at the point before. */
+/* Returns a policy at a point.  It is read anew unless its keys are those of
+ * the point before.  Words and quotas are checked at each point, as pools and
+ * roles may differ; whether it begins is asked where it or the cluster is new. */
 static const struct host_policy *read_policy_at(struct reader *r, uint32_t index, uint32_t p,
                                                 const struct experiment_point *met,
                                                 const struct conf_node *node, uint64_t hash,
@@ -281,7 +284,8 @@ static const struct host_policy *read_policy_at(struct reader *r, uint32_t index
     return policy;
 }
 
-/* Policies keep their number at all points.  Copies of a point share its arrays. */
+/* Reads the policies of a point, which keep their number at all points.  Copies
+ * of the point, for policies with a `with:`, share its arrays. */
 static bool read_point_policies(struct reader *r, uint32_t index,
                                 const struct conf_node *tree, struct err *err)
 {
@@ -327,6 +331,7 @@ static bool read_point(struct reader *r, uint32_t index,
            read_point_policies(r, index, tree, err);
 }
 
+/* For qsort(): by the bytes. */
 static int compare_texts(const void *a, const void *b)
 {
     const char *const *left = a, *const *right = b;
@@ -363,7 +368,8 @@ static bool check_entry(struct reader *r, const struct read_entry *entry,
                                tenants, err));
 }
 
-/* Checks the tenants that policies name.  A tenant may have jobs at some points alone. */
+/* Checks the tenants that policies name against those of all workloads: a
+ * tenant may have jobs at some points alone. */
 static bool check_tenants(struct reader *r, struct err *err)
 {
     struct string_set names = { 0 };
@@ -399,7 +405,8 @@ static void note_swept(struct arena *arena, struct experiment *experiment,
     experiment->swept_count = (uint32_t)count;
 }
 
-/* Points are read in order, so that each may share with the one before. */
+/* Points are read in order, so that each may share what it has in common with
+ * the one before. */
 bool reader_points(struct reader *r, struct err *err)
 {
     struct experiment *experiment = r->experiment;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * reader.h - what the files that read an experiment share.  Private to read*.c.
+ * reader.h - what the files that read an experiment share.  Private to
+ * read.c, read_points.c and names.c.
  */
 #ifndef EXPERIMENTS_SPEC_READER_H
 #define EXPERIMENTS_SPEC_READER_H
@@ -57,7 +58,7 @@ bool reader_names(struct reader *r, struct err *err);
 /* Finds the policy that `baseline:` names; without the key it is the first one, whether
  * --only keeps it or not.  False, with err: it is no policy of the file. */
 bool reader_baseline(struct reader *r, struct err *err);
-/* Checks the names of policies and points in `expect:`, once all points are read; keys.c has
+/* Checks the names of policies and points in `expect:`, once all points are read; expects.c has
  * checked the rest.  False, with err: one of them names nothing. */
 bool reader_expects(struct reader *r, struct err *err);
 /* Reads all points of the sweep into r->experiment, with the policies that

@@ -14,6 +14,7 @@
 
 #define SEEDS_MOST 1000000
 
+/* The keys of `seeds: {until: ...}`. */
 struct seeds_keys {
     const char *until;
     int64_t at_most;
@@ -122,7 +123,8 @@ bool experiment_seeds(const struct conf_node *node,
     return true;
 }
 
-/* A number by --seeds takes the rule away, at_most itself, too: the user has chosen. */
+/* --seeds N takes the place of the whole rule, at_most included, since the user
+ * has chosen a number. */
 bool experiment_stop_read(struct arena *arena, const struct conf_node *node, bool chosen,
                           struct experiment *experiment, struct err *err)
 {

@@ -6,6 +6,9 @@
  * sample has a design u[point x keys] of numbers in [0, 1), mapped to values by
  * inputs.c; it is drawn from the experiment's seed, so that it is the same each
  * time.
+ *
+ * An example: keys a: [1, 2] and b: [x, y, z] make six points; point 4 (from 0) is a=2 b=y: 4 = 1
+ * x 3 + 1.
  */
 #include "experiments/spec/sweep.h"
 
@@ -25,8 +28,8 @@
 
 #define POINTS_MAX 100000u
 
-/* "workload.arrival.rate" becomes "arrival.rate", unless another swept key would
- * then be called the same. */
+/* Returns "arrival.rate" for "workload.arrival.rate", unless another swept key
+ * would then be called likewise: then the whole key. */
 const char *sweep_label(const struct conf_node *sweep, size_t which)
 {
     const char *key = conf_key(sweep, which), *dot = strchr(key, '.');
@@ -85,6 +88,7 @@ static bool open_product(const struct conf_node *keys, uint32_t *count,
 
 /* ---- samples ---- */
 
+/* The keys of `sweep: {sample: ...}`. */
 struct sweep_keys {
     int how;
     int64_t points;

@@ -113,7 +113,8 @@ const struct conf_node *tree_graft(struct experiment_inputs *inputs,
     return root == NULL ? NULL : graft_file(inputs, root, "workload", err);
 }
 
-/* For `policies.NAME.key` where the list says `- NAME`: makes it a map first. */
+/* For `policies.NAME.key` where the list has only `- NAME`: replaces the word
+ * by a map, so that a key can be set in it. */
 static const struct conf_node *open_policy(struct experiment_inputs *inputs,
                                            const struct conf_node *root,
                                            const char *path, struct err *err)
@@ -139,7 +140,7 @@ static const struct conf_node *open_policy(struct experiment_inputs *inputs,
     return root;
 }
 
-/* For `output.plots` where there is no `output:` yet: makes an empty map first. */
+/* For `output.plots` where there is no `output:` yet: adds an empty map first. */
 static const struct conf_node *open_map(struct experiment_inputs *inputs,
                                         const struct conf_node *root,
                                         const char *path, struct err *err)
@@ -152,8 +153,8 @@ static const struct conf_node *open_map(struct experiment_inputs *inputs,
     return conf_set_text(inputs->arena, root, first, "{}", err);
 }
 
-/* A path with dots may lead into a file that is only named so far, so files are
- * grafted first. */
+/* A path with dots may lead into a file that is only named so far, so that
+ * files are grafted first. */
 const struct conf_node *tree_set(struct experiment_inputs *inputs,
                                  const struct conf_node *root,
                                  const char *path,
@@ -232,8 +233,9 @@ static bool is_same(const struct conf_node *a, const struct conf_node *b)
     return true;
 }
 
-/* Whatever `other` is set to, nothing of it is left.  A path that leads nowhere is
- * reported where it is set. */
+/* Sets both keys, `other` first, and compares the tree with one that has `key`
+ * alone: if they are the same, nothing of `other` is left.  A path that leads
+ * nowhere is reported where it is set. */
 bool tree_replaces(struct experiment_inputs *inputs, const struct conf_node *root,
                    const char *key, const char *other)
 {
@@ -270,7 +272,8 @@ const struct conf_node *tree_part(struct experiment_inputs *inputs,
     return root == NULL ? NULL : conf_get(root, key);
 }
 
-/* 1, 2 and 3 tell scalar, list and map apart. */
+/* Adds a scalar to a hash, and the bytes of the file if it names one.  1, 2 and
+ * 3 tell scalars, lists and maps apart. */
 static uint64_t hash_scalar(struct experiment_inputs *inputs,
                             const struct conf_node *node, uint64_t hash)
 {
@@ -286,8 +289,8 @@ static uint64_t hash_scalar(struct experiment_inputs *inputs,
     return hash;
 }
 
-/* Keys are hashed in their order: another order is another experiment, in some
- * tables. */
+/* Adds a tree to a hash, keys in their order: another order makes another
+ * experiment in some tables. */
 static uint64_t hash_node(struct experiment_inputs *inputs,
                           const struct conf_node *node, uint64_t hash)
 {

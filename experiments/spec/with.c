@@ -162,8 +162,8 @@ struct path {
 static bool are_alike(struct path *path, const struct conf_node *all,
                       const struct conf_node *own);
 
-/* Goes one step down.  If the parts differ there, the path is left as it is, for
- * the message. */
+/* Compares the parts behind one more step.  If they differ, the path is left as
+ * it is, for the message. */
 static bool is_step_alike(struct path *path, const char *step,
                           const struct conf_node *all, const struct conf_node *own)
 {
@@ -209,7 +209,7 @@ static const char *find_text(const struct conf_node *item, const char *key)
                                                           : NULL;
 }
 
-/* Items are compared by their place; in the path they are called by their name,
+/* Compares items by their place.  In the path they are called by their name,
  * recipe or number. */
 static bool are_lists_alike(struct path *path, const struct conf_node *all,
                             const struct conf_node *own)
@@ -231,7 +231,7 @@ static bool are_lists_alike(struct path *path, const struct conf_node *all,
     return true;
 }
 
-/* NULL, a part that is not there, is an empty map. */
+/* Is the part a map?  A part that is not there (NULL) counts as an empty map. */
 static bool is_map(const struct conf_node *node)
 {
     return node == NULL || conf_kind(node) == CONF_MAP;
@@ -276,6 +276,8 @@ static const struct conf_node *set_key(struct experiment_inputs *inputs,
     return tree == NULL ? NULL : tree_graft(inputs, tree, err);
 }
 
+/* Keys are set one after the other, so that the message stands at the one that
+ * changes the jobs. */
 bool with_keeps_jobs(struct experiment_inputs *inputs, const struct conf_node *tree,
                      const struct conf_node *with, const char *word, struct err *err)
 {
@@ -290,7 +292,7 @@ bool with_keeps_jobs(struct experiment_inputs *inputs, const struct conf_node *t
     return true;
 }
 
-/* A key acts if the hash of the cluster or of the workload changes. */
+/* A key acts if it changes the hash of the cluster or of the workload. */
 const struct conf_node *with_tree(struct experiment_inputs *inputs,
                                   const struct conf_node *tree,
                                   const struct conf_node *with, bool *acts,
@@ -320,7 +322,8 @@ static uint32_t count_steps(const struct job_birth *birth)
     return birth->request.steps - birth->request.form->lag;
 }
 
-/* What comes, when, and how much work it is; the phases may differ. */
+/* Are two jobs alike in what comes, when, and how much work it is?  Their
+ * phases may differ. */
 static bool are_births_alike(const struct job_birth *a, const struct job_birth *b)
 {
     return a->request.submit_ns == b->request.submit_ns &&

@@ -7,6 +7,10 @@
  * Candidates are all combinations where the budget allows, else the points of a
  * Sobol sequence, which fills the cube more evenly than random points (Sobol',
  * 1967).  The same experiment thus has the same candidates on every machine.
+ *
+ * Example: `over:` has policies.dlas.demotion as a list of two values and
+ * policies.dlas.limit_1 as {from: 1h, to: 9h}.  As one of them is a range, candidates
+ * are points of the sequence, and the point (0.5, 0.5) is the second value with 5 h.
  */
 #include "experiments/tune/space.h"
 
@@ -26,6 +30,7 @@
 #define POOLS_MAX 8u
 #define RANGE_STEP 0.001        /* values of a range are rounded to a tenth of it */
 
+/* The map `tune:` as it is read. */
 struct tune_keys {
     const char *metric, *point;
     int64_t seeds, judge, budget;
@@ -109,6 +114,8 @@ static bool split_nodes(struct split *split, size_t pool, double rest, uint32_t 
     return split->count <= SPLITS_MAX;
 }
 
+/* The map of a dimension that splits nodes.  Example: {nodes: [a, b], keep:
+ * count} of 3 a and 1 b gives (1, 3), (2, 2) and (3, 1). */
 struct split_keys {
     const struct conf_node *nodes;
     int keep;
@@ -272,6 +279,7 @@ static bool read_choices(struct arena *arena, const struct experiment *experimen
     return true;
 }
 
+/* The map of a dimension that is a range. */
 struct range_keys {
     const struct conf_node *from, *to;
     bool log;

@@ -19,7 +19,8 @@
 #include "sim/stats/interval.h"
 #include "sim/text/out.h"
 
-/* "jct_mean_s -20.2% [-29.6%, -10.2%]". */
+/* Prints the difference that the judging seeds say, as "jct_mean_s -20.2%
+ * [-29.6%, -10.2%]". */
 static void print_difference(const struct stats_delta *d, const char *metric, FILE *to)
 {
     char interval[INTERVAL_BYTES];
@@ -34,6 +35,8 @@ static void print_difference(const struct stats_delta *d, const char *metric, FI
                           d->percent_high));
 }
 
+/* One line for each policy says what was found, whether the entry stays, and
+ * what it took. */
 void tune_print(const struct experiment *experiment, const struct tune_found *found,
                 uint32_t count, FILE *to)
 {
@@ -70,7 +73,8 @@ void tune_print(const struct experiment *experiment, const struct tune_found *fo
     arena_free(arena);
 }
 
-/* What the judging seeds say.  An end that an interval does not have is left out. */
+/* Writes what the judging seeds say.  An end that an interval does not have is
+ * left out. */
 static void put_judged(struct out *out, const struct stats_delta *d)
 {
     out_printf(out, "    judged: {percent: %.6g, ", d->percent);
@@ -109,6 +113,7 @@ static void put_found(struct out *out, const struct space *space,
         put_judged(out, &f->judged);
 }
 
+/* Entries come first, so that the file can be used as it is. */
 bool tune_write(struct arena *arena, const struct probe *probe,
                 const struct tune_found *found, uint32_t count,
                 const struct folder *dir, struct err *err)

@@ -36,6 +36,8 @@ static void find_failure(struct values *values, uint32_t points)
     }
 }
 
+/* All trials of a round are asked for at once, so that the probe can run them
+ * side by side. */
 struct values *values_run(struct tuning *t, const uint32_t *which,
                                      uint32_t count, uint32_t from, uint32_t seeds,
                                      struct err *err)
@@ -71,7 +73,8 @@ static double value_at(const struct tuning *t, const struct values *values, uint
     return values->answer[point].trial[seed]->value[t->space->metric];
 }
 
-/* Does a trial do fewer jobs, or answer fewer requests, than the same one of another? */
+/* Returns whether a trial does fewer jobs, or leaves more requests unanswered,
+ * than the same one of another candidate. */
 static bool leaves_more(const struct tuning *t, const struct values *values,
                         const struct values *untuned, uint32_t point, uint32_t seed)
 {
@@ -95,6 +98,8 @@ static double mean_at(const struct tuning *t, const struct values *values, uint3
     return sum / values->seeds;
 }
 
+/* Example: at two points the untuned entry has means of 100 and 10, and the
+ * candidate has 90 and 11.  It is worth (0.9 + 1.1) / 2 = 1. */
 double values_relative(const struct tuning *t, const struct values *values,
                              const double *mean, uint32_t seed)
 {
@@ -105,6 +110,7 @@ double values_relative(const struct tuning *t, const struct values *values,
     return sum / t->point_count;
 }
 
+/* A value that is not finite takes the candidate out, too. */
 bool values_are_whole(const struct tuning *t, const struct values *values,
                      const struct values *untuned)
 {
@@ -118,6 +124,7 @@ bool values_are_whole(const struct tuning *t, const struct values *values,
     return true;
 }
 
+/* A mean of 0 divides nothing, so it is an error, as is one that is not known. */
 double *values_means(const struct tuning *t, const struct values *untuned,
                              struct err *err)
 {

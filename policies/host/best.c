@@ -21,7 +21,9 @@
 #include "policies/state/read.h"
 #include "policies/state/state.h"
 
-/* As phases.h says. */
+/* What phases.h says: the `max` of the role, or what the task asks for under
+ * `grow: false`.  The role of a whole job is CS_ALL_ROLES, beyond any role of
+ * the form: the answer is 0. */
 uint32_t cs_most_gpus(const struct cs_host *host, struct task_id id)
 {
     const struct cs_task *task = cs_task(host, id);
@@ -52,6 +54,7 @@ static uint32_t pools_of_role(const struct cs_host *host, struct job_id id, uint
     return pools;
 }
 
+/* The union over the roles: a pool counts if at least one role may use it. */
 uint32_t cs_task_pools(const struct cs_host *host, struct task_id id)
 {
     const struct cs_task *task = cs_task(host, id);
@@ -70,6 +73,10 @@ uint64_t cs_pool_groups(const struct cs_host *host, uint32_t pool_mask)
     return host_groups_of(host->spec, pool_mask, false, ID_NONE);
 }
 
+/* One option for each type that the role names, so that a caller can ask when
+ * one type alone has room.  A type of which the cluster has no group gets no
+ * option.  If there is no type, or there are more types than options, all
+ * groups make one option, and a caller can no longer tell the types apart. */
 void cs_role_reach(const struct cs_host *host, struct job_id id, uint32_t role,
                    struct cs_reach *out)
 {
@@ -127,8 +134,10 @@ static double owned_standby_mw(const struct cluster_spec *spec)
     return mw;
 }
 
-/* Could the cap let a role run on nodes of a group, if no other job ran?  What it draws on a
- * node is rounded to milliwatts. */
+/* Could the cap let a role run on nodes of a group, if no other job ran?  What
+ * a placement draws on each node is rounded to milliwatts, up or down.  As many
+ * milliwatts as the role has GPUs, and one more, are therefore granted, so that
+ * no role is refused by rounding alone. */
 static bool has_power(const struct cluster_spec *spec, const struct node_group *group,
                       const struct fit_want *fit)
 {
@@ -168,6 +177,9 @@ bool cs_could_hold(const struct cs_host *host, struct job_id id, uint32_t role,
     return false;
 }
 
+/* For a role on GPUs: the groups of all its options.  For a role without GPUs,
+ * or one that may run on cores instead: all groups of its pools, since their
+ * nodes have cores. */
 uint64_t cs_job_groups(const struct cs_host *host, struct job_id id)
 {
     const struct host_form *form = host_job_form(host, id.i);
@@ -195,6 +207,8 @@ uint32_t cs_site_count(const struct cs_host *host, struct task_id id)
     return host_job_form(host, task->job.i)->sites[task->role].count;
 }
 
+/* A site is refused if it lies partly outside `pools`, if the role may not run
+ * on that hardware, or if it is on cores and the want is larger than the task. */
 bool cs_site(const struct cs_host *host, struct task_id id, uint32_t i,
              uint32_t pools, struct cs_want *want)
 {
@@ -215,6 +229,9 @@ bool cs_site(const struct cs_host *host, struct task_id id, uint32_t i,
     return true;
 }
 
+/* Tries every site.  A later site wins only if it is faster, so that of equal
+ * ones the first stays.  A task without sites (on cores, or a whole job) is
+ * forecast where its want says. */
 bool cs_forecast_best(struct cs_host *host, struct task_id id,
                       struct cs_want *want, struct cs_forecast *out)
 {

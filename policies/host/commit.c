@@ -18,6 +18,11 @@
  * then end at once give their GPUs back in that order.  Who starts is found by
  * an index (turns.c); where the policy's order moves and nobody knows how, all
  * is sorted anyway.
+ *
+ * A small example, with 8 GPUs and no backfill.  A and B come at one instant; a job X of 8
+ * GPUs ends at the same instant.  The policy sees A alone and chooses it.  A does not fit,
+ * as X's GPUs are not given back yet: A keeps its turn.  B is seen next, then X gives its
+ * GPUs back, and A starts.  A policy that saw both might have chosen B.
  */
 #include "policies/host/decide.h"
 
@@ -51,7 +56,7 @@ static bool one_by_one(const struct cs_host *host)
            host->rules->placement == PLACE_COUNT;
 }
 
-/* Returns the GPUs of a job of one role. */
+/* Returns the GPUs of a job, whose form has one role. */
 static uint32_t gpus_of(const struct cs_host *host, uint32_t job)
 {
     return job_role_gpus(&host_job_slot(host, job)->pub.request, 0);
@@ -76,7 +81,9 @@ static int by_number(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* Did a job start after what keeps its turn now was chosen? */
+/* Did a job start after the choice of the task that keeps its turn now?  Two
+ * choices and starts can be at one instant: then the time does not tell, and
+ * the list of those that started after the choice at that instant is searched. */
 static bool is_late(struct cs_host *host, uint32_t job)
 {
     int64_t start_ns = host_job_slot(host, job)->pub.start_ns;
@@ -93,8 +100,8 @@ static bool is_late(struct cs_host *host, uint32_t job)
                    by_number) != NULL;
 }
 
-/* When a job that has ended, and whose GPUs are not given back yet, was
- * expected to. */
+/* Returns when the job at place i of `instant` was expected to end: its start
+ * and its estimate.  The job has ended, and its GPUs are not given back yet. */
 static int64_t expected_end(const struct cs_host *host, uint32_t i)
 {
     const struct host_job_slot *job = host_job_slot(host, host->turn->instant[i]);
@@ -103,8 +110,8 @@ static int64_t expected_end(const struct cs_host *host, uint32_t i)
     return clock_after(job->pub.start_ns, job->estimate_ns);
 }
 
-/* For qsort(): leases that end as expected, by their end, then those that are late;
- * of equals, the one that was granted first. */
+/* For qsort(): jobs that started before the choice, by their expected end, then those
+ * that are late; of equals, the one that stood first. */
 static int by_end(const void *left, const void *right)
 {
     const struct host_ended *a = left, *b = right;
@@ -190,14 +197,16 @@ static uint32_t unseen(const struct cs_host *host)
         ? host->turn->instant_came - host->turn->instant_next : 0;
 }
 
-/* The task of the i-th job of this instant; ID_NONE: it runs, or has ended. */
+/* Returns the task of the i-th job that came at this instant; ID_NONE: it runs
+ * already, or has ended. */
 static uint32_t task_of(const struct cs_host *host, uint32_t i)
 {
     assert(i < host->turn->instant_came);
     return host_job_slot(host, host->turn->instant[i])->task;
 }
 
-/* Tasks from this number on are not seen yet. */
+/* Returns the seq of the first task that is not seen yet.  All tasks from it on
+ * are not seen. */
 static uint64_t next_seq(const struct cs_host *host)
 {
     return unseen(host) > 0 ? host->tasks->slot[task_of(host, host->turn->instant_next)].seq
@@ -211,7 +220,10 @@ static bool comes_later(const struct cs_host *host, uint32_t task)
     return unseen(host) > 0 && host->tasks->slot[task].seq >= next_seq(host);
 }
 
-/* Returns the first task of the queue that the policy has seen; ID_NONE: none. */
+/* Returns the first task of the queue, by the policy's order, that the policy
+ * has seen; ID_NONE: there is none.  Three shortcuts come before the search: an
+ * index over moving keys, nothing unseen, and only one task seen, which is then
+ * the last one that was let in. */
 static uint32_t first_seen(struct cs_host *host)
 {
     uint32_t count = host_order_count(host), left = unseen(host);
@@ -292,16 +304,19 @@ static bool start(struct cs_host *host, uint32_t task)
     return true;
 }
 
-/* Stands in place of a lease's number, where a job's end is expected. */
+/* Returns the key under which ends.c notes the expected end of the job at place
+ * i of `instant`. Its lease has gone.  The key counts down from ID_NONE - 1,
+ * where no number of a lease is. */
 static uint32_t end_of(const struct cs_host *host, uint32_t i)
 {
     assert(host->turn->instant[i] < ID_NONE / 2);
     return ID_NONE - 1 - host->turn->instant[i];
 }
 
-/* Begins the choices of an instant: no job counts as late any more.  Jobs that
- * ended at this instant keep their order, and their expected ends, until they
- * have given their GPUs back. */
+/* The first choice of an instant: no job counts as late any more.  Jobs that
+ * ended at this instant and have not given their GPUs back are put in order,
+ * and their expected ends are noted among those of the jobs that run: the task
+ * that keeps its turn is promised a start as if they still ran. */
 static void begin_choices(struct cs_host *host)
 {
     uint32_t first = host->turn->instant_next > host->turn->instant_came
@@ -317,8 +332,9 @@ static void begin_choices(struct cs_host *host)
                         gpus_of(host, host->turn->instant[i]));
 }
 
-/* Returns when that number of GPUs would be free, if all that runs ends as expected; for none:
- * now, though what keeps its turn may wait for cores. */
+/* Returns the time from which that number of GPUs would be free, if all that
+ * runs ends as expected.  For 0 GPUs it is now, though the task that keeps its
+ * turn may wait for cores. */
 static int64_t expected_room(struct cs_host *host, uint32_t gpus)
 {
     assert(host->turn->committed != ID_NONE);
@@ -335,8 +351,10 @@ static bool ends_in_time(const struct cs_host *host, uint32_t task)
            host->turn->committed_until_ns - host_now(host);
 }
 
-/* Submitted at one instant they stand as they did when the choice was made, and
- * those that came since behind them.  `a` stands before `b` in the order now. */
+/* Does task `a`, which stands before `b` in the order now, go before it among
+ * those that backfill?  The earlier submission goes first.  Of one instant,
+ * those that were there at the choice keep the order that they have now, and
+ * those that came after it follow by number. */
 static bool stays_before(const struct cs_host *host, uint32_t a, uint32_t b)
 {
     const struct host_task_slot *x = &host->tasks->slot[a], *y = &host->tasks->slot[b];
@@ -351,8 +369,8 @@ static bool stays_before(const struct cs_host *host, uint32_t a, uint32_t b)
         : x->seq < y->seq;
 }
 
-/* Lists the tasks that would end in time, in the order of submission, in
- * host->waiting->list; returns their number. */
+/* Lists in host->waiting->list the tasks that would end in time, in the order
+ * of submission, by insertion; returns their number. */
 static uint32_t list_short(struct cs_host *host)
 {
     assert(host->waiting->list_capacity >= host_order_count(host));
@@ -418,8 +436,10 @@ static void backfill(struct cs_host *host)
         backfill_in_turn(host);
 }
 
-/* The next arrival is seen, or the next job gives its GPUs back; false: there
- * is neither.  Who was tried before the arrival would not fit now. */
+/* Takes one step within the instant: the next arrival is seen, or the next job
+ * gives its GPUs back.  False: there is neither.  An arrival that ends in time
+ * may backfill at once.  Tasks that were tried before it need not be tried
+ * again, as an arrival frees nothing. */
 static bool step(struct cs_host *host)
 {
     uint32_t i = host->turn->instant_next, task;
@@ -440,7 +460,7 @@ static bool step(struct cs_host *host)
     return true;
 }
 
-/* A task that does not fit keeps its turn from now on. */
+/* A task that does not fit keeps its turn from now on; others may backfill. */
 static void choose(struct cs_host *host, uint32_t task)
 {
     assert(host->tasks->slot[task].live && host->turn->committed == ID_NONE);
@@ -456,7 +476,8 @@ static void choose(struct cs_host *host, uint32_t task)
     assert(host->turn->committed == task);
 }
 
-/* What was chosen has started, or is gone. */
+/* Tries to start the task that keeps its turn.  True: it has started, or it is
+ * gone, and no task keeps its turn now.  False: it still waits. */
 static bool turn_over(struct cs_host *host)
 {
     assert(host->turn->committed == ID_NONE || host->turn->committed < host->tasks->count);
@@ -468,6 +489,11 @@ static bool turn_over(struct cs_host *host)
     return true;
 }
 
+/* Goes on until nothing more can be done at this instant.  While no task keeps
+ * its turn, the first one that was seen is tried; if it does not fit, it is
+ * chosen.  While one keeps its turn, arrivals and freed GPUs come one by one.
+ * Backfilling is repeated after every job that gives GPUs back, since only that
+ * makes room. */
 void host_commit_decide(struct cs_host *host)
 {
     assert(host->rules->blocking == HOST_COMMIT);

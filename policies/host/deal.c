@@ -19,7 +19,8 @@
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 
-/* Jobs that ended leave, jobs that came are put at the end. */
+/* Brings the list up to date: jobs that ended leave, and jobs that came are put
+ * at its end. */
 static void refresh(struct cs_host *host)
 {
     uint32_t kept = 0;
@@ -55,7 +56,8 @@ static bool waits(const struct cs_host *host, const struct host_deal *entry)
     return cs_job_task(host, job, CS_ALL_ROLES).i != ID_NONE;
 }
 
-/* Does entry a go before entry b?  By key; with ticks, those that wait first. */
+/* Does entry a go before entry b?  By key.  With ticks, of equal keys those
+ * that wait go first, then the one that has waited or run for longer. */
 static bool goes_before(const struct cs_host *host, const struct host_deal *a,
                         const struct host_deal *b)
 {
@@ -66,7 +68,8 @@ static bool goes_before(const struct cs_host *host, const struct host_deal *a,
                                             : a->since < b->since;
 }
 
-/* Stable, whatever the order. */
+/* Sorts the list by goes_before(), O(n log n), whatever order it had.  Stable:
+ * of two entries that are equal, the one in front stays in front. */
 static void merge_sort(struct cs_host *host)
 {
     assert(host->deals->deals <= host->deals->deal_room);
@@ -100,10 +103,12 @@ static void merge_sort(struct cs_host *host)
         memcpy(host->deals->deal, from, count * sizeof *from);
 }
 
-/* So many moves for every job are taken for a list out of order. */
+/* If an insertion sort has moved entries more than this number of times for
+ * each job, the list was far from sorted, and merge_sort() takes over. */
 #define MOVES_MAX 16u
 
-/* Sorts the list by the keys of now. */
+/* Sorts the list by the keys of now.  From one decision to the next only a few
+ * jobs change their place, for which an insertion sort costs O(n + moves). */
 static void sort(struct cs_host *host, cs_key_fn *key)
 {
     uint64_t moves = 0;
@@ -129,6 +134,11 @@ static void sort(struct cs_host *host, cs_key_fn *key)
     assert(host->deals->deals <= host->deals->deal_room);
 }
 
+/* Three walks over the sorted list.  The first decides: each job that still
+ * fits into what the ones before it left gets its GPUs.  The second stops those
+ * that run and got none; only then the third starts those that wait and got
+ * theirs, as the GPUs are free by then.  With 4 GPUs and jobs that want 3, 2
+ * and 1, in this order, the first and the third job run. */
 void cs_reallocate(struct cs_host *host, cs_key_fn *key)
 {
     uint32_t room = cs_total_gpus(host, 0);

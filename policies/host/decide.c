@@ -85,6 +85,10 @@ static int64_t decision_time(struct cs_host *host, int64_t at)
                        clock_tick_from(at - host->decision->round_from_ns, round));
 }
 
+/* Four cases plan nothing: the run is closing, the policy is deciding now, a
+ * decision is planned already, or no decision may come before something else
+ * happens.  With rounds that end early a planned decision is cancelled first,
+ * as the round is over at once when nothing runs. */
 void host_wake(struct cs_host *host)
 {
     int64_t at;
@@ -270,8 +274,8 @@ void host_decide(struct cs_host *host)
     host->decision->in_decide = host->decision->held;
 }
 
-/* What follows once the policy has decided: nodes are rented or given back, and the
- * wake-up that the policy asked for is set. */
+/* Ends a decision.  Nodes are rented or given back, a policy that does nothing
+ * is counted, and the wake-up that the policy asked for is set. */
 static void decision_over(struct cs_host *host)
 {
     struct host_decisions *decision = host->decision;
@@ -286,6 +290,8 @@ static void decision_over(struct cs_host *host)
     }
 }
 
+/* A decision that is made only to explain a standstill cannot be held: nobody
+ * would resume it. */
 bool host_hold(struct cs_host *host)
 {
     assert(host->decision->in_decide && !host->decision->held);
@@ -373,6 +379,8 @@ static uint32_t list_tasks(const struct cs_host *host, struct job_id job, uint32
     return count;
 }
 
+/* All tasks of the job that wait are tried again, though they are alike with
+ * tasks that failed. */
 void cs_wake(struct cs_host *host, struct job_id job)
 {
     uint32_t task[FORM_ROLES_MAX], count = list_tasks(host, job, task);
@@ -388,6 +396,8 @@ uint32_t cs_next_freed(struct cs_host *host)
     return cluster_next_freed(host->cluster);
 }
 
+/* Tasks at rest (that failed and wait for a change) are in no index of kinds:
+ * they are neither taken out nor put back. */
 void cs_reorder(struct cs_host *host, struct job_id job)
 {
     uint32_t task[FORM_ROLES_MAX], count = list_tasks(host, job, task);

@@ -5,6 +5,9 @@
  * The message of a trial that makes no progress asks it whether a task fits at all:
  * what does not fit here never will.  Nodes that cannot be rented now are taken
  * out.
+ *
+ * It is a second cluster with a placer of its own, so that nothing that is asked of it
+ * changes the trial.
  */
 #include "policies/host/empty.h"
 
@@ -21,6 +24,8 @@
 #include "policies/state/read.h"
 #include "sim/base/arena.h"
 
+/* Nodes beyond the supply of now are taken out as one placement each that holds
+ * all they have. */
 void host_empty_begin(struct host_empty *empty, const struct cs_host *host)
 {
     const struct cluster_spec *spec = host->spec;
@@ -64,8 +69,9 @@ void host_empty_end(struct host_empty *empty)
     empty->arena = NULL;
 }
 
-/* Finds a place in the empty cluster, that the power cap allows if there is such a one;
- * else any.  more_mw of `empty` adds up what the places draw. */
+/* Finds a place in the empty cluster, one that the power cap allows if there is
+ * such a place; else any.  Adds what it draws to more_mw of `empty`,
+ * milliwatts.  `fit` is searched twice, as a search changes it. */
 static bool find_place(struct host_empty *empty, const struct cs_host *host,
                        struct fit_want fit, struct share *share, struct placement *out)
 {
@@ -109,6 +115,9 @@ static void measure_power(struct host_empty *empty, const struct cs_host *host,
     empty->idle_mw = nodes.power_mw;
 }
 
+/* Places the roles one by one, each beside those before it, and gives all
+ * places back at the end.  Each role is looked for as after `relax_after`
+ * (`relaxed`): it is asked what could fit at all. */
 uint32_t host_empty_lacks(struct host_empty *empty, const struct cs_host *host,
                           const struct cs_task *task,
                           const struct cs_want *wants, struct fit_want *fit)

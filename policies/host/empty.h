@@ -21,8 +21,8 @@ struct host_empty {
     struct cluster *cluster;
     struct placer *placer;
     struct share *share;        /* by role and node */
-    int64_t idle_mw, more_mw;   /* milliwatts: of the nodes, and what the last task adds */
-    bool capped;                /* power_cap forbids it */
+    int64_t idle_mw, more_mw;   /* milliwatts: drawn without the task; added by it */
+    bool capped;                /* the last task has room, but power_cap forbids it */
 };
 
 /* host_empty_end() frees what host_empty_begin() allocates. */

@@ -32,7 +32,8 @@
 #include "sim/base/err.h"
 #include "sim/event/loop.h"
 
-/* One byte more is asked for, so that no memory is NULL. */
+/* The memory of the policy begins as a copy of its parameters.  One byte more
+ * than it asks for is allocated, so that a policy without memory has no NULL. */
 bool host_policy_begin(struct cs_host *host, struct err *err)
 {
     const struct cs_policy *policy = host->policy;
@@ -128,6 +129,10 @@ static void tell_all(struct cs_host *host)
     }
 }
 
+/* The order of the steps matters.  The predecessor's indexes are needed to take
+ * tasks back, so they are emptied after that; the new policy's init may ask for
+ * the order, so the order is made before it, and it is filled only once init
+ * has succeeded. */
 void host_hand_over(struct cs_host *host, const struct host_policy *next)
 {
     bool split = !host_per_phase(host) && (next->policy->flags & CS_PER_PHASE);

@@ -61,6 +61,8 @@ void host_submit_none(struct cs_host *host)
         host_wake(host);
 }
 
+/* Outages and rented nodes stop when no job is left.  If the run goes on
+ * nevertheless, they are started again here. */
 void host_lasts(struct cs_host *host, bool lasts)
 {
     assert(!host->decision->closing);
@@ -100,7 +102,8 @@ static void lease_ready(struct cs_host *host, uint32_t lease)
     host_wake(host);
 }
 
-/* Returns a host whose parts are there and all zero. */
+/* Returns a host whose parts are allocated and all zero, but for the turn of
+ * `blocking: commit`: 0 would be a task there. */
 static struct cs_host *make_host(struct arena *arena)
 {
     struct cs_host *host = arena_alloc(arena, 1, sizeof *host);
@@ -138,6 +141,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->rules = &parts->policy->rules;
     host->spec = spec;
     host->hooks = (struct host_hooks) {
+        /* state and leases call these, so that they need not know the host */
         .lease_ready = lease_ready, .ran = host_interrupt_ran,
         .phase_over = host_phase_over, .held = host_rental_held,
         .rented_failed = host_rental_failed, .alone = host_pack_alone,
@@ -245,6 +249,8 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     assert(host->decision->jobs_left <= host->jobs->count);
 }
 
+/* The gang is stored with the lease, so the pointer is good for as long as the
+ * lease is live. */
 const struct gang *host_gang(const struct cs_host *host,
                              struct lease_id lease)
 {
@@ -297,6 +303,7 @@ double host_held_usd(const struct cs_host *host)
     return usd;
 }
 
+/* What a job that has ended held is no longer kept here: its facts told it. */
 double host_job_gpu_s(const struct cs_host *host, struct job_id id)
 {
     assert(id.i < host->jobs->count);
@@ -304,6 +311,9 @@ double host_job_gpu_s(const struct cs_host *host, struct job_id id)
          : host_attained_gpu_s(host, host_job_slot(host, id.i));
 }
 
+/* FLOPs are counted at the end of each phase.  Jobs of known length have none:
+ * for them the seconds that are done count, at the speed of the trace, times
+ * their GPUs. */
 void host_work_now(const struct cs_host *host, double *flops, double *gpu_s)
 {
     *flops = *gpu_s = 0;
@@ -320,6 +330,9 @@ void host_work_now(const struct cs_host *host, double *flops, double *gpu_s)
     }
 }
 
+/* Two faults are possible: the policy failed the trial (cs_fail, or the host in its
+ * place), or it drew random numbers without the flag CS_DRAWS.  The second is a fault, as
+ * replicas of a policy without the flag may be copied instead of run. */
 bool host_verdict(const struct cs_host *host, struct err *err)
 {
     struct err_pos nowhere = { 0 };
@@ -376,6 +389,8 @@ const struct host_pool_now *host_pool_now(const struct cs_host *host, uint32_t p
     return &host->pools->pool[pool];
 }
 
+/* GPUs that are down or on nodes that are not rented now are not free; down:
+ * whole GPUs, away: thousandths. */
 int64_t host_pool_free_milli(const struct cs_host *host, uint32_t pool)
 {
     const struct host_pool_now *now = &host->pools->pool[pool];

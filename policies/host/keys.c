@@ -22,9 +22,11 @@
 #include "sim/base/clock.h"
 #include "sim/containers/order.h"
 
-/* Keys this near, of their size, may differ by rounding alone. */
+/* Two keys that differ by less than this part of their size may differ by
+ * rounding alone: a thousand times the precision of a double, about 2e-16, and
+ * some more for sums. */
 #define NEAR 1e-12
-/* Whole numbers below are doubles. */
+/* Every whole number below this one, 2^53, is exact as a double. */
 #define EXACT 0x1p53
 
 /* Returns the key of an entry at a time, by its line. */
@@ -34,8 +36,16 @@ static double line_at(const struct host_left *entry, int64_t now)
     return entry->key + entry->per_ns * (double)(now - entry->at_ns);
 }
 
-/* An instant before which b, right after a, has no smaller key than a; 0: look
- * every time. */
+/* Returns an instant up to which entry b, right behind a, stays there: before
+ * it b's key is not smaller than a's.  0: not known, look at every deal.
+ * CLOCK_NEVER_NS: they never cross.
+ *
+ * Two lines that were `apart` by a distance and close in on each other by
+ * `closing` a nanosecond meet after apart / closing.  Example: a at 10 rises by
+ * 3 a nanosecond, b at 40 rises by 1; they meet after 30 / 2 = 15 ns.  The
+ * distance is taken a little smaller (NEAR), so that the look comes too soon
+ * rather than too late.  Parallel lines never meet, if their keys are exact or
+ * the jobs have been alike from the beginning. */
 static int64_t cross_ns(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
@@ -64,6 +74,8 @@ static int64_t cross_ns(void *owner, uint32_t a, uint32_t b)
     return clock_after(now, (int64_t)(apart / closing));
 }
 
+/* The key is asked for once an instant, of jobs that run alone: that of a job
+ * that waits stays. */
 double host_keys_now(struct cs_host *host, uint32_t i)
 {
     struct host_left *entry = &host->deals->left[i];
@@ -114,6 +126,8 @@ struct order_item host_keys_item(const struct cs_host *host, uint32_t i)
     };
 }
 
+/* Also notes whether jobs that run have different slopes (left_crossing): the
+ * single list of left.c is then worth less, and lanes may take over. */
 struct order_item host_keys_note(struct cs_host *host, uint32_t i)
 {
     struct host_left *entry = &host->deals->left[i];
@@ -141,6 +155,8 @@ struct order_item host_keys_note(struct cs_host *host, uint32_t i)
     return host_keys_item(host, i);
 }
 
+/* Entries of jobs that ended are used again, so that the array grows with the
+ * jobs that are there at once. */
 uint32_t host_keys_make(struct cs_host *host, struct job_id job)
 {
     uint32_t i;
@@ -186,6 +202,7 @@ void host_keys_hand_over(struct cs_host *host, const uint32_t *list,
     assert(count <= host->deals->deal_room);
 }
 
+/* Stops come first: the starts need the GPUs of the jobs that were stopped. */
 void host_keys_carry_out(struct cs_host *host)
 {
     const struct order_dealt *dealt = &host->deals->dealt;

@@ -14,6 +14,13 @@
  * have.  Of equal keys its sort leaves in front the job that was in front in the last
  * deal.  Lines of different slope that meet now were apart then: the steeper
  * one was below.
+ *
+ * An example with 10 GPUs.  Jobs of 1 GPU that run have the keys 1 and 5, jobs of 4 GPUs
+ * that run the keys 2 and 3, and a job of 2 GPUs that waits has the key 0.  That one takes 2
+ * GPUs, and 8 are left.  Those that run hold 1 + 1 + 4 + 4 = 10.  From the end of the order
+ * key 5 and then key 3 are taken off, until the rest, 5 GPUs, fits.  3 GPUs are left for the
+ * two: key 3 wants 4 and stops, and key 5 keeps its GPU.  The jobs before them were not
+ * looked at one by one.
  */
 #include <assert.h>
 #include <math.h>
@@ -31,23 +38,29 @@
 #include "sim/containers/order.h"
 #include "sim/containers/rank_tree.h"
 
+/* Jobs of more sizes than this are dealt without lanes, since each deal looks at every
+ * lane. */
 #define LANES_MAX 32u
 
-struct lane {                   /* all of them run */
+/* The jobs that run and hold one number of GPUs.  Their lines have one slope, so that
+ * their order does not change. */
+struct lane {
     struct order order;
-    uint32_t gpus;
-    uint32_t done, upto;        /* how many are dealt with, and will be; */
-    uint32_t last, look;        /* the last of these, how many to look at */
+    uint32_t gpus;              /* of each of them */
+    uint32_t done;              /* in this deal: how many of the first were dealt with */
+    uint32_t upto;              /* how many stand before the job that waits */
+    uint32_t last, look;        /* the last of these; how many are to be looked at */
 };
 
+/* All lanes of a trial, and the jobs that wait. */
 struct host_lanes {
     struct order waiting;
     struct lane lane[LANES_MAX];
-    uint32_t count;
-    bool on, never;             /* never: jobs are not of that kind */
+    uint32_t count;             /* lanes */
+    bool on, never;             /* on: they hold the jobs; never: some job does not suit */
     uint32_t wait;              /* deals until it is tried again */
-    int64_t dealt_ns;
-    uint32_t *tail, room;       /* scratch */
+    int64_t dealt_ns;           /* the last deal */
+    uint32_t *tail, room;       /* scratch: entries taken off, from the last one on */
 };
 
 /* Returns the key on a line at a time, which may lie before its start. */
@@ -57,7 +70,10 @@ static double then(const struct host_line *line, int64_t at_ns)
     return line->key + line->per_ns * (double)(at_ns - line->at_ns);
 }
 
-/* Of equal keys: did it stand before the other in the last deal? */
+/* Of two equal keys: did x stand before y in the last deal?  Jobs that came
+ * since go last, by number.  For jobs that were there, the lines of that time
+ * are compared at that time; if these meet there too, the steeper line was
+ * below before. */
 static bool stood_before(const struct cs_host *host, const struct host_left *x,
                          const struct host_left *y)
 {
@@ -83,8 +99,9 @@ static bool stood_before(const struct cs_host *host, const struct host_left *x,
     return p->per_ns > q->per_ns;
 }
 
-/* Does job a stand before job b now?  By the moving key; of equals, as they stood
- * before, so that equal keys do not take turns. */
+/* Does entry a stand before entry b now?  By the moving key; of equal keys, as
+ * they stood before, so that jobs of equal keys do not change places in every
+ * deal. */
 static bool stands_before(void *owner, uint32_t a, uint32_t b)
 {
     struct cs_host *host = owner;
@@ -103,7 +120,8 @@ static double next_key(struct cs_host *host, uint32_t i)
                                  : host_keys_now(host, i);
 }
 
-/* After the deal: a job that was stopped may owe for its restart. */
+/* As stands_before(), by the keys after the deal: a job that was stopped may
+ * owe for its restart. */
 static bool will_stand_before(void *owner, uint32_t a, uint32_t b)
 {
     struct cs_host *host = owner;
@@ -112,7 +130,8 @@ static bool will_stand_before(void *owner, uint32_t a, uint32_t b)
     return of_a < of_b || (!(of_b < of_a) && stands_before(host, a, b));
 }
 
-/* Returns the lane of jobs for that number of GPUs; NULL: there are too many lanes. */
+/* Returns the lane of jobs for that number of GPUs, which is made if there is
+ * none; NULL: there are LANES_MAX lanes already. */
 static struct lane *lane_of(struct cs_host *host, uint32_t gpus)
 {
     assert(gpus > 0);
@@ -130,7 +149,8 @@ static struct lane *lane_of(struct cs_host *host, uint32_t gpus)
     return lane;
 }
 
-/* Has a job a line, one of the slope that all jobs for as many GPUs have? */
+/* Can the job be in a lane?  Its key must move along a line; one that waits has
+ * a key that stands still, and one that runs a line that is not flat. */
 static bool suits(struct cs_host *host, struct job_id job)
 {
     assert(!host_job_ended(host, job.i));
@@ -145,7 +165,8 @@ static bool suits(struct cs_host *host, struct job_id job)
     return per_ns < 0 || per_ns > 0;
 }
 
-/* What falls stops at zero, and is no line there. */
+/* Is the job's key above zero, or does it rise?  A key that falls stops at
+ * zero, so that its line ends there. */
 static bool is_above_zero(struct cs_host *host, struct job_id job)
 {
     assert(host->deals->motion->key != NULL);
@@ -174,7 +195,7 @@ static void overtake(struct cs_host *host, struct order *order)
     assert(order->now_ns == host_now(host));
 }
 
-/* Has each job that came since the last deal a line of that kind? */
+/* Can each job that came since the last deal be in a lane? */
 static bool new_jobs_suit(struct cs_host *host)
 {
     struct host_lanes *lanes = host->deals->lanes;
@@ -234,8 +255,9 @@ bool host_lanes_begin(struct cs_host *host)
 
 /* ---- from lane to lane ---- */
 
-/* How many of a lane go before a job that waits, NONE: all; up to there it is
- * looked at now. */
+/* Sets how many jobs of a lane stand before a job that waits (`upto`), and how
+ * many of these are not dealt with yet (`look`).  job: ORDER_NONE for all jobs
+ * of the lane. */
 static void look_up_to(struct lane *lane, uint32_t job)
 {
     if (job == ORDER_NONE) {
@@ -249,7 +271,8 @@ static void look_up_to(struct lane *lane, uint32_t job)
     assert(lane->done + lane->look >= lane->upto);
 }
 
-/* Takes the last off all that are looked at. */
+/* Takes the last job, by stands_before(), off those of all lanes that are
+ * looked at; returns its entry.  O(lanes). */
 static uint32_t take_last(struct cs_host *host)
 {
     struct host_lanes *lanes = host->deals->lanes;
@@ -284,8 +307,11 @@ static void note_tail(struct cs_host *host, uint32_t count, uint32_t item)
     lanes->tail[count] = item;
 }
 
-/* Deals with those that run and go before a job that waits; returns what is
- * left of the room.  All up to the first that does not fit keep theirs. */
+/* Deals with the jobs that run and stand before a job that waits; returns the
+ * GPUs that are left of `room`.  They are counted first, a lane at a time.  If
+ * they want more than there is, the last ones are taken off until the others
+ * fit: these keep their GPUs.  Those that were taken off are then tried in
+ * their order, and those that do not fit stop. */
 static uint64_t deal_running(struct cs_host *host, uint32_t job, uint64_t room)
 {
     struct host_lanes *lanes = host->deals->lanes;
@@ -316,7 +342,10 @@ static uint64_t deal_running(struct cs_host *host, uint32_t job, uint64_t room)
     return room;
 }
 
-/* Deals all GPUs: to those that run and to those that wait, by their order. */
+/* Deals all GPUs, to jobs that run and to jobs that wait, in one order.  Each
+ * turn of the loop goes up to the next job that waits and could fit.  Its GPUs
+ * are asked for again after those that run before it were dealt with, since
+ * these may have left less. */
 static void deal_in_lanes(struct cs_host *host)
 {
     struct host_lanes *lanes = host->deals->lanes;
@@ -343,8 +372,10 @@ static void deal_in_lanes(struct cs_host *host)
 
 /* ---- lanes up to date ---- */
 
-/* Those that started or stopped, in the order of the deal: of equal keys the job that
- * comes later goes behind. */
+/* Jobs that started or stopped go to the other list.  All of them are taken out
+ * before the first is put back, so that none is compared with an entry whose
+ * key is old.  They are put back in the order of the deal: of equal keys the
+ * job that comes later goes behind. */
 static void change_lanes(struct cs_host *host)
 {
     uint32_t kept = 0;
@@ -384,7 +415,8 @@ static void drop_ended(struct cs_host *host)
     assert(host->deals->left_spares <= host->deals->left_count);
 }
 
-/* Keys that are as good as equal: rounding may turn them about. */
+/* Brings the order within each lane up to date: keys that are as good as equal
+ * may have changed places by rounding. */
 static void overtake_in_lanes(struct cs_host *host)
 {
     struct host_lanes *lanes = host->deals->lanes;
@@ -394,7 +426,8 @@ static void overtake_in_lanes(struct cs_host *host)
         overtake(host, &lanes->lane[k].order);
 }
 
-/* Is every line one still, and that of each job that came? */
+/* Can the jobs stay in lanes?  No key has fallen to zero, and each job that
+ * came suits. */
 static bool lanes_hold(struct cs_host *host)
 {
     struct host_lanes *lanes = host->deals->lanes;
@@ -410,7 +443,9 @@ static bool lanes_hold(struct cs_host *host)
     return new_jobs_suit(host);
 }
 
-/* Hands all entries over to deal.c, in order; they are taken from the back. */
+/* Hands all entries over to deal.c, in order.  The list is filled from its end:
+ * the last of all lanes, or the last of those that wait, whichever stands
+ * behind the other. */
 static void close_lanes(struct cs_host *host)
 {
     struct host_lanes *lanes = host->deals->lanes;
@@ -463,6 +498,8 @@ bool host_lanes_open(const struct cs_host *host)
     return host->deals->lanes != NULL && host->deals->lanes->on;
 }
 
+/* `wait` counts down once a deal, so that a try that failed is not repeated at
+ * once. */
 bool host_lanes_due(struct cs_host *host, bool may)
 {
     struct host_lanes *lanes = host->deals->lanes;
@@ -485,6 +522,8 @@ bool host_lanes_refresh(struct cs_host *host, bool may)
     return false;
 }
 
+/* The keys of jobs that stop are asked for before they stop, as they run until
+ * then. */
 void host_lanes_deal(struct cs_host *host)
 {
     assert(host_lanes_open(host));

@@ -40,9 +40,11 @@ static void add(struct cs_host *host, struct job_id job,
     order_insert(host->deals->lefts, i, host_keys_item(host, i), before);
 }
 
-/* Jobs that ended leave, first, since their keys may not be asked for; of those
- * that were started or stopped, by the last deal or by others, the line is
- * another. */
+/* Takes in what happened since the last deal.  Jobs that ended leave first,
+ * since their keys may not be asked for any more.  Jobs that were started or
+ * stopped, by the last deal or otherwise, get new lines.  Where keys stand
+ * still they are taken out and put in again; where keys move, the order itself
+ * moves them later (order_touch). */
 static void take_news(struct cs_host *host)
 {
     struct host_deals *deals = host->deals;
@@ -77,9 +79,12 @@ static void take_news(struct cs_host *host)
 
 /* ---- from one list to the other ---- */
 
-/* Where jobs that run have lines of different slope they cross each other
- * without end, though only crossings with one that waits matter: while few
- * wait, and there are no lanes, a look at all costs less. */
+/* The index pays while many jobs wait for each that runs.  Where jobs that run
+ * have lines of different slope they cross each other without end, though only
+ * crossings with a job that waits matter: while few wait, and there are no
+ * lanes, a look at all jobs costs less.  FEW_WAIT and MANY_WAIT: jobs that wait
+ * for each that runs.  The index is dropped at the first and made at the
+ * second, so that it is not made and dropped in turns. */
 #define FEW_WAIT 2u             /* times those that run */
 #define MANY_WAIT 6u
 
@@ -137,8 +142,9 @@ static void turn_over(struct cs_host *host)
     assert(host->deals->lefts == NULL);
 }
 
-/* All keys have changed.  They are sorted as numbers: a comparison that asks for
- * the keys of both costs three times as much. */
+/* Sorts all entries, whose keys have all changed.  The keys are read once and
+ * sorted as numbers: a comparison that asks for the keys of both costs three
+ * times as much. */
 static void sort_anew(struct cs_host *host)
 {
     struct order *lefts = host->deals->lefts;
@@ -186,7 +192,7 @@ void cs_reallocate_note(struct cs_host *host, struct job_id job)
     host_left_change(host, job.i);
 }
 
-/* In lanes, where these are of use and the jobs are of that kind? */
+/* Is this deal made in lanes?  Opens or closes them first, if that is due. */
 static bool in_lanes(struct cs_host *host, bool plain)
 {
     assert(host->deals->motion != NULL);
@@ -202,6 +208,8 @@ static bool in_lanes(struct cs_host *host, bool plain)
     return host_lanes_begin(host);
 }
 
+/* Three ways lead to the deal, all with one result: lanes, the single order of
+ * this file, and the plain list of deal.c. */
 void cs_reallocate_moving(struct cs_host *host, const struct cs_moving_key *motion)
 {
     assert(!host_per_phase(host) && motion->key != NULL);

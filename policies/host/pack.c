@@ -109,8 +109,9 @@ static struct placement copy_with(struct share *share,
     return (struct placement) { share, of->share_count };
 }
 
-/* Half of the first job's GPUs, with cores and host memory for the second
- * job's role.  The result points into share[]. */
+/* Returns half of each of the first job's GPUs, with the cores and the host
+ * memory that the second job's role wants for its GPUs.  The result points into
+ * share[]. */
 static struct placement second_half(struct share *share,
                                     const struct placement *first,
                                     const struct role_spec *role)
@@ -128,8 +129,8 @@ static struct placement second_half(struct share *share,
     return (struct placement) { share, first->share_count };
 }
 
-/* Are the cores and the memory of a half free?  Its GPUs are shared, so they
- * need not be.  scratch: at least half->share_count shares. */
+/* Are the cores and the memory of a half free?  Its GPUs are left out, since
+ * they are shared.  scratch: room for half->share_count shares. */
 static bool fits_beside(const struct cs_host *host, struct share *scratch,
                         const struct placement *half)
 {
@@ -300,6 +301,8 @@ static bool pool_holds_both(const struct cs_host *host, uint32_t pool,
     return holds;
 }
 
+/* Asks for the GPUs as the jobs ask for them: a job that was resized has
+ * another speedup. */
 double cs_speedup_co_located(struct cs_host *host, struct job_id id,
                              struct job_id other, uint32_t pool)
 {

@@ -17,6 +17,11 @@
  *
  * Invariant: steps rise in time, and no two neighbours have the same number of
  * free GPUs.
+ *
+ * An example with 8 GPUs.  6 are taken in [0, 10) and 4 in [10, 20): the steps are 2 free from
+ * 0, 4 from 10 and 8 from 20.  A search for 3 GPUs for 15 s finds 10, and notes the bound "no
+ * hole of 3 GPUs that is 15 s long starts before 10".  A search for 3 GPUs for 18 s begins at
+ * 10.  If the 6 GPUs are put back, the hole of 3 GPUs begins at 0, and the bound is set to 0.
  */
 #include "policies/plan.h"
 
@@ -30,6 +35,8 @@
 #include "sim/containers/steps.h"
 
 #define NEVER CLOCK_NEVER_NS
+/* Levels of any number of GPUs; levels of powers of two beyond those; bounds of
+ * a level.  A search that fails to find its level looks at all of them. */
 #define LEVELS_MAX 32u
 #define POWERS 32u
 #define BOUNDS_MAX 64u
@@ -166,6 +173,9 @@ void cs_plan_forget(struct cs_plan *plan, int64_t now_ns)
     steps_forget(&plan->steps, now_ns);
 }
 
+/* GPUs that are taken break no bound.  If some are put back, only levels are
+ * looked at whose number of GPUs was not free all the time before, and may be
+ * free now. */
 void cs_plan_take(struct cs_plan *plan, int64_t start_ns, int64_t end_ns,
                   int64_t gpus)
 {
@@ -211,6 +221,11 @@ static int64_t find_end(struct steps *steps, int64_t gpus, int64_t before_ns,
     return before_ns;
 }
 
+/* Two cases.  If the bounds say that no hole of that length starts before
+ * before_ns, the hole that lasts until before_ns is all that is left to find.
+ * Else the steps are searched from the bound on, and what is found becomes a
+ * bound.  Only a level of exactly that number of GPUs may note what was found:
+ * a hole of more GPUs says nothing of holes of fewer. */
 int64_t cs_plan_find(struct cs_plan *plan, uint32_t gpus, int64_t run_ns,
                      int64_t before_ns)
 {
@@ -240,6 +255,8 @@ int64_t cs_plan_least(const struct cs_plan *plan, int64_t start_ns, int64_t end_
     return steps_least(&plan->steps, start_ns, end_ns);
 }
 
+/* Goes from hole to hole, and no bound helps it: callers use it where they ask
+ * once. */
 int64_t cs_plan_find_from(struct cs_plan *plan, int64_t from_ns, uint32_t gpus,
                           int64_t run_ns)
 {

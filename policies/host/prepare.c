@@ -20,6 +20,8 @@
 #include "policies/state/read.h"
 #include "policies/state/state.h"
 
+/* The checks come in this order: the job, the flag of the policy, the shape,
+ * whether the role holds a lease or already asks for one, and room. */
 enum cs_verdict cs_prepare(struct cs_host *host, struct job_id id,
                            const struct cs_want *want)
 {
@@ -65,6 +67,10 @@ static bool have_homes(const struct cs_host *host, struct job_id id)
     return true;
 }
 
+/* Starts the task in the home of its role, and prepares all other roles in
+ * theirs.  Homes are looked at first, so that no job gets a lease for one role
+ * and waits for the others.  A role that cannot be prepared after all asks for
+ * its lease when its phase is ready. */
 enum cs_verdict cs_settle(struct cs_host *host, struct task_id id)
 {
     struct cs_task task = *cs_task(host, id);
@@ -87,6 +93,7 @@ enum cs_verdict cs_settle(struct cs_host *host, struct task_id id)
     return verdict;
 }
 
+/* A job with fewer than two roles on GPUs has nothing to settle. */
 bool cs_settled(const struct cs_host *host, struct job_id id)
 {
     const struct job_form *form = cs_request(host, id)->form;
@@ -101,6 +108,10 @@ bool cs_settled(const struct cs_host *host, struct job_id id)
     return roles < 2;
 }
 
+/* What was measured in this run counts first (switch_s of the form).  Before
+ * that: the bytes to load and to save, through the slowest host links of the
+ * groups in the role's home, with the role's GPUs packed on as few nodes as
+ * possible. */
 double cs_switch_s(const struct cs_host *host, struct job_id id, uint32_t role)
 {
     const struct job_request *request = cs_request(host, id);
@@ -127,6 +138,9 @@ double cs_switch_s(const struct cs_host *host, struct job_id id, uint32_t role)
     return (bytes > 0 ? bytes / least_bps : 0) + spec->wake_s;
 }
 
+/* The seconds of one switch of each role on GPUs, over the seconds of a step:
+ * 0.1 means that a step with these switches takes a tenth longer.  0: the
+ * length of a step is not known. */
 double cs_switch_loss(const struct cs_host *host, struct job_id id)
 {
     const struct job_form *form = cs_request(host, id)->form;

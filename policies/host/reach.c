@@ -50,6 +50,8 @@ int64_t cs_groups_cores_ns(struct cs_host *host, uint64_t groups, int64_t milli,
     return host_groups_cores_when(host, groups, milli, from_ns, spare);
 }
 
+/* Does GPU `gpu`, counted over all nodes by NODE_GPUS_MAX each, lie on a node
+ * of these groups? */
 static bool on_groups(const struct cs_host *host, uint32_t gpu, uint64_t groups)
 {
     uint32_t group = host->cluster->group_of[gpu / NODE_GPUS_MAX];
@@ -73,7 +75,7 @@ static uint32_t least_mib(const struct cs_host *host, uint64_t groups)
     return least;
 }
 
-/* Returns the part that has more thousandths, of equals the one with more memory. */
+/* Returns the part with more thousandths; of equals, the one with more memory. */
 static struct cs_part roomier(struct cs_part a, struct cs_part b)
 {
     assert(a.milli <= GPU_MILLI && b.milli <= GPU_MILLI);
@@ -160,6 +162,8 @@ static uint32_t type_of(const struct cs_host *host, uint64_t groups)
     return type;
 }
 
+/* The first option that has one of these groups is taken: a gang has one type
+ * of GPU. */
 void cs_want_groups(const struct cs_host *host, struct job_id job, uint64_t groups,
                     struct cs_want *want)
 {

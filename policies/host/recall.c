@@ -44,7 +44,8 @@ static void recall_now(struct cs_host *host, uint32_t i)
     host->hooks.wake(host);
 }
 
-/* The time that a lease was given is over. */
+/* The event of a recall with a delay: the time that the lease was given is
+ * over. */
 static void recall_due(struct loop *loop, void *self, uint64_t arg)
 {
     (void)loop;
@@ -71,6 +72,10 @@ static enum cs_verdict check_recall(const struct cs_host *host,
     return CS_DONE;
 }
 
+/* Three cases.  A lease that is idle, or a delay of 0, is taken back now.  If
+ * an earlier recall is under way, the earlier time stands, and only the first
+ * counts as a preemption.  Else an event is planned, which comes after the ends
+ * of phases at its instant. */
 enum cs_verdict cs_take_back(struct cs_host *host, struct lease_id id,
                              int64_t delay_ns)
 {
@@ -105,6 +110,7 @@ uint32_t cs_node_count(const struct cs_host *host)
     return host->spec->node_count;
 }
 
+/* `here` is false for a rented node that is not rented now. */
 struct cs_node cs_node(const struct cs_host *host, uint32_t n)
 {
     assert(n < host->spec->node_count);

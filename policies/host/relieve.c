@@ -2,6 +2,10 @@
 /*
  * relieve.c - the end of a standstill under a power cap: idle GPUs draw power that what
  * waits may lack.
+ *
+ * Example: all leases are idle, they draw what the cap allows, and the next phase waits for
+ * GPUs of another type.  No event is to come, and the run would stand still.  The lease that
+ * was idle for longest is given back, which frees its power.
  */
 #include <assert.h>
 
@@ -59,8 +63,8 @@ static bool find_idle(const struct cs_host *host, struct lease_id *first)
     return true;
 }
 
-/* Starts the first task that finds room as its owner asks, or at a smaller size that it may
- * have, wherever the cap allows it. */
+/* Starts the first task that finds room as its owner asks.  A task of one role
+ * that finds none is tried with one GPU fewer each time. */
 static bool start_as_asked(struct cs_host *host)
 {
     assert(cs_pending_count(host) > 0);
@@ -79,6 +83,9 @@ static bool start_as_asked(struct cs_host *host)
     return false;
 }
 
+/* One lease or one task at a call: policies decide again after each call that
+ * did something.  Nothing is done while a lease is at work, as its end frees
+ * power. */
 bool cs_relieve_power(struct cs_host *host)
 {
     struct lease_id first;

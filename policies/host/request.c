@@ -117,9 +117,9 @@ static void note_wants(struct cs_host *host, const struct cs_want *want,
     host->decision->tries->wants = count;
 }
 
-/* Sets when a lease for a phase is expected to end: when it is loaded and the phase
- * has run on it.  It holds until the phase has started, whose own forecast is
- * better.  A lease for a whole job has its expectation from its grant. */
+/* Sets when a lease for a phase is expected to end: after it is loaded and the
+ * phase has run on it.  This holds until the phase starts, which knows better.
+ * A lease for a whole job got its expectation when it was granted. */
 static void expect(struct cs_host *host, const struct cs_task *task,
                    uint32_t lease)
 {
@@ -267,6 +267,8 @@ static bool find_as_asked(struct cs_host *host,
     return false;
 }
 
+/* want: one for each role, in the order of the form; NULL: as the owner asks,
+ * for which answers are remembered (find_as_asked). */
 enum cs_verdict cs_start_wants(struct cs_host *host, struct task_id id,
                                const struct cs_want *want, uint32_t count)
 {
@@ -293,6 +295,8 @@ enum cs_verdict cs_start_wants(struct cs_host *host, struct task_id id,
     return CS_DONE;
 }
 
+/* A want names one role, so that a whole job of several roles needs
+ * cs_start_wants(). */
 enum cs_verdict cs_start_want(struct cs_host *host, struct task_id id,
                               const struct cs_want *want)
 {
@@ -320,6 +324,8 @@ static bool has_gpus(const struct cs_host *host, const struct cs_task *task)
            task->gpu_milli < GPU_MILLI || task->gpus <= cs_free_gpus(host, 0);
 }
 
+/* Makes the same checks as the start would, in the same order, and searches
+ * without drawing. */
 bool host_fits(struct cs_host *host, struct task_id id, const struct cs_want *want)
 {
     const struct cs_want as_asked = { 0 };
@@ -346,6 +352,8 @@ bool host_fits(struct cs_host *host, struct task_id id, const struct cs_want *wa
            host_look(host, job, role, want, place);
 }
 
+/* True if a search that does not look at the power finds a place, and
+ * host_fits() finds none. */
 bool host_is_capped(struct cs_host *host, struct task_id id)
 {
     const struct cs_task *task = cs_task(host, id);
@@ -385,6 +393,8 @@ static void lift_job(struct cs_host *host, struct job_id id, bool back)
     }
 }
 
+/* The leases are taken out of the cluster, the search is made, and they are put
+ * back in reverse order, so that the cluster is as it was. */
 bool cs_fits_without(struct cs_host *host, struct task_id id, const struct job_id *job,
                      uint32_t count)
 {
@@ -448,6 +458,8 @@ enum cs_verdict cs_continue(struct cs_host *host, struct task_id id)
     return CS_DONE;
 }
 
+/* Only a policy that leases for phases may give a lease back; other leases end
+ * with their job. */
 enum cs_verdict cs_release(struct cs_host *host, struct lease_id id)
 {
     if (!cs_lease_held(host, id))
@@ -464,6 +476,8 @@ enum cs_verdict cs_release(struct cs_host *host, struct lease_id id)
     return CS_DONE;
 }
 
+/* The steps of `cost:` rise by gpus_max: the first step that covers the number
+ * counts.  Beyond the last one a restart costs nothing. */
 int64_t host_stop_cost_ns(const struct host_rules *rules, uint32_t gpus)
 {
     assert(rules->cost_count <= HOST_COST_STEPS_MAX);
@@ -473,8 +487,9 @@ int64_t host_stop_cost_ns(const struct host_rules *rules, uint32_t gpus)
     return 0;
 }
 
-/* A job that is stopped saves its state to the memory of its nodes: whole steps of a phase
- * that trains need not be done again.  What the saving takes is owed at the restart. */
+/* A job that is stopped saves its state to the memory of its nodes, and phases
+ * that train keep the steps that are done.  The seconds of the saving are added
+ * to what the job owes at its restart. */
 static void save_job(struct cs_host *host, struct host_job_slot *job)
 {
     double save_s = 0;
@@ -495,8 +510,9 @@ static void save_job(struct cs_host *host, struct host_job_slot *job)
     assert(job->stopped_part >= 0 && job->stopped_part <= 1);
 }
 
-/* Tells the longest phase of a job of which a stop keeps nothing, as a sentence; an
- * empty text: it has none. */
+/* Writes a sentence on the longest phase of a job of which a stop keeps
+ * nothing; an empty text: it has none.  A phase that trains keeps its steps,
+ * and a job of known length what it has done. */
 static void describe_unsaved(const struct cs_host *host, struct job_id job,
                              char *out, size_t room)
 {
@@ -543,6 +559,8 @@ void host_note_stop(struct cs_host *host, struct job_id job)
         cs_note(host, phase);
 }
 
+/* The lease is dropped, and the job waits again at once.  It owes the cost of a
+ * restart, which is counted when it starts again. */
 enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
 {
     if (!(host->policy->flags & CS_PREEMPTS))
@@ -566,6 +584,8 @@ enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
     return CS_DONE;
 }
 
+/* Keeps the earliest of the times that were asked for in a decision; a time
+ * that is past is ignored. */
 void cs_wake_at(struct cs_host *host, int64_t time_ns)
 {
     assert(time_ns >= 0);
@@ -587,6 +607,7 @@ void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns)
         cs_wake_at(host, at_ns);
 }
 
+/* The first reason is kept: what comes after a failure usually follows from it. */
 void cs_fail(struct cs_host *host, const char *why)
 {
     if (!host->decision->failed)
@@ -598,6 +619,8 @@ void cs_fail(struct cs_host *host, const char *why)
     assert(host->decision->failed);
 }
 
+/* Without the flag CS_CLAIRVOYANT the trial fails, and the answer is only the
+ * estimate. */
 int64_t cs_true_left_ns(const struct cs_host *host, struct job_id job)
 {
     assert(job.i < host->jobs->count);
@@ -609,12 +632,15 @@ int64_t cs_true_left_ns(const struct cs_host *host, struct job_id job)
     return host_left_ns(host, host_job_slot(host, job.i), true);
 }
 
+/* The state counts the draws, and each draw is a function of the seed, the
+ * replica and its number: other streams do not disturb it. */
 double cs_random(struct cs_host *host)
 {
     return rng_at(host->parts.seed, host->parts.replica,
                   host->decision->random_state++, rng_hash_text("policy"));
 }
 
+/* Texts are joined by a blank; what does not fit is cut off. */
 void cs_note(struct cs_host *host, const char *text)
 {
     size_t used = strlen(host->decision->note);

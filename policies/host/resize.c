@@ -144,7 +144,8 @@ static enum cs_verdict change_to(struct cs_host *host,
     return CS_DONE;
 }
 
-/* So many GPUs, in the pools and with the cores of a GPU that the lease has. */
+/* Returns a want of that number of GPUs, in the pools of the lease and with as
+ * many cores for each GPU as it has now. */
 static struct cs_want want_of_size(const struct host_lease_slot *lease, uint32_t gpus)
 {
     assert(lease->pub.placement.share_count > 0);
@@ -153,6 +154,8 @@ static struct cs_want want_of_size(const struct host_lease_slot *lease, uint32_t
                              .cores = cores_per_gpu(&lease->pub.placement) };
 }
 
+/* 0 GPUs and the size that it has are refused as bad shapes: a policy should
+ * stop the job, or not ask. */
 enum cs_verdict cs_resize(struct cs_host *host, struct lease_id id,
                           uint32_t gpus)
 {
@@ -180,6 +183,8 @@ bool host_could_resize(struct cs_host *host, struct lease_id id, uint32_t gpus)
            find_other_place(host, lease, &want, true, &place);
 }
 
+/* gpus of the want: 0 for the sum of its spots, or without spots the size that
+ * the lease has. */
 enum cs_verdict cs_move(struct cs_host *host, struct lease_id id,
                         const struct cs_want *want)
 {
@@ -202,6 +207,7 @@ enum cs_verdict cs_move(struct cs_host *host, struct lease_id id,
     return change_to(host, HOST_MOVE, id, &to);
 }
 
+/* 0 for a job of several roles: the laws of a size hold for one role. */
 double cs_speedup(struct cs_host *host, struct job_id id, uint32_t pool,
                   uint32_t gpus)
 {
@@ -224,6 +230,7 @@ double cs_speedup_cores(struct cs_host *host, struct job_id id, uint32_t pool,
     return host_speedup(host, job, pool, gpus, cores);
 }
 
+/* Of the first group of the pool with GPUs; 0: its cores are not limited. */
 uint32_t cs_pool_cores_per_gpu(const struct cs_host *host, uint32_t pool)
 {
     assert(pool < host->spec->pool_count);
@@ -254,6 +261,7 @@ static bool is_whole(const struct cs_host *host, struct job_id id)
 
 /* ---- sizes -------------------------------------------------------------- */
 
+/* A job of several roles has all of its GPUs or none. */
 uint32_t cs_size_now(const struct cs_host *host, struct job_id id)
 {
     assert(id.i < host->jobs->count);
@@ -266,8 +274,9 @@ uint32_t cs_size_now(const struct cs_host *host, struct job_id id)
                                               : host->leases->slot[job->lease[0]].pub.gpus;
 }
 
-/* Stops, starts or resizes a job, whose size is `now`.  A job that waits starts
- * with as many GPUs as it finds, up to the size. */
+/* Changes one job from size `now` to its new size, which is another one: stops
+ * it, starts it, or resizes it.  A job that waits and finds no room is tried
+ * with its next smaller size, down to the least. */
 static void set_size(struct cs_host *host, const struct cs_size *size,
                      uint32_t now)
 {
@@ -309,7 +318,10 @@ static uint32_t list_changes(struct cs_host *host, const struct cs_size *size,
     return changes;
 }
 
-/* A job stands in the list once, and no change of one job changes another's size. */
+/* In four turns over the list: stops, then jobs that shrink, then starts, then
+ * jobs that grow.  GPUs are thus freed before they are asked for.  The size of
+ * each job is read again in every turn: a job stands in the list once, and no
+ * change of one job changes another's size. */
 void cs_set_sizes(struct cs_host *host, const struct cs_size *size,
                   uint32_t count)
 {
@@ -334,6 +346,7 @@ void cs_set_sizes(struct cs_host *host, const struct cs_size *size,
 
 /* ---- prices -------------------------------------------------------------- */
 
+/* The cheapest group counts; 0: the pool has no GPUs, or they cost nothing. */
 double cs_pool_usd_per_h(const struct cs_host *host, uint32_t pool)
 {
     double least = INFINITY;

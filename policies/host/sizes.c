@@ -54,7 +54,9 @@ static void find_size_range(const struct cs_host *host,
 
 /* ---- curves ---- */
 
-/* Adds a curve to those of a form; its index. */
+/* Adds a curve to those of a form; returns its index.  Sizes that the role
+ * cannot have are marked by NO_SIZE, all others by NAN: they are computed when
+ * they are first asked for. */
 static uint32_t add_curve(const struct cs_host *host, const struct host_job_slot *job,
                           uint32_t least, uint32_t most)
 {
@@ -80,7 +82,8 @@ static uint32_t add_curve(const struct cs_host *host, const struct host_job_slot
     return form->curves++;
 }
 
-/* Returns the index of the curve that a job follows, among those of its form. */
+/* Returns the index, among those of its form, of the curve that a job follows:
+ * one of the same request and rates; the number of curves if there is none. */
 static uint32_t find_curve(const struct host_form *form, const struct job_request *request)
 {
     uint32_t asked = job_role_gpus(request, 0), milli = job_role_milli(request, 0), i = 0;
@@ -129,7 +132,9 @@ uint32_t cs_curve(const struct cs_host *host, struct job_id id)
     return curve == NULL ? ID_NONE : curve->number;
 }
 
-/* In the pool where it is fastest, by the laws. */
+/* Returns the speedup of a job of one role on that number of GPUs, by the laws,
+ * in the pool where it is fastest; 0 for a job of several roles, or without
+ * GPUs. */
 static double find_best_speedup(struct cs_host *host, struct job_id id, uint32_t gpus)
 {
     const struct host_job_slot *job = host_job_slot(host, id.i);
@@ -178,7 +183,8 @@ struct sizes {
     uint32_t least, most;
 };
 
-/* False: the job has several roles, and so one size. */
+/* Sets the range in which the sizes of a job are searched.  False: the job has
+ * several roles, and so one size. */
 static bool find_sizes(const struct cs_host *host, struct job_id id, struct sizes *sizes)
 {
     sizes->job = host_job_slot(host, id.i);

@@ -40,6 +40,8 @@ uint32_t cs_gpus_on(const struct cs_host *host, struct job_id job,
     return 0;
 }
 
+/* Only a goodput tells speeds by the number of nodes; other jobs have the
+ * speedup of the pool. */
 double cs_speedup_on(struct cs_host *host, struct job_id id, uint32_t pool,
                      uint32_t gpus, uint32_t nodes)
 {
@@ -56,6 +58,8 @@ double cs_speedup_on(struct cs_host *host, struct job_id id, uint32_t pool,
                                 pool, shape);
 }
 
+/* A job can move if it has one role on whole GPUs, is no service, and runs in
+ * some pool at its least size. */
 bool cs_can_move(struct cs_host *host, struct job_id id)
 {
     const struct job_request *request = cs_request(host, id);
@@ -71,6 +75,8 @@ bool cs_can_move(struct cs_host *host, struct job_id id)
     return false;
 }
 
+/* What the cap leaves beside the nodes, over the power of a GPU and its cores
+ * in the group of the pool where that is least: an upper bound. */
 uint32_t cs_gpus_powered(const struct cs_host *host, struct job_id id, uint32_t pool)
 {
     const struct cluster_spec *spec = host->spec;
@@ -138,6 +144,7 @@ static void start_at(struct cs_host *host, const struct cs_node_gpus *spot,
         cs_start_want(host, task, &want);
 }
 
+/* The entries of one job stand together, with rising nodes. */
 void cs_set_node_gpus(struct cs_host *host, const struct cs_node_gpus *spot,
                       uint32_t count)
 {

@@ -69,7 +69,10 @@ int64_t cs_round_ns(const struct cs_host *host)
     return host->rules->tick_ns > 0 ? 0 : host->rules->round_ns;
 }
 
-/* With rounds or ticks decisions stand so far apart that a multiple may lie between. */
+/* Is this decision the first at or after a multiple of the interval?  Rounds
+ * stand so far apart that a multiple may lie between two of them: then it is
+ * due at the next one.  Example: rounds of 60 s and an interval of 100 s are
+ * due at 0, 120, 240 and 300 s. */
 bool cs_is_due(const struct cs_host *host, int64_t interval_ns)
 {
     int64_t now = host_now(host), round = host->rules->round_ns;
@@ -99,13 +102,15 @@ bool cs_may_solve(struct cs_host *host)
     return true;
 }
 
+/* Is the pool in a mask?  A mask of 0 holds all pools. */
 static bool in_mask(uint32_t mask, uint32_t pool)
 {
     assert(pool < 32);
     return mask == 0 || (mask >> pool & 1);
 }
 
-/* Without those that failed, and without those that are not rented now. */
+/* Returns the GPUs of some pools, without those that failed and those that are
+ * not rented now. */
 static uint32_t gpus_in_service(const struct cs_host *host, uint32_t pool_mask)
 {
     uint32_t gpus = 0;
@@ -118,6 +123,8 @@ static uint32_t gpus_in_service(const struct cs_host *host, uint32_t pool_mask)
     return gpus;
 }
 
+/* A power cap counts as if GPUs were missing: free ones that it does not let
+ * run are taken off. */
 uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask)
 {
     uint32_t gpus = gpus_in_service(host, pool_mask), free = host_free_gpus(host, pool_mask);
@@ -133,6 +140,7 @@ uint32_t cs_total_cores(const struct cs_host *host)
     return host->spec->core_count;
 }
 
+/* Of all nodes of the cluster's file, rented or not. */
 double cs_total_memory_bytes(const struct cs_host *host)
 {
     double bytes = 0;
@@ -182,8 +190,9 @@ int64_t cs_left_ns(const struct cs_host *host, struct job_id job)
     return host_left_ns(host, host_job_slot(host, job.i), false);
 }
 
-/* A job of one phase of known length that starts at once and is as fast as was
- * said has a nanosecond less left in each. */
+/* Returns by how much cs_left_ns() changes in a nanosecond: -1 for a job of one
+ * phase of known length that starts at once and runs at its known speed; NAN
+ * for all others. */
 double cs_left_per_ns(const struct cs_host *host, struct job_id job)
 {
     const struct host_form *form =
@@ -205,7 +214,8 @@ double cs_attained_gpu_s(const struct cs_host *host, struct job_id id)
     return host_attained_gpu_s(host, host_job_slot(host, id.i));
 }
 
-/* GPU-seconds a second: the GPUs that it holds now. */
+/* Returns the GPU-seconds that a job gains in a second: the GPUs that it holds
+ * now. */
 double cs_attained_per_s(const struct cs_host *host, struct job_id id)
 {
     assert(id.i < host->jobs->count);
@@ -364,7 +374,9 @@ static int64_t room_by_walk(const struct cs_host *host, uint32_t pool_mask,
     }
 }
 
-/* INFINITY: by what is expected, never. */
+/* Returns the seconds until the pools should have that number of GPUs free, by
+ * the expected ends of leases; INFINITY: never.  The index of ends answers if
+ * it keeps these pools; else all leases are walked. */
 double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
                     uint32_t gpus)
 {
@@ -398,6 +410,7 @@ uint32_t cs_find_pending(struct cs_host *host, uint32_t i,
     return host_order_find(host, i, filter, CS_ALL_GROUPS);
 }
 
+/* The groups are passed on to the search of the queue. */
 uint32_t cs_find_beside(struct cs_host *host, uint32_t i, const struct cs_filter *filter,
                         uint64_t groups)
 {
@@ -405,6 +418,7 @@ uint32_t cs_find_beside(struct cs_host *host, uint32_t i, const struct cs_filter
     return host_order_find(host, i, filter, groups);
 }
 
+/* By a linear search: a policy has few weights. */
 double cs_weight(const struct cs_host *host, const char *key)
 {
     const struct host_policy *policy = host->parts.policy;
@@ -427,7 +441,9 @@ const double *cs_weight_list(const struct cs_host *host, const char *key)
     return NULL;
 }
 
-/* Epochs that are done, and the batch sizes in them; not those to come. */
+/* Tells the epochs that are done, and the batch sizes in them, but nothing of
+ * those to come: the true length is read to count what is done, and is not
+ * told. */
 bool cs_epochs(const struct cs_host *host, struct job_id id,
                struct cs_epochs *out)
 {

@@ -15,9 +15,11 @@
 #include "policies/state/terms.h"
 #include "sim/base/clock.h"
 
-/* A lease pays for a part of each node: its part of the GPUs, on nodes without GPUs
- * its part of the cores.  Shares lie in the order of nodes, so that shares of one
- * group are next to each other and are priced together. */
+/* A lease pays for a part of each node: on nodes with GPUs its part of the
+ * GPUs, on other nodes its part of the cores.  Example: 4 of the 8 GPUs of a
+ * node of 20 USD/h cost 10 USD/h, whatever cores go with them.  Shares lie in
+ * the order of nodes, so that shares of one group are next to each other and
+ * are priced together. */
 double host_gpu_usd_per_h(const struct cluster_spec *spec,
                           const struct placement *placement, int64_t at_ns)
 {
@@ -116,6 +118,8 @@ static double load_bps(const struct cluster_spec *spec, double part,
     return fmin(part > 0 ? far / part : INFINITY, pcie > 0 ? pcie : INFINITY);
 }
 
+/* All of the state leaves the nodes, so that NICs and the storage count for all
+ * of it. */
 double host_store_s(const struct cluster_spec *spec, const struct role_spec *role,
                     const struct placement *placement)
 {
@@ -137,6 +141,9 @@ static double copy_bps(const struct cluster_spec *spec, const struct placement *
     return bps;
 }
 
+/* The slowest of two copies that go on at once (the state, and new weights that
+ * are owed), and then the start of the process: wake_s if a node has kept its
+ * state, else start_s. */
 double host_switch_s(const struct cluster_spec *spec, const struct role_spec *role,
                      struct host_standing standing, const struct placement *placement)
 {

@@ -22,11 +22,13 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 
+/* A slot of the hash table. */
 struct known_rate {
     uint64_t key;               /* 0: free */
     double speedup;
 };
 
+/* The hash table, with linear probing.  It is at most half full. */
 struct host_rates {
     struct known_rate *slot;
     uint64_t slots, count;      /* slots: a power of two */
@@ -38,7 +40,9 @@ static bool tunes(const struct cs_host *host)
     return host->policy->flags & CS_TUNES_BATCHES;
 }
 
-/* Never 0: a job has at least one GPU. */
+/* Packs a question into 64 bits: the job or application in the upper 24, then
+ * 16 bits of GPUs, 14 of nodes, 5 of the pool and 5 of the span.  Never 0: a
+ * job has at least one GPU. */
 static uint64_t key_of(const struct goodput_job *job, uint32_t pool,
                        struct goodput_shape shape, uint32_t span)
 {
@@ -122,6 +126,8 @@ uint32_t host_goodput_gpus_max(const struct cs_host *host,
     return goodput_gpus_max(job, tunes(host));
 }
 
+/* A job that can run at the beginning (span 0), packed on as few nodes as
+ * possible, can run. */
 uint32_t host_goodput_pools(const struct cs_host *host,
                             const struct goodput_job *job, uint32_t gpus)
 {
@@ -134,7 +140,8 @@ uint32_t host_goodput_pools(const struct cs_host *host,
     return mask;
 }
 
-/* GPUs of several pools work together as fast as the slowest of them. */
+/* Returns the speedup on a placement in a span.  GPUs of several pools work
+ * together as fast as the slowest of them. */
 static double speedup_on(const struct cs_host *host, const struct goodput_job *job,
                          const struct placement *place, uint32_t span)
 {
@@ -163,6 +170,9 @@ double host_goodput_on(const struct cs_host *host,
     return speedup;
 }
 
+/* Sums over the spans: each has a speedup of its own.  Example: 100 s of
+ * length, of which the first 60 s lie in a span of speedup 2 and the rest in
+ * one of speedup 4, take 30 + 10 = 40 s.  Rounded up. */
 int64_t host_goodput_ran_ns(const struct cs_host *host, const struct goodput_job *job,
                             const struct placement *place, int64_t from_ns,
                             int64_t to_ns)
@@ -180,6 +190,8 @@ int64_t host_goodput_ran_ns(const struct cs_host *host, const struct goodput_job
     return (int64_t)fmin(ceil(ran), 4e18);
 }
 
+/* The inverse of host_goodput_ran_ns(), rounded down: it goes through the spans
+ * as long as there is time. */
 int64_t host_goodput_known_ns(const struct cs_host *host,
                               const struct goodput_job *job,
                               const struct placement *place, int64_t from_ns,

@@ -11,6 +11,10 @@
  * search looks at no lease, and at no node that has too little.
  *
  * Kept from the first search on that may take idle leases.
+ *
+ * An example.  Leases a, b and c have been idle for 90, 40 and 10 s.  A search that spares
+ * leases idle for less than 30 s uses the index of this age: a and b are in it, and its `last`
+ * is b.  25 s later c has been idle for 35 s: the index moves on to c, and adds c's GPUs.
  */
 #include "policies/leases/idle.h"
 
@@ -28,10 +32,12 @@
 
 #define NONE ID_NONE
 
+/* A share of an idle lease's placement, by its number. */
 struct idle_share {
     uint32_t lease, share;
 };
 
+/* The shares of idle leases that lie on one node. */
 struct idle_node {
     struct idle_share *here;
     uint32_t count, room;
@@ -55,7 +61,8 @@ struct host_idle {
     uint32_t *found, found_room;        /* scratch: leases in the way */
 };
 
-/* Could another job take the GPUs of a live lease over? */
+/* Could another job take the GPUs of a live lease over?  Not while it saves its
+ * state to leave. */
 static bool is_idle(const struct host_lease_slot *lease)
 {
     assert(lease->live);
@@ -64,7 +71,8 @@ static bool is_idle(const struct host_lease_slot *lease)
 
 /* ---- what is spare of a node ---- */
 
-/* Sums what idle leases hold of a node, into an index: those of an age, by its bit; 0: all. */
+/* Sets in an index what idle leases hold of a node: those of one age, by its
+ * bit in lease->aged; 0: all.  Nothing counts on a node under notice. */
 static void sum_node(struct cs_host *host, struct reclaimable *spare, uint8_t bit,
                      uint32_t n)
 {
@@ -88,7 +96,7 @@ static void sum_node(struct cs_host *host, struct reclaimable *spare, uint8_t bi
     reclaimable_set(spare, &sum);
 }
 
-/* Sums the nodes of a lease again. */
+/* Sums the nodes of a lease again, after the lease came to an index or left it. */
 static void sum_lease(struct cs_host *host, struct reclaimable *spare, uint8_t bit,
                       uint32_t lease)
 {
@@ -209,7 +217,8 @@ void host_idle_remove(struct cs_host *host, uint32_t i)
     lease->aged = 0;
 }
 
-/* Puts the leases that are idle now into the list. */
+/* Puts the leases that are idle now into the list, the longest idle first, by
+ * an insertion sort. */
 static void collect(struct cs_host *host)
 {
     const struct host_list *held = host_held(host);
@@ -251,13 +260,16 @@ static struct host_idle *keep(struct cs_host *host)
 
 /* ---- what may be asked ---- */
 
+/* Returns how far two times are apart. */
 static int64_t apart(int64_t a, int64_t b)
 {
     assert(a >= 0 && b >= 0);
     return a > b ? a - b : b - a;
 }
 
-/* Returns the age whose time is nearest; makes one if none is near enough. */
+/* Returns the age whose time is nearest to the one that is asked for, and gives
+ * it that time.  A new one is made if the nearest is off by more than a
+ * sixteenth, as long as there are fewer than AGES. */
 static struct idle_age *nearest(struct cs_host *host, int64_t idle_ns)
 {
     struct host_idle *idle = host->nodes->idle;
@@ -290,7 +302,9 @@ static void turn(struct cs_host *host, const struct idle_age *age,
     sum_lease(host, age->spare, age->bit, lease);
 }
 
-/* Moves to the leases that have been idle for idle_ns. */
+/* Moves the nearest age to the leases that have been idle for idle_ns, and
+ * returns it.  Only leases between its last position and the new one are
+ * turned. */
 static struct idle_age *move(struct cs_host *host, int64_t idle_ns)
 {
     struct idle_age *age = nearest(host, idle_ns);
@@ -335,7 +349,8 @@ int64_t host_idle_next_ns(struct cs_host *host, int64_t idle_ns)
                                       idle_ns);
 }
 
-/* Puts a lease among those that were found, by its place among all: once. */
+/* Adds a lease to those that were found, which are sorted by its place among
+ * all; does nothing if it is there.  Returns their number. */
 static uint32_t note(struct cs_host *host, uint32_t count, uint32_t lease)
 {
     assert(host->leases->slot[lease].live);

@@ -33,7 +33,8 @@
 #include "sim/base/rng.h"
 #include "sim/event/loop.h"
 
-#define JOB_STREAM 103          /* of rng_at, beside those of estimates */
+#define JOB_STREAM 103          /* the first stream of rng_at(); the k-th gap has
+                                   this + 1000 k */
 
 /* Sets a job back to what it saved; returns the GPU-seconds that it held since then, or
  * since an interruption that came later: they were for nothing.  The cluster may have no
@@ -69,7 +70,8 @@ static double roll_back_job(struct cs_host *host, uint32_t j)
     return lost;
 }
 
-/* A job that is interrupted waits for nothing, and its parked state is gone. */
+/* Takes the tasks of an interrupted job out of the queue, and forgets the state
+ * that nodes keep of it and the weights that it owes. */
 static void drop_tasks(struct cs_host *host, struct host_job_slot *job)
 {
     assert(job->leases == 0);
@@ -85,7 +87,8 @@ static void drop_tasks(struct cs_host *host, struct host_job_slot *job)
     job->task = ID_NONE;
 }
 
-/* Makes the tasks of a job without leases again. */
+/* Makes the tasks of a job without leases again: those of its ready phases, or
+ * the one for all of it. */
 static void requeue_job(struct cs_host *host, uint32_t j)
 {
     assert(host_job_slot(host, j)->leases == 0);
@@ -106,6 +109,7 @@ void host_note_interruption(struct cs_host *host, uint32_t j)
     assert(job->interruptions <= host->counts.interruptions);
 }
 
+/* What was left of an earlier restart is dropped: the new one is a whole one. */
 void host_owe_restart(struct cs_host *host, uint32_t j)
 {
     struct host_job_slot *job = host_job_slot(host, j);
@@ -151,6 +155,7 @@ static double lost_by_stop(const struct cs_host *host, const struct host_job_slo
     return lost;
 }
 
+/* What its leases held in vain is asked before they end. */
 void host_suspend(struct cs_host *host, uint32_t j, bool restarts)
 {
     struct host_job_slot *job = host_job_slot(host, j);
@@ -174,7 +179,7 @@ bool host_stands_on(const struct cs_lease *lease, uint32_t node)
     return false;
 }
 
-/* A failure that is of the job and of no node is due. */
+/* The event of a failure that is the job's own and no node's. */
 static void interrupt_job(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -186,6 +191,9 @@ static void interrupt_job(struct loop *loop, void *self, uint64_t arg)
     host_interrupt(host, (uint32_t)arg);
 }
 
+/* While the job runs, its gap counts down; when it stops, the rest of the gap
+ * is kept for its next start.  Gaps are exponential (a Poisson process), of
+ * mean job_mtbf; -1: none is drawn yet. */
 void host_interrupt_ran(struct cs_host *host, uint32_t j, bool runs)
 {
     struct host_job_slot *job = host_job_slot(host, j);

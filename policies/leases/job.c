@@ -59,7 +59,8 @@ static void task_for(struct cs_host *host, uint32_t j, uint32_t p)
     host_task_waits(host, i, +1);
 }
 
-/* The job has waited long enough to run anywhere: the policy is asked again. */
+/* The event at which a job has waited long enough that its GPUs may lie
+ * anywhere: the policy is asked again. */
 static void relax(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -69,8 +70,8 @@ static void relax(struct loop *loop, void *self, uint64_t arg)
     host->hooks.wake(host);
 }
 
-/* The task of a whole job, with all its roles.  With consolidation and a limit of
- * waiting, the policy is woken when the limit is reached. */
+/* Makes the task of a whole job, with all its roles.  Under consolidation with
+ * a limit of waiting, the policy is woken when the limit is reached. */
 void host_task_job(struct cs_host *host, uint32_t j)
 {
     struct host_job_slot *job = host_job_slot(host, j);
@@ -160,6 +161,9 @@ static void checkpointed(const struct cs_host *host,
     job->saved_flops = job->pub.flops;
 }
 
+/* Looks at four things: steps since the last save, a part that a stop kept,
+ * phases of the role that are done in this step, and what a lease of the role
+ * has done of a phase. */
 bool host_job_unchanged(const struct cs_host *host, uint32_t j, uint32_t role)
 {
     const struct host_job_slot *job = host_job_slot(host, j);
@@ -232,6 +236,8 @@ static uint32_t serving(const struct cs_host *host,
     return lease != ID_NONE && host->leases->slot[lease].running ? lease : ID_NONE;
 }
 
+/* recent: the fraction of busy time since the last call, which energy follows.
+ * mean: since the phase began, which phases.csv shows. */
 void host_serve_busy(struct cs_host *host, struct job_id id, double recent,
                      double mean)
 {
@@ -295,6 +301,8 @@ uint32_t host_job_drop(struct cs_host *host, uint32_t j)
     return gpus;
 }
 
+/* The order matters: tasks go before leases.  A task that waits to continue on a lease
+ * would ask for a new one when that lease ends. */
 void host_job_end(struct cs_host *host, uint32_t j, enum job_status status)
 {
     struct host_job_slot *job = host_job_slot(host, j);
@@ -329,6 +337,8 @@ bool cs_serves(const struct cs_host *host, struct job_id id)
     return form->phase[0].law->kind == LAW_SERVE;
 }
 
+/* A job keeps the part of one phase at most: that of a second role is left with
+ * its lease, and lost. */
 bool host_keep_steps(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];

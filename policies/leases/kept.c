@@ -43,6 +43,8 @@ static struct host_kept *more_of(struct cs_host *host, struct host_job_slot *job
     return &job->kept_more[role];
 }
 
+/* The shares are stored with their nodes alone: which GPUs kept the state does
+ * not matter. */
 void host_kept_put(struct cs_host *host, struct host_job_slot *job, uint32_t role,
                    const struct placement *placement)
 {
@@ -64,6 +66,7 @@ void host_kept_put(struct cs_host *host, struct host_job_slot *job, uint32_t rol
         more->share[s].node = placement->share[s].node;
 }
 
+/* On one node the answer lies in `one`, on several in what the job keeps. */
 struct placement host_kept_from(const struct host_job_slot *job, uint32_t role,
                                 struct share *one)
 {
@@ -75,6 +78,7 @@ struct placement host_kept_from(const struct host_job_slot *job, uint32_t role,
     return (struct placement) { .share = one, .share_count = 1 };
 }
 
+/* False if nothing is kept. */
 bool host_kept_on(const struct host_job_slot *job, uint32_t role, uint32_t node)
 {
     struct share one;
@@ -89,6 +93,8 @@ bool host_kept_on(const struct host_job_slot *job, uint32_t role, uint32_t node)
     return false;
 }
 
+/* Only a job that ever owed, or kept state on several nodes, needs memory for
+ * it. */
 void host_kept_owe(struct cs_host *host, struct host_job_slot *job, uint32_t role,
                    uint32_t from, double bytes)
 {
@@ -135,6 +141,8 @@ bool host_parked_on(const struct cs_host *host, uint32_t j, uint32_t node)
     return false;
 }
 
+/* If one node of several is lost, all of the state is: each node has a part of
+ * it. */
 void host_forget_home(struct cs_host *host, uint32_t j, uint32_t role,
                       uint32_t node)
 {

@@ -7,6 +7,11 @@
  * there, over the network from elsewhere).  A lease that throws another out
  * loads only when the other's state has been saved: its bytes go first, over
  * the same PCIe.  GPUs are held, and paid for, all that time.
+ *
+ * The life of a lease, by its functions: host_grant() evicts idle leases, takes the placement and
+ * begins to load; start_process() runs when the bytes are there, and loaded() when the process is
+ * up: the lease is idle.  host_lease_work() makes it busy and idle again.  host_leave() saves its
+ * state and then drops it; host_drop() ends it at once; host_regrant() moves it.
  */
 #include "policies/leases/lease.h"
 
@@ -162,6 +167,7 @@ bool host_look(struct cs_host *host, const struct host_job_slot *job,
     return search(host, job, role, want, true, out);
 }
 
+/* The search of search_one(), for a want without cores. */
 bool host_look_for_gpus(struct cs_host *host, const struct host_job_slot *job, uint32_t role,
                         const struct cs_want *want)
 {
@@ -179,6 +185,7 @@ bool host_look_for_gpus(struct cs_host *host, const struct host_job_slot *job, u
                            host->life->scratch, host->spec->node_count, &draw, &place);
 }
 
+/* Energy follows the busy fraction.  A fraction above 1 counts as 1. */
 void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease)
 {
     int64_t now = host_now(host), from = lease->changed_ns;
@@ -194,8 +201,9 @@ void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease)
         power_gpu_w(lease->gang.gpu, lease->busy_now < 1 ? lease->busy_now : 1);
 }
 
-/* Gives a lease a state and a busy fraction (0 to 1, of its GPUs).  The counters of
- * pools, the list of idle leases and the calendar of ends are kept along. */
+/* Gives a lease a state and a busy fraction (0 to 1, of its GPUs), and brings
+ * the counters of pools, the list of idle leases and the index of ends up to
+ * date. */
 static void set_state(struct cs_host *host, uint32_t i, enum cs_lease_state state,
                       double busy)
 {
@@ -234,7 +242,7 @@ void host_lease_work(struct cs_host *host, uint32_t i, enum cs_lease_state state
     host_tell(host, FACT_LEASE_BUSY, i, 0, fraction);
 }
 
-/* A lease that does no work gets another state. */
+/* Gives a lease that does no work another state. */
 static void change_state(struct cs_host *host, uint32_t i, enum cs_lease_state state)
 {
     assert(host->leases->slot[i].busy_now == 0);
@@ -250,7 +258,8 @@ void host_lease_waited(struct cs_host *host, struct host_lease_slot *lease, int6
     lease->paid_ns = until_ns;
 }
 
-/* What it held since it began to load, or to save, went into a switch. */
+/* Charges what the lease cost since it began to load, or to save, as the cost
+ * of a switch, and what it cost before as waiting. */
 static void pay_switch(struct cs_host *host, struct host_lease_slot *lease)
 {
     host_lease_waited(host, lease, lease->load_from_ns);
@@ -279,8 +288,8 @@ static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
         host_lease_waited(host, lease, host_now(host));
 }
 
-/* The lease of a role has gone.  A task of that role that waits to continue on it
- * must start anew. */
+/* The lease of a role has gone.  A task of the role that would have continued
+ * on it asks for a new one. */
 static void lose_held(struct cs_host *host, const struct host_job_slot *job,
                       uint32_t role)
 {
@@ -376,7 +385,8 @@ void host_drop(struct cs_host *host, uint32_t i)
     host->hooks.wake(host);
 }
 
-/* The state of a lease is saved; `self`: the host, `arg`: the lease. */
+/* The end of the flow that saves a lease's state: the lease ends.  `self`: the
+ * host, `arg`: the lease. */
 static void left(void *self, uint64_t arg)
 {
     host_drop(self, (uint32_t)arg);
@@ -411,6 +421,7 @@ static double pcie_bps(const struct cluster_spec *spec,
     return bps > 0 ? bps : INFINITY;
 }
 
+/* A lease that loads has nothing to save. */
 double host_save_s(const struct cs_host *host, uint32_t i)
 {
     const struct host_lease_slot *lease = &host->leases->slot[i];

@@ -45,9 +45,11 @@
 #include "sim/event/loop.h"
 #include "sim/flow/flow.h"
 
-#define SLOWER 1e-6             /* rounding to nanoseconds is no slowing down */
+#define SLOWER 1e-6             /* a part of the work: times are rounded to
+                                   nanoseconds */
 
-/* What was done of the phase that runs before this lease was there. */
+/* Returns the part of the phase that runs which an earlier run has done and a
+ * stop has kept. */
 static double part_before(const struct host_lease_slot *lease)
 {
     assert(lease->part >= 0 && lease->part <= 1);
@@ -73,7 +75,7 @@ static void fetch_for(const struct cs_host *host, uint64_t i)
     __builtin_prefetch(lease->pub.placement.share);
 }
 
-/* A phase that crosses no link, or runs step by step, is over. */
+/* The event at the end of a phase that crosses no link. */
 static void over_by_event(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -302,7 +304,8 @@ static struct phase_plan plan_of(struct cs_host *host,
     return plan;
 }
 
-/* A rollout that was cut short goes on where its finished responses were kept. */
+/* A rollout that was cut short goes on after the responses that the job kept:
+ * that part moves from the job to the lease. */
 static void take_kept(struct host_lease_slot *lease, struct host_job_slot *job,
                       const struct phase_law *law, uint32_t p)
 {
@@ -386,6 +389,8 @@ static void phase_cost(struct cs_host *host, struct host_lease_slot *lease, doub
                                                part * lease->storage_bytes);
 }
 
+/* Charges the phase, makes the lease idle and tells the journal.  run.part and run.rate
+ * are set first: whoever hears of the end reads them. */
 void host_phase_off(struct cs_host *host, uint32_t i, bool done)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
@@ -446,8 +451,9 @@ static double part_now(const struct cs_host *host, const struct host_lease_slot 
     return isfinite(lease->run.rate_max) ? s * lease->run.rate_max : INFINITY;
 }
 
-/* Of a job of known length, what ran counts as done.  Of any other phase nothing
- * does: host_phase_pause() and host_phase_cut_keep() keep a part first. */
+/* A job of known length keeps what ran.  Any other phase keeps nothing here:
+ * host_phase_pause() and host_phase_cut_keep() keep a part before they call
+ * this. */
 void host_phase_cut(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
@@ -537,6 +543,7 @@ bool host_phase_keeps(const struct cs_host *host, uint32_t i)
     return part_kept(law, before, part_ran(host, i, law)) > before;
 }
 
+/* A job of known length needs no part: its length counts what ran. */
 double host_phase_pause(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
@@ -575,8 +582,8 @@ static double responses_kept(const struct host_lease_slot *lease,
     return fmax(before, fmin(0.999, 1 - rest_s / whole_s));
 }
 
-/* A rollout leaves its finished responses with the job.  If the job keeps a part
- * already, of another cut, that one stands. */
+/* Of a rollout, the job keeps the responses that are finished.  If it keeps a
+ * part of another cut already, that one stands. */
 void host_phase_cut_keep(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
@@ -601,6 +608,8 @@ void host_phase_cut_keep(struct cs_host *host, uint32_t i)
     host_phase_cut(host, i);
 }
 
+/* At speedup 1 the time that ran is the length that passed, to the nanosecond.
+ * At another one what was left counts, so that no rounding remains. */
 void host_phase_done(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];

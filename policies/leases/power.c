@@ -52,6 +52,7 @@ void host_power_node(struct host_nodes *nodes,
     assert(nodes->standby_mw >= 0 && nodes->power_mw >= nodes->standby_mw);
 }
 
+/* Negative if the nodes alone draw more than the cap. */
 double host_power_beside_nodes_mw(const struct host_nodes *nodes,
                                   const struct cluster_spec *spec)
 {
@@ -146,6 +147,10 @@ static bool leave_groups_out(const struct cluster_spec *spec, struct fit_want *w
     return left;
 }
 
+/* Under a cap a first check uses counters alone: GPUs beyond what the cap
+ * allows at the least draw cannot be leased.  Then places are tried, and after
+ * each refusal its groups are left out, so that the loop ends after at most as
+ * many turns as there are groups. */
 bool host_power_find(const struct host_nodes *nodes, const struct cluster *cluster,
                      struct placer *placer, struct fit_want *want, bool look,
                      struct share *share, uint32_t share_max,
@@ -172,6 +177,8 @@ bool host_power_find(const struct host_nodes *nodes, const struct cluster *clust
     return false;
 }
 
+/* The two leases share the GPUs: what they add is theirs less what the first
+ * draws now. */
 bool host_power_allows_beside(const struct host_nodes *nodes,
                               const struct cluster *cluster,
                               const struct placement *before,
@@ -192,7 +199,8 @@ bool host_power_allows_beside(const struct host_nodes *nodes,
            1000 * cluster->spec->power_cap_w;
 }
 
-/* Returns the milliwatts that a leased GPU adds at least: those of a share are rounded. */
+/* Returns the milliwatts that a leased GPU adds at least, over all groups; 1
+ * less, since what a share adds is rounded.  0: there are no GPUs. */
 static int64_t find_gpu_least_mw(const struct cluster_spec *spec)
 {
     double least_w = INFINITY;

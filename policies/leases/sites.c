@@ -22,6 +22,7 @@
 #include "policies/state/state.h"
 #include "sim/base/arena.h"
 
+/* The first of the three names that is the name of a pool counts. */
 uint32_t host_home_pool(const struct cluster_spec *spec,
                         const struct role_spec *role, enum host_home *rule)
 {
@@ -48,8 +49,9 @@ static double gpu_usd_per_h(const struct node_group *group)
     return cluster_node_least_usd_per_h(group) / group->gpus;
 }
 
-/* Cheapest first, then by the name of the GPU; pools that are alike in both by
- * their nodes, whose order is stated: what a pool is called changes nothing. */
+/* Orders sites: the cheapest first, then by the name of the GPU, then by the
+ * pool that the cluster's nodes name first, so that what a pool is called
+ * changes nothing. */
 static int compare(const struct host_site *a, const struct host_site *b)
 {
     assert(a->gpu != NULL && b->gpu != NULL);
@@ -97,7 +99,8 @@ static void add_site(struct host_sites *sites, const struct node_group *group)
     assert(i < sites->count);
 }
 
-/* A gang may lie in several pools that have its type: behind the others. */
+/* Adds, behind the others, a site for each type of GPU that several pools have:
+ * a gang may lie in all of them. */
 static void add_unions(struct host_sites *sites)
 {
     uint32_t singles = sites->count;
@@ -117,8 +120,8 @@ static void add_unions(struct host_sites *sites)
     assert(sites->count <= 2 * singles);
 }
 
-/* Of the cores of a pool that a role asks for, where they are cheapest; on nodes
- * with GPUs, which are paid by the GPU, nothing. */
+/* Returns the price an hour of the cores that a role asks for, on a node of the
+ * group.  Nodes with GPUs are paid by the GPU: their cores cost nothing. */
 static double cores_usd_per_h(const struct node_group *group, uint32_t cores)
 {
     assert(group->cores > 0);
@@ -127,7 +130,8 @@ static double cores_usd_per_h(const struct node_group *group, uint32_t cores)
                                  group->cores;
 }
 
-/* Behind those of GPUs: the cores of each pool, cheapest first. */
+/* Adds the cores of a group's pool, behind the sites of GPUs, the cheapest
+ * first; the first group of a pool counts. */
 static void add_cores(struct host_sites *sites, const struct role_spec *role,
                       uint32_t mask, const struct node_group *group)
 {
@@ -150,6 +154,8 @@ static void add_cores(struct host_sites *sites, const struct role_spec *role,
     sites->count++;
 }
 
+/* At most a site for each pool and type, one union for each type, and one for
+ * the cores of each pool. */
 struct host_sites host_sites_of(struct arena *arena,
                                 const struct cluster_spec *spec,
                                 const struct role_spec *role, uint32_t mask)

@@ -29,6 +29,7 @@
 /* Batches ready ahead: prefetch_factor of PyTorch's DataLoader. */
 #define PREFETCH 2u
 
+/* The steps of the phase on one lease. */
 struct host_steps {
     struct host_steps *next;        /* in the list of spare ones */
     const struct phase_law *law;
@@ -83,7 +84,8 @@ static void run_over(struct cs_host *host, uint32_t i)
     host->hooks.phase_over(host, i);
 }
 
-/* A step has computed or sent; when both are over, the next one begins. */
+/* Called when a step has computed, and when it has sent its gradients.  When
+ * both are over, the step is done, and the next one begins or the phase ends. */
 static void step_over(struct cs_host *host, uint32_t i)
 {
     struct host_steps *s = steps_of(host, i);
@@ -99,7 +101,7 @@ static void step_over(struct cs_host *host, uint32_t i)
     step_begin(host, i);
 }
 
-/* A step has computed.  Its exchange may still be under way. */
+/* The event at the end of a step's computation. */
 static void computed(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -111,7 +113,7 @@ static void computed(struct loop *loop, void *self, uint64_t arg)
     step_over(host, (uint32_t)arg);
 }
 
-/* The gradients of a step are exchanged; it may still compute. */
+/* The end of the flow of a step's gradients. */
 static void sent(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -121,7 +123,7 @@ static void sent(void *self, uint64_t arg)
     step_over(host, (uint32_t)arg);
 }
 
-/* ---- gradients: so late that they end with the step, if alone ---------- */
+/* ---- gradients: sent at the end of a step -------------------------------- */
 
 /* Sets the links of one step's exchange in host->life->uses; returns their number. */
 static uint32_t burst_uses(struct cs_host *host, uint32_t i)
@@ -205,7 +207,7 @@ static void step_begin(struct cs_host *host, uint32_t i)
 
 /* ---- the loader -------------------------------------------------------- */
 
-/* A batch is loaded: a step that waited for it may begin. */
+/* The end of the flow of a batch: a step that waited for it may begin. */
 static void loaded(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -252,8 +254,8 @@ static void feed_begin(struct cs_host *host, uint32_t i)
 
 /* ---- begin and stop ---------------------------------------------------- */
 
-/* Cores prepare a batch before they compute on it, so that every step takes as
- * long: there is nothing to find out by steps. */
+/* Only GPUs are simulated step by step.  Cores prepare a batch before they
+ * compute on it, and every step takes the same time: steps would tell nothing. */
 bool host_steps_apply(const struct cs_host *host, uint32_t i,
                       const struct phase_law *law)
 {
@@ -261,6 +263,7 @@ bool host_steps_apply(const struct cs_host *host, uint32_t i,
            (law->kind == LAW_TRAIN || law->kind == LAW_FORWARD);
 }
 
+/* Memory of a phase that is over is used again. */
 void host_steps_start(struct cs_host *host, uint32_t i,
                       const struct phase_law *law,
                       const struct phase_plan *plan, double part)
@@ -303,6 +306,8 @@ double host_steps_part(const struct cs_host *host, uint32_t i)
     return (double)s->done / s->total;
 }
 
+/* What is left of a batch that is being loaded is kept: it goes on if the phase
+ * is started again. */
 void host_steps_stop(struct cs_host *host, uint32_t i)
 {
     struct host_steps *s = host->leases->slot[i].steps;
@@ -318,6 +323,7 @@ void host_steps_stop(struct cs_host *host, uint32_t i)
     assert(s->done <= s->total);
 }
 
+/* Puts the memory into the list of spare ones. */
 void host_steps_drop(struct cs_host *host, uint32_t i)
 {
     assert(host->leases->slot[i].live);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * time.c - how long things take: estimates of jobs, what is left of
- * them, what a lease costs and what moving a role's state costs.
+ * time.c - how long things take: estimates of jobs, what is left of them, and how fast
+ * they run on other hardware than they asked for; with it, what hardware a want may mean.
  *
  * A job of phases is estimated at the pace that its roles would have on as many
  * GPUs as their owner asked for, at home, or without one where each phase is
@@ -87,7 +87,8 @@ static bool host_relaxed(const struct cs_host *host,
            host_now(host) - host->tasks->slot[job->task].pub.ready_ns >= bound;
 }
 
-/* Narrows a mask, in which 0 means any pool; false: no pool is left. */
+/* Restricts a mask of pools, in which 0 means any pool, to those of another;
+ * false: no pool is left. */
 static bool narrow(uint32_t *mask, uint32_t to)
 {
     if (to == 0)
@@ -157,8 +158,9 @@ bool host_may_use_cores(const struct cs_host *host,
            host_hardware_ok(host, &host_form_of(job)->role[role], true);
 }
 
-/* A want that names a number, a type or a place is tried as it is.  The rules of
- * the policy's entry may rule out one of the two kinds of hardware. */
+/* A want that names a number, a type or a place is tried as it is: one option.
+ * Else a role that may run on GPUs or on cores has two, in the order of its
+ * `types:`, unless the rules of the policy's entry allow one kind alone. */
 uint32_t host_want_options(const struct cs_host *host,
                            const struct host_job_slot *job, uint32_t role,
                            const struct cs_want *want,
@@ -207,6 +209,7 @@ bool host_want_ok(const struct cs_host *host, const struct host_job_slot *job,
     return host_shape_ok(host, job, role, gpus);
 }
 
+/* A search needs no free GPU if one of the options is on cores. */
 uint32_t host_want_gpus(const struct cs_host *host,
                         const struct host_job_slot *job, uint32_t role,
                         const struct cs_want *want)
@@ -485,9 +488,9 @@ static double noise(const struct cs_host *host,
     return exp(sqrt(var) * sqrt(-2 * log(u)) * cos(2 * PI * v) - var / 2);
 }
 
-/* `exact` is the true length, `requested` the limit of the owner where there is
- * one, `noisy` the true length times a factor that is fixed by the job, so that all
- * policies are told the same. */
+/* Three rules.  `exact`: the true length.  `requested`: the limit of the owner,
+ * or the true length if there is none.  `noisy`: the true length times a factor
+ * that is fixed by the job, so that all policies are told the same. */
 void host_estimate(struct cs_host *host, struct host_job_slot *job)
 {
     int64_t exact = truth_ns(host, job);
@@ -582,7 +585,7 @@ static void add_leases(const struct cs_host *host, const struct host_job_slot *j
     assert(*gpus >= 0 && *gpu_s >= 0);
 }
 
-/* Leases that have ended are in pub.gpu_seconds. */
+/* Leases that have ended are counted in pub.gpu_seconds already. */
 double host_attained_gpu_s(const struct cs_host *host,
                            const struct host_job_slot *job)
 {
@@ -592,6 +595,7 @@ double host_attained_gpu_s(const struct cs_host *host,
     return gpu_s;
 }
 
+/* The sum of GPUs is what the GPU-seconds gain in a second. */
 double host_attained_per_s(const struct cs_host *host, const struct host_job_slot *job)
 {
     double gpus = 0, gpu_s = 0;
@@ -608,6 +612,7 @@ int64_t host_restart_ns(const struct host_job_slot *job, int64_t now_ns)
     return clock_after(job->penalty_ns, left > 0 ? left : 0);
 }
 
+/* What is left of a job that ran longer than its estimate is 0, and not less. */
 int64_t host_left_ns(const struct cs_host *host,
                      const struct host_job_slot *job, bool truth)
 {
@@ -620,8 +625,9 @@ int64_t host_left_ns(const struct cs_host *host,
 
 /* ---- other GPUs than were asked for ------------------------------------ */
 
-/* Rounded down, and host_ran_ns() rounds up, so that a phase is never over before
- * its length has passed. */
+/* Rounded down, while host_ran_ns() rounds up: a phase is never over before its
+ * length has passed.  Example: at speedup 3, a length of 10 ns takes ceil(10 /
+ * 3) = 4 ns, in which 12 ns pass. */
 int64_t host_known_ns(const struct cs_host *host,
                       const struct host_job_slot *job,
                       const struct host_lease_slot *lease, int64_t ran_ns)
@@ -726,7 +732,8 @@ double host_speedup(struct cs_host *host, const struct host_job_slot *job,
     return known_speedup(host, job, &at);
 }
 
-/* How fast a job is on cores that may be on GPUs, over those that it asks for. */
+/* Returns the speed of a role on cores, which may be on GPUs too, over its
+ * speed on the GPUs that it asks for. */
 static double speedup_on_cores(struct cs_host *host,
                                const struct host_job_slot *job,
                                const struct placement *placement)
@@ -739,8 +746,9 @@ static double speedup_on_cores(struct cs_host *host,
     return speedup > 0 ? speedup : 1;
 }
 
-/* GPUs that work together go as fast as the slowest of them.  Of a job of
- * phases it only says when its lease should end. */
+/* GPUs that work together go as fast as the slowest of them.  1 where no answer is
+ * needed: the laws of phases look at the hardware themselves.  Of a job of phases the
+ * answer only says when its lease should end. */
 double host_speedup_on(struct cs_host *host, const struct host_job_slot *job,
                        const struct placement *placement)
 {
@@ -770,6 +778,8 @@ double host_speedup_on(struct cs_host *host, const struct host_job_slot *job,
     return speedup > 0 ? speedup : 1;
 }
 
+/* A restart takes the same time at any speed: only the rest is divided by the
+ * speedup. */
 int64_t host_lease_left_ns(const struct cs_host *host,
                            const struct host_job_slot *job,
                            const struct host_lease_slot *lease)

@@ -5,6 +5,10 @@
  * table[] says which ops and flags of a policy let a key act.  host_needs[]
  * says which values of other keys it needs; a policy's own table says that for
  * its parameters.  tests/keys/keys_test.c shows by experiment that both are true.
+ *
+ * An example: `noise: 0.3` for fcfs.  table[] lets `noise` act under the default decide only
+ * where estimates are used; fcfs uses them to backfill alone, so find_unmet() answers "backfill:
+ * true", and the key is refused with that reason.
  */
 #include "policies/registry/heeds.h"
 
@@ -54,7 +58,8 @@ static const struct {
 };
 #define HOST_NEEDS (sizeof host_needs / sizeof host_needs[0])
 
-/* By the table above: keys that are not in it act on every policy. */
+/* May the key act on the policy by table[]?  Keys that are not in it act on
+ * every policy. */
 static bool table_allows(const struct cs_policy *policy, const char *key)
 {
     for (size_t i = 0; i < HEEDS; i++) {
@@ -75,7 +80,8 @@ bool policy_accepts_key(const struct cs_policy *policy, const char *key)
     return table_allows(policy, key);
 }
 
-/* A policy with a decide of its own knows `blocking` by cs_skips() alone. */
+/* `blocking` alone has values that depend on the policy: one with a decide of
+ * its own asks cs_skips(), which tells `strict` from `skip` and knows no other. */
 bool policy_accepts_value(const struct cs_policy *policy, const char *key,
                           const char *value)
 {
@@ -85,7 +91,8 @@ bool policy_accepts_value(const struct cs_policy *policy, const char *key,
            strcmp(value, "strict") == 0 || strcmp(value, "skip") == 0;
 }
 
-/* A policy may state several needs of one key; this is the first. */
+/* Returns the first need of that key in the policy's table, of which there may
+ * be several. */
 const char *policy_key_needs(const struct cs_policy *policy, const char *key)
 {
     for (uint32_t i = 0; i < policy->need_count; i++)
@@ -109,8 +116,9 @@ const char *heeds_said(const struct heeds *heeds, const char *key)
     return fallback == NULL || fallback[0] == '\0' ? "none" : fallback;
 }
 
-/* Does the entry say what is needed?  needs: "KEY: VALUE VALUE" (one of them)
- * or "KEY: not VALUE". */
+/* Does the entry say what is needed?  needs: "KEY: VALUE VALUE", of which one
+ * must be said, or "KEY: not VALUE", which must not be.  Example: "placement: not
+ * random" is met by `placement: count`. */
 static bool is_met(const struct heeds *heeds, const char *needs)
 {
     assert(strchr(needs, ':') != NULL);
@@ -154,7 +162,9 @@ static const char *find_unmet_of_policy(const struct heeds *heeds,
     return NULL;
 }
 
-/* Returns a need of the key that the entry does not meet, or NULL: it acts. */
+/* Returns what the key needs and the entry does not say, or NULL: the key acts.
+ * Estimates are a case of their own, since the host may use them where the
+ * policy does not. */
 static const char *find_unmet(const struct heeds *heeds, const char *key)
 {
     bool estimates = strcmp(key, "estimate") == 0 || strcmp(key, "noise") == 0;
@@ -180,7 +190,8 @@ bool heeds_acts(const struct heeds *heeds, const char *key)
            find_unmet(heeds, key) == NULL;
 }
 
-/* Is the value of the key the one that changes nothing and is allowed? */
+/* Is the value of the key one that changes nothing and is allowed anyway, as
+ * `backfill: false`? */
 static bool is_idle(const struct conf_node *entry, const char *key)
 {
     const struct conf_node *value = conf_get(entry, key);
@@ -193,7 +204,8 @@ static bool is_idle(const struct conf_node *entry, const char *key)
     return false;
 }
 
-/* Reports a key that does nothing with the policy, with those that do. */
+/* Reports a key that can never act on the policy, with the keys that can.
+ * Returns false. */
 static bool refuse_key(const struct heeds *heeds, const char *key,
                        struct err_pos pos, struct err *err)
 {
@@ -212,8 +224,9 @@ static bool refuse_key(const struct heeds *heeds, const char *key,
     return err_hint(err, "Keys that act on it: %s.", list);
 }
 
-/* Says "it needs `wait: constant`"; "KEY: none" and "KEY: not none" need a key
- * to be absent or present. */
+/* Reports a key that does not act beside the other keys of the entry, with what
+ * it needs.  "KEY: none" and "KEY: not none" need a key to be absent or
+ * present.  Returns false. */
 static bool refuse_here(const struct cs_policy *policy, const char *key,
                         const char *needs, struct err_pos pos, struct err *err)
 {

@@ -37,7 +37,7 @@ const struct cs_policy *registry_find(const char *name)
     return NULL;
 }
 
-/* Guests are compared by the name that the entry writes, a path as a rule. */
+/* Guests are found by the text that the entry writes, which is usually a path. */
 const struct registry_guest *registry_guest(const struct registry_guests *guests,
                                             const char *written)
 {
@@ -99,7 +99,8 @@ static const char *const meant[][2] = {
     { "rlscheduler", "{policy: f1, semantics: rlscheduler}" },
 };
 
-/* Only whole names match: a part of one says nothing. */
+/* Compares letters in lower case, without blanks, - and _: "SJF (preemptive)"
+ * is not known, as only whole names match. */
 const char *registry_meant(const char *name)
 {
     char key[40];

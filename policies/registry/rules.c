@@ -148,8 +148,9 @@ static enum conf_type conf_type_of(enum cs_param_type type)
     return CONF_TEXT;
 }
 
-/* Returns a table of the host's keys and then the policy's.  Its offsets are of
- * one buffer: struct keys, with the policy's `self` behind it. */
+/* Returns a table of the host's keys and then the policy's parameters.  Its
+ * offsets are within one buffer: struct keys, and behind it the policy's
+ * `self`.  So one conf_fill() reads both. */
 struct conf_schema host_policy_keys(struct arena *arena,
                                     const struct cs_policy *policy)
 {
@@ -197,8 +198,8 @@ static bool parse_cost_key(const char *key, uint32_t *gpus)
     return n > 0 && n < UINT32_MAX && strcmp(end, "gpu") == 0;
 }
 
-/* Reads the steps of a cost by GPUs: they must rise, and the last must be
- * `more`, so that every job has a cost. */
+/* Reads the steps of `cost: {1gpu: 7s, 8gpu: 30s, more: 60s}`.  The numbers
+ * must rise, and the last step must be `more`, so that every job has a cost. */
 static bool read_cost_map(const struct conf_node *map,
                           struct host_rules *rules, struct err *err)
 {
@@ -232,7 +233,7 @@ static bool read_cost_map(const struct conf_node *map,
     return err_hint(err, "End it with what they pay, as in `more: 60s`.");
 }
 
-/* One cost for all jobs is a map of the one step `more`. */
+/* Reads `preemption:`.  One cost for all jobs becomes the one step `more`. */
 static bool read_preemption(const struct conf_node *map,
                             struct host_rules *rules, struct err *err)
 {
@@ -261,8 +262,8 @@ static bool read_rounds(const struct conf_node *map, struct host_rules *rules,
     return true;
 }
 
-/* Turns keys as they were written into rules.  A tick is a length of rounds as
- * well, so a policy has one of the two. */
+/* Turns keys as they were written into rules.  A tick is also a length of
+ * rounds, so a policy has one of the two. */
 static bool read_rules(const struct keys *keys, struct host_rules *rules,
                        struct err *err)
 {
@@ -332,7 +333,8 @@ bool rules_known(struct arena *arena, const struct conf_node *entry,
     return conf_known(entry, &schema, err);
 }
 
-/* Adds the key `estimate` to an entry that lacks it.  NULL: err says why. */
+/* Returns the entry with the key `estimate`, if it lacks it: what the
+ * experiment says for all policies.  NULL: err says why. */
 static const struct conf_node *add_estimate(struct arena *arena,
                                             const struct conf_node *conf,
                                             const char *estimate,
@@ -348,8 +350,8 @@ static const struct conf_node *add_estimate(struct arena *arena,
                             err) : NULL;
 }
 
-/* Are the keys of a policy's own no keys of the host, and are their defaults values of
- * their types? */
+/* Checks the parameters of a guest: no key of the host has their names, and
+ * each default is a value of its type.  For built-in policies tests do so. */
 static bool check_params(const struct cs_policy *policy, const struct conf_schema *schema,
                          struct arena *arena, struct err *err)
 {
@@ -378,6 +380,9 @@ static bool check_params(const struct cs_policy *policy, const struct conf_schem
     return true;
 }
 
+/* The order matters.  The table is checked before anything is read by it.  A
+ * scalar becomes a map.  The preset and the experiment's estimate add defaults;
+ * then the keys are read, and those that the user wrote must act. */
 struct host_policy *rules_read_entry(struct arena *arena, const struct conf_node *conf,
                                      const char *estimate,
                                      const struct registry_guests *guests, struct err *err)
@@ -421,6 +426,8 @@ struct host_policy *rules_read_entry(struct arena *arena, const struct conf_node
     return out;
 }
 
+/* Three rules of the host draw: a random placement, ties that are shuffled, and
+ * noisy estimates. */
 bool host_policy_draws(const struct host_policy *policy)
 {
     const struct host_rules *rules = &policy->rules;

@@ -40,7 +40,7 @@ static void tell_key(struct told *told, const char *key, const char *value)
     told->used += (size_t)n;
 }
 
-/* Adds a time in seconds, unless it is 0, which means that the key does not
+/* Adds a time in seconds; nothing if it is 0, which means that the key does not
  * act. */
 static void tell_time(struct told *told, const char *key, int64_t ns)
 {
@@ -52,6 +52,7 @@ static void tell_time(struct told *told, const char *key, int64_t ns)
         tell_key(told, key, text);
 }
 
+/* Adds the rule of estimates, with the coefficient of variation of a noisy one. */
 static void tell_estimate(struct told *told, const struct host_rules *rules)
 {
     char text[64];
@@ -77,6 +78,8 @@ static void tell_cost(struct told *told, const struct host_rules *rules)
     }
 }
 
+/* Keys stand in one order for all policies, so that results can be compared as
+ * texts. */
 const char *rules_semantics(struct arena *arena, const struct heeds *heeds,
                             const struct host_rules *rules)
 {
@@ -110,6 +113,8 @@ const char *rules_semantics(struct arena *arena, const struct heeds *heeds,
     return told.text;
 }
 
+/* The policy names the keys of its limits; their values come from the entry, or
+ * are defaults. */
 const char *rules_limits(struct arena *arena, const struct heeds *heeds)
 {
     const char *at = heeds->policy->limits;

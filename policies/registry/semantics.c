@@ -156,8 +156,8 @@ const struct semantics_row *semantics_at(size_t i)
     return i < ROWS ? &rows[i] : NULL;
 }
 
-/* Sets err: the preset is unknown, or has no row for the policy.  Returns
- * false. */
+/* Reports a preset that is not known, with the nearest name, or one that has no
+ * row for the policy, with the policies that it has rows for.  Returns false. */
 static bool refuse_preset(const struct conf_node *key, const char *policy,
                     struct err *err)
 {

@@ -15,6 +15,7 @@ struct arena;
 struct conf_node;
 struct err;
 
+/* A preset for one policy. */
 struct semantics_row {
     const char *preset;
     const char *policy;         /* the policy that the row is for */

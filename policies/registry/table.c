@@ -41,6 +41,7 @@ static bool is_param(const struct cs_policy *policy, uint32_t count, const char 
     return false;
 }
 
+/* Does the table list words for the key? */
 static bool has_words(const struct cs_policy *policy, const char *key)
 {
     for (uint32_t i = 0; i < policy->words_count; i++)
@@ -77,7 +78,8 @@ static bool check_param(const struct cs_policy *policy, uint32_t i, struct err *
                                     policy->name, param->key, wrong);
 }
 
-/* Words, needs and limits name keys. */
+/* Checks that words, needs and limits name keys, and that limits name
+ * parameters. */
 static bool check_lists(const struct cs_policy *policy, struct err *err)
 {
     const char *at = policy->limits != NULL ? policy->limits : "";
@@ -101,7 +103,8 @@ static bool check_lists(const struct cs_policy *policy, struct err *err)
     return true;
 }
 
-/* Names stand in files, columns and file names, so they are of few letters. */
+/* Names are written into files, columns and file names: small letters, digits
+ * and -. */
 static bool is_valid_name(const char *name)
 {
     if (!name || name[0] < 'a' || name[0] > 'z')
@@ -109,8 +112,8 @@ static bool is_valid_name(const char *name)
     return name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
 }
 
-/* Checks the members that counts and pointers share: a count without its list would
- * be read through NULL. */
+/* Checks the members that are needed, and that each count above 0 has its list:
+ * it would be read through NULL. */
 static bool check_members(const struct cs_policy *policy, struct err *err)
 {
     const char *name = policy->name;
@@ -131,6 +134,7 @@ static bool check_members(const struct cs_policy *policy, struct err *err)
     return true;
 }
 
+/* The version comes first: under another one, the members lie elsewhere. */
 bool table_check(const struct cs_policy *policy, struct err *err)
 {
     const char *name = policy->name ? policy->name : "(none)";

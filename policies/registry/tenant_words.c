@@ -15,8 +15,9 @@
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 
-/* Takes the next "NAME=..." of a text that is cut up, and returns its name, which is in quotes
- * if it has blanks or =; NULL: there is none left. */
+/* Takes the next "NAME=..." of a text, writes a NUL behind the name, and
+ * returns it; *at moves behind the pair.  Names with blanks or = stand in
+ * single quotes.  Words without = are passed over.  NULL: there is none left. */
 static const char *next_named(char **at)
 {
     while (**at != '\0') {
@@ -70,6 +71,9 @@ static bool refuse_tenant(const struct cs_policy *policy, const char *key,
     return false;
 }
 
+/* A name that is no tenant is an error only if it looks like a slip: a tenant
+ * with a name near to it is not named.  A tenant that other points of a sweep
+ * have is none. */
 bool host_tenants_check(struct arena *arena, const struct cs_policy *policy,
                         const struct conf_node *entry, const char *const *tenants,
                         struct err *err)

@@ -22,11 +22,12 @@
 #include "sim/config/conf.h"
 #include "sim/text/paths.h"
 
-/* Of the keys that all policies have. */
+/* Keys of the host that `then` may change. */
 static const char *const can_change[] = {
     "policy", "blocking", "backfill", "grow", "preemption", "rounds", "weights", NULL
 };
 
+/* Is the key in a list that ends with NULL? */
 static bool is_among(const char *key, const char *const *list)
 {
     for (; *list != NULL; list++)
@@ -35,6 +36,7 @@ static bool is_among(const char *key, const char *const *list)
     return false;
 }
 
+/* Is it a key that all policies have? */
 static bool is_of_host(const char *key)
 {
     for (size_t i = 0; i < host_rules_schema.count; i++)
@@ -78,7 +80,9 @@ static bool check_keys(struct arena *arena, const struct conf_node *then,
     return true;
 }
 
-/* Returns the entry that holds from then on, without what does not go on; NULL: err. */
+/* Returns the entry that holds from then on: keys of the first entry go on,
+ * unless another policy begins, and those of `then` replace them.  NULL: err
+ * says why. */
 static const struct conf_node *merge(struct arena *arena, const struct conf_node *entry,
                                      const struct conf_node *then, bool other)
 {
@@ -94,7 +98,7 @@ static const struct conf_node *merge(struct arena *arena, const struct conf_node
     return all;
 }
 
-/* Lets the rules of the entry go on, but for those that `then` says. */
+/* Lets the rules of the entry go on in *to, except those that `then` says. */
 static void carry_rules(const struct host_rules *from, const struct conf_node *then,
                         struct host_policy *to)
 {
@@ -133,7 +137,10 @@ static bool hint_takers(struct arena *arena, struct err *err)
     return err_hint(err, "Those that can: %.400s.", text);
 }
 
-/* May the one policy take over from the other while jobs run? */
+/* May policy `to` take over from `from` while jobs run?  Both must be built in;
+ * the new one must say so (CS_TAKES_OVER); leases for phases cannot become
+ * leases for a life; and nothing may change of which models or jobs were told
+ * before. */
 static bool check_policies(struct arena *arena, const struct host_policy *from,
                            const struct host_policy *to, struct err_pos pos, struct err *err)
 {
@@ -167,7 +174,7 @@ static bool check_policies(struct arena *arena, const struct host_policy *from,
     return true;
 }
 
-/* Is it the same from then on? */
+/* Does the entry mean the same after `then` as before? */
 static bool changes_nothing(const struct host_policy *from, const struct host_policy *to)
 {
     return from->policy == to->policy && to->weight == from->weight &&
@@ -175,7 +182,8 @@ static bool changes_nothing(const struct host_policy *from, const struct host_po
            memcmp(from->params, to->params, to->policy->self_bytes) == 0;
 }
 
-/* Reads `then` and lets *out have it.  At time 0 it is all there is. */
+/* Reads `then` and stores the second policy in *out.  With `at: 0s` the second
+ * policy is the entry from the beginning. */
 static bool read_then(struct arena *arena, const struct conf_node *entry, const char *estimate,
                       const struct registry_guests *guests, struct host_policy *out,
                       struct err *err)

@@ -47,7 +47,7 @@ static const struct conf_node *load_weights(struct arena *arena,
     return map && conf_kind(map) == CONF_MAP ? map : NULL;
 }
 
-/* What the policy declares under that key, or NULL. */
+/* Returns what the policy declares under that key, or NULL. */
 static const struct cs_weights *declared_weights(const struct cs_policy *policy,
                                                  const char *key)
 {
@@ -57,6 +57,7 @@ static const struct cs_weights *declared_weights(const struct cs_policy *policy,
     return NULL;
 }
 
+/* A policy that declares no weights takes any key. */
 bool weights_know(struct arena *arena, const struct cs_policy *policy,
                   const char *key, struct err_pos pos, struct err *err)
 {
@@ -114,8 +115,8 @@ static bool read_weight(struct arena *arena, const struct conf_node *node,
     return conf_read(conf_value(node, i), &field, &out->value, err);
 }
 
-/* A declared list that is missing is an error: 0 in its place would be another
- * policy. */
+/* Reads `weights:`, a map or a file that holds one.  A declared list that is
+ * missing is an error: 0 in its place would be another policy. */
 bool weights_read(struct arena *arena, const struct conf_node *node,
                   struct host_policy *out, struct err *err)
 {

@@ -24,6 +24,7 @@ bool host_names_tenants(const struct cs_policy *policy, const char *key)
     return false;
 }
 
+/* A list of words stands in the table as one text with blanks between. */
 const char *const *host_words(struct arena *arena,
                               const struct cs_policy *policy, const char *key)
 {
@@ -97,7 +98,8 @@ void host_list_write(const char *const *list, char *out, size_t room)
                                  i == 0 ? "" : ", ", list[i]);
 }
 
-/* The entry does not say it, and its default is no pool of this cluster. */
+/* Reports a parameter that the entry does not say, and whose default is no name
+ * of this cluster.  Returns false. */
 static bool refuse_default(const struct cs_policy *policy,
                            const struct cs_param *param,
                            const struct conf_node *entry,
@@ -166,6 +168,8 @@ static bool check_text(struct arena *arena, const struct cs_policy *policy,
                 : refuse_default(policy, param, entry, list, err);
 }
 
+/* What the entry says is checked before defaults, so that a wrong word is
+ * reported first. */
 bool host_words_check(struct arena *arena, const struct cs_policy *policy,
                       const struct conf_node *entry,
                       const struct host_names *names, struct err *err)

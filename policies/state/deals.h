@@ -17,7 +17,8 @@ struct cs_size;
 struct host_job_slot;
 struct host_lanes;
 
-struct host_line {              /* a key that moves: key + per_ns * (t - at_ns) */
+/* A key that moves: at a time t it is key + per_ns * (t - at_ns). */
+struct host_line {
     double key, per_ns;         /* per_ns NAN: it is not known how */
     int64_t at_ns;
 };
@@ -34,34 +35,43 @@ struct host_left {
     double next_key;            /* of one that changed in this deal: its key after it */
     struct order *order;        /* of lanes.c: where it is */
 };
-struct host_deal {              /* a job that has not ended, in deal.c */
+/* A job that has not ended, in deal.c. */
+struct host_deal {
     uint32_t job, gpus;
     double key;                 /* of this deal */
     bool take;                  /* this deal gives it its GPUs */
     uint64_t since;             /* orders jobs by when they began to wait or to run */
 };
 
-/* Jobs in order, by the list that is in use. */
+/* The jobs that have not ended, in one of three forms at a time: the list of deal.c
+ * (deal[]), the order of left.c (lefts), or the lanes of lanes.c.  Each hands all of its
+ * jobs over to the next, in order. */
 struct host_deals {
+    /* deal.c */
     struct host_deal *deal;         /* in the order of the last deal */
-    uint32_t deals, deal_room, deal_seen;
-    uint64_t deal_since;
+    uint32_t deals, deal_room;
+    uint32_t deal_seen;             /* jobs from this number on are not in any form yet */
+    uint64_t deal_since;            /* counts for host_deal.since */
     struct host_deal *deal_spare;   /* to sort with */
     uint32_t deal_spare_room;
-    struct order_store *store;      /* of those below */
-    struct order *left_order;       /* that order for cs_reallocate_moving(); */
-    struct order *lefts;            /* NULL: the list above is in use */
-    struct host_lanes *lanes;       /* or these */
-    const struct cs_moving_key *motion;
-    struct host_left *left;
+    /* left.c and lanes.c */
+    struct order_store *store;      /* memory of their orders */
+    struct order *left_order;       /* of left.c; NULL: not made yet */
+    struct order *lefts;            /* left_order while it is in use; else NULL */
+    struct host_lanes *lanes;       /* NULL: not made yet */
+    const struct cs_moving_key *motion;     /* how keys move: of the last deal */
+    struct host_left *left;         /* an entry for each job, of both */
     uint32_t left_count, left_room;
-    uint32_t *left_spare, left_spares;
-    uint32_t *left_ended, left_endeds, left_ended_room;
-    uint32_t *left_changed, left_changeds, left_changed_room;
-    double left_per_ns;             /* of the first that ran, and were others */
-    bool left_sloped, left_crossing;        /* of another slope? */
-    struct order_dealt dealt;       /* entries that stop and start */
-    struct cs_size *resized;        /* by cs_set_sizes() */
+    uint32_t *left_spare, left_spares;      /* entries without a job */
+    uint32_t *left_ended, left_endeds, left_ended_room;     /* entries whose job has ended
+                                       since the last deal */
+    uint32_t *left_changed, left_changeds, left_changed_room;   /* whose job started or
+                                       stopped, or was noted */
+    double left_per_ns;             /* slope of the first job that ran, */
+    bool left_sloped;               /* if there was one */
+    bool left_crossing;             /* some job ran with another slope */
+    struct order_dealt dealt;       /* entries that stop and start in this deal */
+    struct cs_size *resized;        /* scratch of cs_set_sizes() */
     uint32_t resized_room;
 };
 

@@ -14,6 +14,7 @@
 #include "policies/state/terms.h"
 #include "sim/event/loop.h"
 
+/* Something that the policy is told before its next decision. */
 struct host_news {
     enum { NEWS_SUBMITTED, NEWS_ENDED, NEWS_IDLE } kind;
     uint32_t id;
@@ -27,7 +28,7 @@ struct host_tries {
     uint32_t wants;             /* 0: as the job's owner asked */
 };
 
-/* Decisions. */
+/* When the policy decides, what it has asked for, and how the trial stands. */
 struct host_decisions {
     uint32_t jobs_left;             /* submitted, not ended */
     struct host_news *news;

@@ -32,6 +32,8 @@
 
 /* ---- GPUs that are held in parts ---- */
 
+/* Leases of parts of GPUs, in a list for each GPU.  Made when the first of them
+ * comes. */
 struct host_part_ends {
     uint32_t *first, *last;     /* by GPU: a lease that holds a part of it, or ID_NONE;
                                    the one of them that should end last */
@@ -39,14 +41,17 @@ struct host_part_ends {
     uint32_t room;              /* for leases */
 };
 
+/* Does a lease hold a part of a GPU? */
 static bool is_part(const struct cs_lease *lease)
 {
     assert(lease->gpu_milli <= GPU_MILLI);
     return lease->gpus > 0 && lease->gpu_milli < GPU_MILLI;
 }
 
-/* Returns the GPUs that calendars count for a lease.  A GPU that several leases share is
- * counted for the one that should end last. */
+/* Returns the GPUs that calendars count for a lease.  A GPU that several leases
+ * share is counted for the one that should end last, and 0 for the others.
+ * Example: leases of 300 and 500 thousandths of one GPU should end at 40 and 70
+ * s: the GPU counts as free from 70 s on. */
 static uint32_t whole_gpus(const struct cs_host *host, uint32_t i)
 {
     const struct cs_lease *lease = &host->leases->slot[i].pub;
@@ -204,6 +209,8 @@ static void add_part(const struct cs_host *host, uint32_t lease, struct cs_part 
     assert(left->milli <= GPU_MILLI);
 }
 
+/* Adds up what leases of the GPU give back, in the order of their ends, until
+ * the part fits. */
 int64_t host_part_when(const struct cs_host *host, uint32_t gpu, struct cs_part part)
 {
     struct cs_part left = free_part(host, gpu);
@@ -232,6 +239,8 @@ struct cs_part host_part_by(const struct cs_host *host, uint32_t gpu, int64_t at
     return left;
 }
 
+/* Walks over the leases that are held, and answers with a GPU at the first
+ * lease of its list: so each GPU comes once. */
 uint32_t host_next_part_gpu(const struct cs_host *host, uint32_t *at)
 {
     const struct host_part_ends *parts = host->waiting->part_ends;
@@ -250,11 +259,14 @@ uint32_t host_next_part_gpu(const struct cs_host *host, uint32_t *at)
 
 /* ---- of a pool ---- */
 
+/* What is known of a pool: when its leases that work or load should end, and
+ * the GPUs of its idle leases, which could be taken over now. */
 struct pool_ends {
     struct calendar *ends;
     uint64_t idle_gpus;
 };
 
+/* What is known of all pools. */
 struct host_pool_ends {
     uint32_t pools;
     struct pool_ends *of;       /* by pool; the last is of all pools */
@@ -319,6 +331,7 @@ static const struct host_pool_ends *keep(const struct cs_host *host)
     return all;
 }
 
+/* Leases that outlive their estimate count as ending now. */
 bool host_pool_ends_when(const struct cs_host *host, uint32_t pool_mask, uint32_t free_gpus,
                          uint32_t gpus, int64_t *at_ns)
 {
@@ -396,6 +409,8 @@ static void keep_core_ends(struct cs_host *host)
             note_cores(host, host->waiting->held->item[i], true);
 }
 
+/* Turned about: at most `left` thousandths may be held so that `milli` are
+ * free.  As long as more are held, leases must end. */
 int64_t host_cores_when(struct cs_host *host, int64_t milli, int64_t from_ns, int64_t *spare)
 {
     if (host->waiting->core_ends == NULL)
@@ -420,6 +435,7 @@ int64_t host_cores_when(struct cs_host *host, int64_t milli, int64_t from_ns, in
 
 /* ---- on some groups of nodes ---- */
 
+/* What is known of one set of groups. */
 struct group_ends {
     uint64_t groups;
     struct calendar *gpus, *cores;      /* cores in thousandths */
@@ -430,11 +446,13 @@ struct host_group_ends {
     uint32_t count, room;
 };
 
+/* Is a group in the set?  UINT64_MAX holds all, also those beyond the 64th. */
 static bool has_group(uint64_t groups, uint32_t group)
 {
     return groups == UINT64_MAX || (group < 64 && groups >> group & 1);
 }
 
+/* Does a node belong to one of the groups? */
 static bool has_node(const struct cs_host *host, uint64_t groups, uint32_t node)
 {
     assert(node < host->spec->node_count);
@@ -553,6 +571,8 @@ static int64_t cores_here(const struct cs_host *host, uint64_t groups)
     return milli;
 }
 
+/* GPUs that are free now count first; leases make up for the rest, the earliest
+ * end first. */
 int64_t host_groups_when(struct cs_host *host, uint64_t groups, uint32_t gpus,
                          uint32_t *left_gpus)
 {
@@ -602,6 +622,9 @@ int64_t host_groups_cores_when(struct cs_host *host, uint64_t groups, int64_t mi
 
 /* ---- of all ---- */
 
+/* The lease leaves all calendars under its old end, and comes back under the
+ * new one.  Between the two it joins the list of its GPU, since that decides
+ * what it counts for. */
 void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
 {
     struct cs_lease *pub = &host->leases->slot[lease].pub;
@@ -621,6 +644,7 @@ void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
     host_pool_ends_note(host, lease, true);
 }
 
+/* Its GPU counts for another lease of it from now on, if there is one. */
 void host_lease_unexpect(struct cs_host *host, uint32_t lease)
 {
     assert(lease < host->leases->count);

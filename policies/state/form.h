@@ -25,6 +25,7 @@ struct host_site {
                                    cores asked for */
 };
 
+/* The sites of a role, in the order of sites.c. */
 struct host_sites {
     struct host_site *site;
     uint32_t count;             /* 0: a role without GPUs */
@@ -49,6 +50,8 @@ struct host_curve {
                                    no size of these jobs */
 };
 
+/* What is known of one form.  Arrays by role or by phase, in the order of the
+ * form. */
 struct host_form {
     const struct job_form *form;
     uint32_t pool_mask[FORM_ROLES_MAX];     /* 0: any pool */
@@ -77,6 +80,7 @@ struct host_form {
     uint64_t capped, capped_at;
 };
 
+/* All forms, in the order in which their first jobs came. */
 struct host_forms {
     struct host_form *form;
     uint32_t count, capacity;

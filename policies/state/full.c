@@ -12,6 +12,10 @@
  * What a power cap refused says nothing of larger gangs, whose places may draw less: it
  * is known for each number of GPUs by itself, until something is released anywhere or a
  * rented node goes.
+ *
+ * An example.  A job of form F for 16 GPUs finds no room at release 7.  Until something is
+ * released, all jobs of F for 16 or more GPUs are known to find none, without a search.  At
+ * release 8 nothing is known any more.
  */
 #include "policies/state/full.h"
 
@@ -55,7 +59,9 @@ static bool is_class(const struct cs_host *host, const struct host_form *form)
             !host->spec->rents);
 }
 
-/* Returns by how much a job asks for more than another one of its form does. */
+/* Orders what jobs of one form ask for: thousandths of GPUs for one role.  Of
+ * whole GPUs it is their number times 1000; a part of one GPU is its
+ * thousandths. */
 static uint64_t size_of(uint32_t gpus, uint32_t milli)
 {
     assert(milli > 0 && milli <= GPU_MILLI);
@@ -71,7 +77,8 @@ static bool lacks_room(const struct cs_host *host, uint32_t i)
     return form->full_size > 0 && form->full_at == releases_of(host, form);
 }
 
-/* The bit of a number of GPUs that a cap refused; 0: it is not noted. */
+/* Returns the bit of a number of GPUs that a cap refused; 0: it is not noted,
+ * as there are bits for 64 alone. */
 static uint64_t capped_bit(uint32_t gpus)
 {
     return gpus >= 1 && gpus <= 64 ? UINT64_C(1) << (gpus - 1) : 0;
@@ -131,13 +138,14 @@ bool host_task_known_full(void *owner, uint32_t item)
            host_known_full(host, host->tasks->slot[item].form, task->gpus, task->gpu_milli);
 }
 
-/* As `passes` of a filter: false for what is known to fit nowhere now. */
+/* For order_filter.passes: false for a task that is known to fit nowhere now. */
 static bool is_startable(void *owner, uint32_t item)
 {
     return !host_task_known_full(owner, item);
 }
 
-/* Parts of a GPU count as a GPU: while one may fit, so may a task of one GPU. */
+/* Below a size that failed lies the most that may fit.  A part of a GPU counts
+ * as one GPU here: while a part may fit, tasks of one GPU are let through. */
 uint32_t host_full_most(const struct cs_host *host, uint32_t i, uint32_t gpus_max)
 {
     const struct host_form *form = &host->forms->form[i];
@@ -151,6 +159,8 @@ uint32_t host_full_most(const struct cs_host *host, uint32_t i, uint32_t gpus_ma
     return most < gpus_max ? (uint32_t)most : gpus_max;
 }
 
+/* Groups of forms stand for all forms whose number has one remainder: the most
+ * of them counts. */
 bool host_full_by_form(const struct cs_host *host, uint32_t *gpus_max)
 {
     bool some = false;
@@ -169,6 +179,8 @@ bool host_full_by_form(const struct cs_host *host, uint32_t *gpus_max)
     return some;
 }
 
+/* With one form a number is enough; with several, a number for each group of
+ * forms. */
 struct order_filter host_startable(const struct cs_host *host, uint32_t gpus_max)
 {
     struct order_filter filter = {

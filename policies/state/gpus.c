@@ -33,6 +33,8 @@ uint32_t host_free_gpus(const struct cs_host *host, uint32_t pool_mask)
     return gpus;
 }
 
+/* If no whole GPU may be leased, tasks of one GPU are still tried where a part
+ * may fit on a GPU. */
 uint32_t host_gpus_to_try(const struct cs_host *host, uint32_t room)
 {
     bool shares = host->waiting->has_parts &&
@@ -55,6 +57,8 @@ bool host_rents(const struct cs_host *host)
     return host->rent != NULL;
 }
 
+/* All groups, as far as `gpus` lets them count, are CS_ALL_GROUPS, so that
+ * questions about them need no calendar of their own. */
 uint64_t host_groups_of(const struct cluster_spec *spec, uint32_t pool_mask, bool gpus,
                         uint32_t type)
 {

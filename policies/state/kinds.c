@@ -15,6 +15,10 @@
  * anew.  So a decision costs kinds x log(tasks), whatever waits.
  *
  * Kept from the first question on.
+ *
+ * An example.  100 tasks of one kind and one task of another wait.  The heap holds the first
+ * of each.  The first task of the first kind finds no room: the policy says that those alike
+ * fail too, and the next candidate is the task of the other kind: two searches instead of 101.
  */
 #include <assert.h>
 
@@ -36,6 +40,7 @@
 #define SINGLE 0u
 #define RESTING UINT32_MAX      /* in the place of a kind: no candidate until it is woken */
 
+/* All by which tasks are told apart, and how many tasks there are. */
 struct kind {
     uint32_t form, phase, gpus, gpu_milli, gpu_mib;
     bool later, woken;          /* the law of later steps; its state was held */
@@ -46,6 +51,8 @@ struct kind {
     uint32_t tasks;
 };
 
+/* The index.  heap: the first untried task of each kind, the first in the
+ * policy's order on top. */
 struct host_kinds {
     struct kind *kind;
     uint32_t count, room;
@@ -86,9 +93,10 @@ static struct kind kind_of_task(const struct cs_host *host,
     };
 }
 
-/* Of nodes that go, a job's state goes while it waits: it is woken no more.  A
- * search for a whole job that fails may have drawn, and one of a job that may
- * lie anywhere after a while is like no other. */
+/* May tasks that look alike be answered differently?  Four reasons: the task
+ * holds an idle lease; on nodes that go, a job loses its state while it waits;
+ * a goodput changes with progress; the search for a whole job draws a random
+ * place, or allows any place after a while. */
 static bool is_single(const struct cs_host *host, const struct cs_task *task)
 {
     assert(task->role == CS_ALL_ROLES || task->role < FORM_ROLES_MAX);
@@ -272,7 +280,8 @@ static bool is_of_before(void *owner, uint32_t a, uint32_t kind)
                               : host_task_before(host, a, all->from);
 }
 
-/* The first of a kind that does not stand before all->from, or ID_NONE. */
+/* Returns the first task of a kind that does not stand before all->from, or
+ * ID_NONE. */
 static uint32_t first_from(struct cs_host *host, uint32_t kind)
 {
     struct host_kinds *all = host->waiting->kinds;
@@ -328,6 +337,7 @@ static void make_heap(struct cs_host *host)
     assert(all->heap_count <= all->heap_room);
 }
 
+/* All tasks that are not at rest are candidates again. */
 void cs_try_anew(struct cs_host *host)
 {
     struct host_kinds *all = keep(host);
@@ -359,6 +369,9 @@ static bool may_rest(const struct cs_host *host)
     return host->spec->power_cap_w <= 0 && !host_rents(host) && host->rules->relax_ns == 0;
 }
 
+/* What the policy says decides whether the rest of the kind is tried: `alike`
+ * passes the kind over; a longer estimate may fail where a shorter one does not
+ * (CS_ALIKE_AS_LONG); CS_RESTS takes the task out until it is woken. */
 bool host_kinds_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
 {
     struct host_kinds *all = host->waiting->kinds;

@@ -13,6 +13,8 @@
 #include "sim/containers/order.h"
 #include "sim/containers/rank_tree.h"
 
+/* Doubles the room until `need` is within it, so that n calls for rising
+ * numbers cost O(n). */
 void *cs_grow(struct cs_host *host, void *array, uint32_t *room, uint32_t need,
               size_t item_bytes)
 {
@@ -29,6 +31,7 @@ void *cs_grow(struct cs_host *host, void *array, uint32_t *room, uint32_t need,
     return array;
 }
 
+/* Numbers in the order of their keys. */
 struct cs_order {
     struct order order;
 };
@@ -65,6 +68,7 @@ uint32_t cs_order_count(const struct cs_order *order)
     return order_count(&order->order);
 }
 
+/* An item that is there gets the new key. */
 void cs_order_put(struct cs_order *order, uint32_t item, int64_t key)
 {
     struct order_item known = { .span_ns = key };
@@ -86,6 +90,7 @@ int64_t cs_order_key(const struct cs_order *order, uint32_t item)
     return key_of(&order->order, item);
 }
 
+/* Goes down the tree as a search for the first key that is not smaller. */
 uint32_t cs_order_from(const struct cs_order *order, int64_t key)
 {
     const struct rank_tree *tree = &order->order.tree;

@@ -25,9 +25,9 @@
 #include "sim/containers/order.h"
 #include "sim/containers/rank_tree.h"
 
-/* If the policy puts neither task before the other, the one that was made first goes
- * first.  So if `a` was made later, one question is enough; a new task, which is compared
- * most often, was made later than all others. */
+/* If before() of the policy prefers neither task, the one that was made first
+ * goes first.  If `a` was made later, one question to the policy is enough.  A
+ * new task, which is compared most often, was made later than all others. */
 bool host_task_before(const struct cs_host *host, uint32_t a, uint32_t b)
 {
     assert(a < host->tasks->count && b < host->tasks->count);
@@ -40,6 +40,7 @@ bool host_task_before(const struct cs_host *host, uint32_t a, uint32_t b)
            (made_first && !host->policy->before(host->self, host, y, x));
 }
 
+/* host_task_before(), for the container; owner: the host. */
 static bool stands_before(void *owner, uint32_t a, uint32_t b)
 {
     return host_task_before(owner, a, b);
@@ -73,6 +74,8 @@ struct order_item host_task_item(const struct cs_host *host, uint32_t task)
     };
 }
 
+/* Three sets of sums over what waits, from none to all; queue_with_sums()
+ * chooses. */
 static const struct order_rules plain = { stands_before, NULL, 0 };
 static const struct order_rules summed = { stands_before, NULL, ORDER_CLASSES };
 static const struct order_rules grouped = { stands_before, NULL,
@@ -109,7 +112,7 @@ uint32_t host_order_count(const struct cs_host *host)
     return rank_tree_count(host->waiting->order);
 }
 
-/* The memory is kept, for the next one that needs all numbers at once. */
+/* The memory grows by doubling and is kept for the next call. */
 uint32_t *host_list_scratch(struct cs_host *host, uint32_t count)
 {
     if (count > host->waiting->list_capacity) {
@@ -152,7 +155,8 @@ void host_order_again(struct cs_host *host, uint32_t task)
     assert(order_holds(host->waiting->queue, task));
 }
 
-/* By insertion: between two decisions few tasks change their place. */
+/* By insertion, O(tasks + moves): between two decisions few tasks change their
+ * place. */
 void host_order_sort(struct cs_host *host)
 {
     assert(host->policy->before != NULL);
@@ -230,6 +234,8 @@ static void set_any(const struct cs_host *host, uint64_t groups, uint32_t most,
     }
 }
 
+/* The filter of the policy becomes one of the container.  With `startable` what
+ * is known to fail (full.c) is left out. */
 uint32_t host_order_find(struct cs_host *host, uint32_t from, const struct cs_filter *filter,
                          uint64_t groups)
 {
@@ -254,7 +260,8 @@ uint32_t host_order_first(struct cs_host *host, uint64_t seq)
     return order_first_stamped(queue_with_sums(host), seq);
 }
 
-/* First all of them leave: the others are in order before and after. */
+/* All of the tasks leave before the first one comes back: the tasks that stay
+ * are then in order all the time, as a search for a place needs. */
 void host_order_anew(struct cs_host *host, const uint32_t *task, uint32_t count)
 {
     assert(host->policy->before != NULL && host->waiting->tops == NULL);

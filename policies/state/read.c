@@ -27,6 +27,7 @@ bool host_job_ended(const struct cs_host *host, uint32_t job)
     return host_job_over(host, job);
 }
 
+/* A page whose jobs are all forgotten is passed over in one step. */
 uint32_t host_next_job(const struct cs_host *host, uint32_t from)
 {
     uint32_t first = host->jobs->pages_gone * HOST_JOB_PAGE, j = from < first ? first : from;
@@ -42,6 +43,8 @@ uint32_t cs_job_count(const struct cs_host *host)
     return host_jobs_submitted(host);
 }
 
+/* A job is forgotten after the policy has decided on its end; its slot then
+ * serves another. */
 bool cs_job_known(const struct cs_host *host, struct job_id job)
 {
     assert(host->jobs->pages_gone * HOST_JOB_PAGE <= host->jobs->count);

@@ -126,6 +126,7 @@ void host_jobs_forget(struct cs_host *host)
     host->jobs->gone_count = 0;
 }
 
+/* A new page is begun for each HOST_JOB_PAGE jobs. */
 struct host_job_slot *host_job_make(struct cs_host *host)
 {
     uint32_t number = host->jobs->count, at = number / HOST_JOB_PAGE;
@@ -184,6 +185,7 @@ void host_job_leave_orders(struct cs_host *host, uint32_t job)
     slot->left = slot->tenant = ID_NONE;
 }
 
+/* Of the free slots, the one that became free last is used first. */
 uint32_t host_task_make(struct cs_host *host)
 {
     uint32_t i;
@@ -218,7 +220,8 @@ void host_lists_begin(struct cs_host *host)
     host->waiting->running = arena_alloc(arena, 1, sizeof *host->waiting->running);
 }
 
-/* The place of a number in its list, kept in the slot. */
+/* Returns where the place of a number in its list is stored: in the slot of the
+ * lease or of the job. */
 static inline uint32_t *place_of(const struct cs_host *host,
                           const struct host_list *list, uint32_t item)
 {
@@ -323,6 +326,8 @@ uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool)
     return demand_count_least(&host->pools->waits[pool]);
 }
 
+/* The role counts in each pool whose GPUs it may use; roles without GPUs count
+ * nowhere. */
 void host_task_waits(struct cs_host *host, uint32_t i, int sign)
 {
     const struct cs_task *task = &host->tasks->slot[i].pub;
@@ -343,6 +348,7 @@ void host_task_waits(struct cs_host *host, uint32_t i, int sign)
     }
 }
 
+/* The counters of pools are corrected first, since they read the task. */
 void host_task_drop(struct cs_host *host, uint32_t task)
 {
     assert(task < host->tasks->count && host->tasks->slot[task].live);
@@ -401,6 +407,8 @@ void host_lease_unmake(struct cs_host *host, uint32_t i)
     assert(host->leases->free_count <= host->leases->count);
 }
 
+/* Arrays of shares have sizes that are powers of two, with a list of spare ones
+ * for each size. */
 void host_placement_keep(struct cs_host *host, struct host_lease_slot *lease,
                          const struct placement *placement)
 {
@@ -428,7 +436,8 @@ struct held {
     uint64_t milli, cores;
 };
 
-/* What a lease on nodes of several pools holds of one of them. */
+/* Returns what a lease on nodes of several pools holds of one of them, share by
+ * share. */
 static struct held held_of_one(const struct cs_host *host,
                                const struct host_lease_slot *lease, uint32_t p)
 {
@@ -447,7 +456,8 @@ static struct held held_of_one(const struct cs_host *host,
     return held;
 }
 
-/* What a lease holds of one of its pools. */
+/* Returns what a lease holds of one of its pools.  Most leases lie in one pool:
+ * their own numbers are the answer. */
 static inline struct held held_of(const struct cs_host *host,
                                   const struct host_lease_slot *lease,
                                   uint32_t p)
@@ -476,7 +486,7 @@ static inline void count_state(struct host_pool_now *pool, enum cs_lease_state s
     assert(pool->loading_milli + pool->busy_milli <= pool->allocated_milli);
 }
 
-/* The lowest pool of a mask that is not 0. */
+/* Returns the lowest pool of a mask, which is not 0. */
 static inline uint32_t first_pool(uint32_t mask)
 {
     assert(mask != 0);
@@ -506,6 +516,7 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
     }
 }
 
+/* Only what changed is counted anew. */
 void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
                      enum cs_lease_state state, double busy)
 {
@@ -534,6 +545,7 @@ void host_left_place(struct cs_host *host, uint32_t job, uint32_t entry)
     host_job_slot(host, job)->left = entry;
 }
 
+/* The entry leaves its order at the next deal; the job may be forgotten before. */
 void host_left_end(struct cs_host *host, struct host_job_slot *job)
 {
     if (job->left == ID_NONE)
@@ -545,6 +557,7 @@ void host_left_end(struct cs_host *host, struct host_job_slot *job)
     job->left = ID_NONE;
 }
 
+/* A job that changes several times before a deal is noted once. */
 void host_left_change(struct cs_host *host, uint32_t number)
 {
     const struct host_job_slot *job = host_job_slot(host, number);

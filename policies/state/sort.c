@@ -11,8 +11,10 @@
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 
-/* Merges neighbouring sorted runs of `width` items, from one array to the other.
- * Many are in order already. */
+/* Merges neighbouring sorted runs of `width` items, from one array to the
+ * other.  Where the second run begins with no smaller key than the first one
+ * ends with, both are copied without a comparison: many lists are in order
+ * already. */
 static void merge(const struct host_sorted *from, struct host_sorted *to,
                   uint64_t count, uint64_t width)
 {
@@ -44,6 +46,9 @@ struct host_sorted *host_sort_scratch(struct cs_host *host, uint32_t count)
     return waiting->sort;
 }
 
+/* From width 1 on, each pass doubles the width of sorted runs: O(n log n).  The
+ * arrays change places after each pass, so that the result lies in one or the
+ * other. */
 const struct host_sorted *host_sort(struct cs_host *host, uint32_t count)
 {
     struct host_sorted *from = host->waiting->sort;
@@ -61,6 +66,7 @@ const struct host_sorted *host_sort(struct cs_host *host, uint32_t count)
     return from;
 }
 
+/* Each key is asked for once. */
 void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
              cs_key_fn *key)
 {

@@ -11,6 +11,8 @@
 
 #include "policies/policy.h"
 
+/* One task.  It lives from the time when it begins to wait until it starts or
+ * is dropped. */
 struct host_task_slot {
     struct cs_task pub;
     uint64_t seq;               /* order of submission */
@@ -18,6 +20,7 @@ struct host_task_slot {
     bool live;                  /* it waits */
 };
 
+/* All slots; count: slots that were ever used. */
 struct host_tasks {
     struct host_task_slot *slot;
     uint32_t count, capacity;

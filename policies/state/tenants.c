@@ -27,6 +27,8 @@
 
 #define NONE ID_NONE
 
+/* A tenant and its tasks, a list in the order in which they came; NONE: it has
+ * none. */
 struct tenant {
     const char *name;
     uint32_t first, last;       /* tasks */
@@ -36,6 +38,7 @@ struct link {                   /* of a task */
     uint32_t tenant, before, after;
 };
 
+/* All tenants.  Arrays named by tasks are as long as the table of tasks. */
 struct host_tenants {
     struct tenant *tenant;
     uint32_t *by_name;          /* tenants, sorted */
@@ -82,7 +85,8 @@ static uint32_t number_of(struct cs_host *host, const char *name)
     return all->count++;
 }
 
-/* Returns the tenant of a job that is not forgotten. */
+/* Returns the tenant of a job that is not forgotten; it is looked up by name
+ * once for each job. */
 static uint32_t tenant_of(struct cs_host *host, uint32_t j)
 {
     const char *name;
@@ -199,8 +203,9 @@ struct search {
     const uint32_t *group_max;  /* by group of forms; NULL: as many of each */
 };
 
-/* Returns the first task that passes in the subtree of `item`, whose first place is
- * `first`; NONE: none does. */
+/* Returns the first task that passes in the subtree of `item`, whose first
+ * place is `first`; NONE: none does.  Subtrees are left out that lie before
+ * `from`, or in which each task needs more GPUs than there are. */
 static uint32_t find(const struct cs_host *host, uint32_t item, uint32_t first,
                      const struct search *search)
 {
@@ -225,7 +230,8 @@ static uint32_t find(const struct cs_host *host, uint32_t item, uint32_t first,
 
 /* ---- what waits ------------------------------------------------------------ */
 
-/* Behind all that came before it; most come last. */
+/* Puts a task behind all tasks of its tenant that came before it.  The search
+ * begins at the end, as most tasks come last. */
 void host_tenants_insert(struct cs_host *host, uint32_t task)
 {
     struct host_tenants *all = host->waiting->tenants;
@@ -314,6 +320,8 @@ struct task_id cs_tenant_next(const struct cs_host *host, struct task_id task)
     return (struct task_id) { host->waiting->tenants->link[task.i].after };
 }
 
+/* The search goes over all tasks from this one on in one tree; what it finds
+ * may belong to a later tenant, and then there is none of this one. */
 struct task_id cs_tenant_fits(struct cs_host *host, struct task_id task,
                               uint32_t gpus_max)
 {

@@ -55,7 +55,7 @@ struct host_rules {
     int64_t round_ns;           /* decisions only at its multiples; 0: events */
     int64_t resolve_ns;         /* ... and so far apart at least, once one was
                                    made after time 0 */
-    bool round_ends_early;      /* when all that runs has ended, see host.c */
+    bool round_ends_early;      /* when all that runs has ended, see decide.c */
     int64_t tick_ns;            /* ends are seen at the next tick: a job of
                                    known length takes one longer; 0: none */
     struct host_cost_step cost[HOST_COST_STEPS_MAX];

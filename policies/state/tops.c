@@ -10,6 +10,10 @@
  * 1999).  Lines only tell when to look: a game is decided by before().  The
  * winners for each number of GPUs are compared at each decision.  With
  * `commit` arrivals are hidden until they are seen.
+ *
+ * An example.  Tasks A and B for 1 GPU have claims 10 and 4, which rise by 1 and 3 a second.
+ * A wins their game, and the result stands for (10 - 4) / (3 - 1) = 3 s.  Until then nothing of
+ * this subtree is played again; after it B wins.
  */
 #include "policies/state/tops.h"
 
@@ -27,7 +31,8 @@
 #include "sim/base/clock.h"
 #include "sim/containers/rank_tree.h"
 
-/* Claims this near, of their size, may differ by rounding alone. */
+/* Two claims that differ by less than this part of their size may differ by
+ * rounding alone. */
 #define NEAR 1e-12
 #define NONE ID_NONE
 
@@ -40,10 +45,12 @@ struct tournament {             /* of asks of a form for one number of GPUs */
     uint32_t *spare, spares, used;
 };
 
+/* Where a task plays.  tournament: NONE while it is aside or hidden. */
 struct tops_place {
     uint32_t tournament, leaf;
 };
 
+/* All tournaments of a trial. */
 struct host_tops {
     struct tournament *tournament;
     uint32_t count, room;
@@ -60,6 +67,8 @@ static bool alike(const struct cs_task *a, const struct cs_task *b)
            a->priority == b->priority;
 }
 
+/* The time at which two lines meet, if the loser's rises faster; at least a
+ * nanosecond from now. */
 int64_t host_claim_stands_ns(const struct cs_host *host, uint32_t winner,
                              uint32_t loser)
 {
@@ -193,6 +202,7 @@ static void place_room(struct cs_host *host)
     assert(tops->place_room >= host->tasks->capacity);
 }
 
+/* O(log of the leaves): all games on the way to the root are played. */
 void host_tops_insert(struct cs_host *host, uint32_t task)
 {
     assert(host->tasks->slot[task].live);
@@ -293,6 +303,8 @@ static bool known_full(const struct cs_host *host, uint32_t i)
     return host_known_full(host, task->form, task->pub.gpus, task->pub.gpu_milli);
 }
 
+/* A tournament is not played at all if its tasks need too many GPUs, or are
+ * known to find no room. */
 uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
                          bool startable)
 {
@@ -312,7 +324,8 @@ uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
     return first;
 }
 
-/* Nodes that are rented need the whole order: it is sorted. */
+/* A policy that decides or places itself may ask for the whole order, and so do
+ * nodes that are rented: there it is kept sorted instead. */
 void host_tops_begin(struct cs_host *host)
 {
     assert(host->waiting->tops == NULL);

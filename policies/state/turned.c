@@ -14,6 +14,7 @@
 #include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 
+/* Jobs that turned since the policy was told of all. */
 struct host_turned {
     uint32_t *job, count, room;
     uint32_t told;              /* how many of them */
@@ -34,6 +35,8 @@ void host_turned_add(struct cs_host *host, uint32_t job)
     assert(turned->told <= turned->count);
 }
 
+/* Jobs that have ended meanwhile are passed over.  After the last one the list
+ * is empty. */
 struct job_id cs_turned(struct cs_host *host)
 {
     struct job_id none = { ID_NONE };

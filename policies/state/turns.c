@@ -37,6 +37,8 @@ struct turns_part {             /* tasks of one rank, in one backfill */
     uint32_t task;              /* the next to try, or NONE */
 };
 
+/* All tasks that wait, in two orders.  unseen: those that came after the last
+ * choice, in the order in which they came. */
 struct host_turns {
     struct order all;
     struct order unseen;
@@ -45,13 +47,14 @@ struct host_turns {
     uint32_t *seen, seen_room;  /* tasks that take another place */
 };
 
-/* Had the job come when the last choice was made? */
+/* Had the task come when the last choice was made? */
 static bool is_seen(const struct cs_host *host, uint32_t task)
 {
     assert(task < host->tasks->count);
     return host->tasks->slot[task].seq < host->turn->committed_seq;
 }
 
+/* Returns when a task's job was submitted. */
 static int64_t submitted_ns(const struct cs_host *host, uint32_t task)
 {
     assert(host->tasks->slot[task].pub.submit_ns <= host_now(host));
@@ -81,7 +84,9 @@ static bool turn_before(struct cs_host *host, uint32_t a, uint32_t b)
     return a_seen ? host_task_before(host, a, b) : came_before(host, a, b);
 }
 
-/* The rank of a task's part: by GPUs, those that may go on cores before all others. */
+/* Returns the rank of a task's part: its GPUs, with NEEDS_GPUS added if it
+ * cannot go on cores, so that tasks that may go on cores stand in front of all
+ * others. */
 static uint32_t rank_of(const struct cs_host *host, uint32_t task)
 {
     uint32_t gpus = host->tasks->slot[task].pub.gpus;
@@ -99,7 +104,8 @@ static bool stands_before(void *owner, uint32_t a, uint32_t b)
     return rank != other ? rank < other : turn_before(host, a, b);
 }
 
-/* Until when `a`, right before `b`, stays there; now: no longer. */
+/* Returns until when task a, right before task b, stays there; now: no longer.
+ * Only tasks of one rank and one instant that were both seen can change places. */
 static int64_t stands_ns(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
@@ -186,8 +192,9 @@ static void note_seen(struct cs_host *host, uint32_t count, uint32_t task)
     turns->seen[count] = task;
 }
 
-/* First all that take other places leave: the others are in order before and
- * after. */
+/* Tasks that are seen from now on may take other places.  All of them leave
+ * before the first one comes back: the tasks that stay are then in order all
+ * the time. */
 void host_turns_commit(struct cs_host *host, uint64_t seq)
 {
     struct host_turns *turns = host->waiting->turns;
@@ -262,6 +269,8 @@ static void look(struct cs_host *host, struct turns_part *part,
     assert(part->task == NONE || place < order_count(&turns->all));
 }
 
+/* Finds the parts, one for each rank that occurs, and the first task to try of
+ * each. */
 void host_turns_first(struct cs_host *host, int64_t most_ns)
 {
     uint32_t task, place = 0;
@@ -304,6 +313,8 @@ uint32_t host_turns_next(struct cs_host *host, uint32_t gpus_max)
     return found;
 }
 
+/* If the task has started it has left the order, and the place of the next one
+ * is its own. */
 void host_turns_tried(struct cs_host *host, uint32_t task, int64_t most_ns)
 {
     assert(host->waiting->turns->parts > 0);

@@ -23,15 +23,16 @@ struct host_pool_ends;
 struct host_group_ends;
 struct rank_tree;
 
-/* Indexes that no policy asked for are NULL. */
+/* What waits, and indexes over it and over leases.  An index is made when a policy asks for it
+ * first, and is NULL until then.  Each has a file of its own name. */
 struct host_waiting {
     struct order *queue;            /* tasks that wait */
     struct rank_tree *order;        /* the places in the queue */
-    struct host_tops *tops;         /* NULL: the order is kept sorted */
-    struct host_tenants *tenants;
-    struct host_turns *turns;
-    struct host_kinds *kinds;
-    struct host_turned *turned;
+    struct host_tops *tops;         /* where the order moves; NULL: it is kept sorted */
+    struct host_tenants *tenants;   /* by tenant */
+    struct host_turns *turns;       /* in the order of submission, for backfill */
+    struct host_kinds *kinds;       /* those that are answered alike */
+    struct host_turned *turned;     /* jobs that came, started or wait again */
     struct host_sorted *sort;       /* scratch of host_sort() */
     uint32_t sort_capacity;
     struct calendar *ends;          /* expected ends of leases; NULL likewise */
@@ -42,8 +43,8 @@ struct host_waiting {
     uint32_t *list, list_capacity;  /* scratch */
     struct host_list *held;         /* leases, oldest first */
     struct host_list *running;      /* jobs with leases */
-    uint32_t part_least;            /* thousandths of a GPU that one asked for; .. */
-    bool has_parts;                 /* .. if one asked for a part of a GPU */
+    uint32_t part_least;            /* the least part of a GPU, in thousandths, */
+    bool has_parts;                 /* that jobs asked for, if one did */
     bool has_cores;                 /* a task came that may need no GPU */
     uint64_t next_seq;
 };

@@ -22,7 +22,8 @@ static bool is_empty(const struct csv *csv, enum log_column column)
     return csv_field(csv, column)->bytes == 0;
 }
 
-/* Cores and memory, which the job has on one node. */
+/* Reads cores and memory.  They count for a job on one node, which becomes a
+ * pod.  Cores stand in the field of seconds, as they have thousandths. */
 static bool read_pod(const struct csv *csv, struct import_job *job,
                      struct err *err)
 {
@@ -43,8 +44,9 @@ static bool read_pod(const struct csv *csv, struct import_job *job,
     return true;
 }
 
-/* Reads what logs may lack: run time, limit, priority, types of GPU.  A value that
- * is missing stays 0 and is remarked, one that is wrong is an error. */
+/* Reads what logs may lack: run time, limit, priority, GPU types, cores and
+ * memory.  A value that is missing leaves 0, or what the row has already.  A
+ * value that is wrong is an error. */
 static bool read_more(struct importer *importer, struct import_row *row,
                       struct err *err)
 {
@@ -68,7 +70,8 @@ static bool read_more(struct importer *importer, struct import_row *row,
     return read_pod(csv, job, err);
 }
 
-/* A job on cores alone: what import_timed() would have said of one with GPUs. */
+/* Judges a job on cores alone anew.  import_timed() has dropped it for having
+ * no GPU; what else it would have found is asked here. */
 static void judge_cores(const struct csv *csv, struct import_row *row)
 {
     row->drop = false;
@@ -81,7 +84,8 @@ static void judge_cores(const struct csv *csv, struct import_row *row)
         import_drop(row, IMPORT_STILL_RUNNING, LOG_END);
 }
 
-/* Reads a job.  A pod without GPUs is no job of GPUs, but may be one of cores. */
+/* Reads a job.  A pod without GPUs is dropped as a job of GPUs, but may be one
+ * of cores. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

@@ -58,6 +58,7 @@ struct finding {
     struct err *err;
 };
 
+/* Is the text a number, as `gpus: 1` in the place of a column? */
 static bool is_number(const char *text)
 {
     double value;
@@ -65,8 +66,8 @@ static bool is_number(const char *text)
     return scan_f64(text, strlen(text), &value);
 }
 
-/* The first column whose name holds this one, or stands in it: job in job_id.
- * NULL: there is none. */
+/* Returns the first column whose name holds this one, or is held by it, as job
+ * in job_id.  NULL: there is none. */
 static const char *find_alike(const struct csv *csv, const char *name)
 {
     for (size_t i = 0; i < csv_columns(csv) && strlen(name) > 1; i++) {
@@ -79,8 +80,8 @@ static const char *find_alike(const struct csv *csv, const char *name)
     return NULL;
 }
 
-/* Reports a name that is no column, with the likely reason: no header line,
- * another separator, another spelling. */
+/* Reports a name that is no column.  The hint says the likeliest reason: no
+ * header line, another separator, another spelling.  Returns false. */
 static bool report_no_column(const struct finding *f, const char *key,
                              const char *name)
 {
@@ -108,7 +109,8 @@ static bool report_no_column(const struct finding *f, const char *key,
     return false;
 }
 
-/* Finds the column of a key; a number stands for every row. */
+/* Finds the column of a key.  A number becomes a column that has it in every
+ * row.  name NULL: the key is not given. */
 static bool find_column(const struct finding *f, const char *key, const char *name,
                         size_t *out)
 {

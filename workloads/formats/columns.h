@@ -15,8 +15,8 @@ struct conf_schema;
 struct csv;
 struct row_columns;
 
-/* NULL: the file has none.  Those of `submit`, `duration` and `gpus` are
- * needed. */
+/* Names of columns in the file.  NULL: the file has none for it.  `submit`,
+ * `duration` and `gpus` are needed. */
 struct trace_columns {
     const char *job, *submit, *duration, *gpus, *limit, *tenant, *priority,
         *deadline, *cores, *memory_mib, *gpu_memory_mib, *gpu_types;

@@ -10,7 +10,7 @@
 
 static const char *const columns[] = {"submit_s", "run_s", "gpus", NULL};
 
-/* Columns that export writes, or those that the request names. */
+/* Takes the columns that export writes, or those that the request names. */
 static bool find_columns(struct importer *importer, struct err *err)
 {
     struct csv *csv = importer->csv;

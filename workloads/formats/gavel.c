@@ -18,6 +18,7 @@
 #include "workloads/formats/row.h"
 #include "workloads/formats/trace_row.h"
 
+/* Places of fields in one of the two layouts. */
 struct fields { size_t type, steps, gpus, arrival, weight, slo; };
 static const struct fields fields_7 = {
     0, 4, 6, 5, ROW_NO_COLUMN, ROW_NO_COLUMN};
@@ -43,7 +44,8 @@ static bool open_gavel(struct importer *importer, struct err *err)
     return import_lengths_gavel(importer, err);
 }
 
-/* Run time from steps; 0 where the rate is not known. */
+/* Sets the run time, steps over rate.  The key of a rate is "('job type',
+ * GPUs)". Without a rate the row is dropped (IMPORT_NO_LENGTH). */
 static void find_length(struct importer *importer, const struct fields *at,
                         int64_t steps, struct import_row *row)
 {
@@ -62,8 +64,8 @@ static void find_length(struct importer *importer, const struct fields *at,
         import_drop(row, IMPORT_NO_LENGTH, at->type);
 }
 
-/* A field -1 means no SLO, a weight of 1 the usual one: others are remarked
- * on. */
+/* An SLO of -1 means none, and a weight of 1 the usual one; other values are
+ * not used, and are remarked. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

@@ -96,6 +96,8 @@ const struct import_format *import_format_find(const char *name)
 
 /* ---- the walk ---------------------------------------------------------- */
 
+/* An open file.  It is the importer itself, which only the formats may see
+ * into. */
 struct import_stream {
     struct importer importer;
 };
@@ -111,7 +113,9 @@ struct walk {
     int64_t last_ns;            /* submission of the job above */
 };
 
-/* What is wrong with any job, whatever its format. */
+/* Drops a row for what is wrong with any job, whatever its format.  A pod may
+ * have cores in the place of GPUs.  A row that its format has dropped keeps
+ * that reason. */
 static void judge_row(const struct import_request *request,
                       struct import_row *row)
 {
@@ -126,7 +130,7 @@ static void judge_row(const struct import_request *request,
         import_drop(row, IMPORT_TOO_LARGE, row->gpus_column);
 }
 
-/* Is the name new?  Then it is kept. */
+/* Drops a row whose name was met before; a new name is kept. */
 static void judge_name(struct walk *walk, struct import_row *row)
 {
     bool is_new;
@@ -152,8 +156,8 @@ bool import_refuse(const struct import_stream *stream,
                     reason_table[row->reason].name);
 }
 
-/* Jobs must come in the order of submission, unless the request sorts; rows
- * that do not are counted. */
+/* Jobs must come in the order of submission, unless the request sorts; then
+ * those that do not are counted. */
 static bool check_order(struct walk *walk, const struct import_row *row,
                         struct err *err)
 {
@@ -175,7 +179,8 @@ static bool check_order(struct walk *walk, const struct import_row *row,
     return true;
 }
 
-/* Texts of a row end with it, so that those of a job are copied. */
+/* Keeps a job.  Its texts end with the row, so they are kept once each in a
+ * string set. */
 static void keep_job(struct walk *walk, struct import_row *row)
 {
     struct import_result *result = walk->result;
@@ -192,7 +197,7 @@ static void keep_job(struct walk *walk, struct import_row *row)
     result->job[result->count++] = row->job;
 }
 
-/* One row: a job, left out, or refused. */
+/* Takes one row: it is kept, left out and counted, or refused (false). */
 static bool take_row(struct walk *walk, struct import_row *row,
                      struct err *err)
 {

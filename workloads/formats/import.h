@@ -27,7 +27,8 @@ struct job_regimes;
 struct notes;
 struct trace_columns;
 
-/* Why a row is no job; refused unless the request skips it. */
+/* Why a row is no job.  It is refused unless the request skips that reason;
+ * reason_table in import.c says what each means. */
 enum import_reason {
     IMPORT_RUN_TIME, IMPORT_GPUS, IMPORT_TOO_LARGE, IMPORT_DUPLICATE,
     IMPORT_FRACTION, IMPORT_TYPES, IMPORT_NEVER_RAN, IMPORT_NO_LENGTH,
@@ -48,6 +49,7 @@ enum import_remark {
 /* Returns what the remark says of a job; static text. */
 const char *import_remark_text(enum import_remark remark);
 
+/* A job, as any format gives it. */
 struct import_job {
     const char *name;           /* NULL: by the number of its row, from 1 */
     const char *tenant;         /* NULL: none */
@@ -68,6 +70,7 @@ struct import_job {
     const struct job_regimes *regimes;  /* is not known */
 };
 
+/* What a caller asks of an import. */
 struct import_request {
     const char *file;
     const char *lengths;        /* what the format needs beside it; or NULL */
@@ -93,11 +96,13 @@ struct import_result {
     const struct notes *notes;  /* what its reader took for granted; or NULL */
 };
 
+/* A row as the format read it, and what was found about it. */
 struct import_row {
     struct import_job job;      /* texts good until the next row */
     bool drop;                  /* it is no job: */
     enum import_reason reason;
     size_t column;              /* where that is seen */
+    /* for places of errors */
     size_t run_column, gpus_column, submit_column, name_column;
     size_t types_column;
     bool remark[REMARKS];
@@ -106,6 +111,8 @@ struct import_row {
 
 struct importer;                /* row.h */
 
+/* A published format.  A format has `columns` and a CSV layout, or a `source`
+ * that gives rows of a file that is no CSV. */
 struct import_format {
     const char *name;           /* as the command line calls it */
     const char *summary;        /* one line for `list formats` */

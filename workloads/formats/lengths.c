@@ -22,7 +22,7 @@ struct import_lengths {
     size_t count, room;
 };
 
-/* Both arrays have one room, so they are reached in turn. */
+/* Adds an entry.  Both arrays grow together. */
 static void add_length(struct arena *arena, struct import_lengths *lengths,
                        const char *key, double value)
 {
@@ -34,6 +34,7 @@ static void add_length(struct arena *arena, struct import_lengths *lengths,
     lengths->value[lengths->count++] = value;
 }
 
+/* Searched from the first on: tables have some hundred entries. */
 double import_length(const struct import_lengths *lengths, const char *key)
 {
     for (size_t i = 0; i < lengths->count; i++)
@@ -42,7 +43,8 @@ double import_length(const struct import_lengths *lengths, const char *key)
     return 0.0;
 }
 
-/* An application may stand in the file once, with seconds above 0. */
+/* Reads a CSV of applications and their seconds.  Each stands there once, with
+ * a time above 0. */
 static bool read_lengths(struct importer *importer, struct csv *csv,
                          struct import_lengths *lengths, struct err *err)
 {
@@ -83,6 +85,8 @@ bool import_lengths_csv(struct importer *importer, struct err *err)
 
 /* ---- Gavel's JSON -------------------------------------------------------- */
 
+/* One reading of Gavel's file: the rates of the GPU type that the request
+ * names. */
 struct rates_reading {
     const struct importer *importer;
     struct import_lengths *lengths;

@@ -21,7 +21,7 @@ static const char *const columns[] = {
     "name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", NULL};
 enum { NAME, CPU, MEMORY, GPUS, MILLI };
 
-/* A multigpu list has no other columns. */
+/* Columns that only lists with times have; the multigpu lists lack them. */
 static const char *const timed_columns[] = {
     "creation_time", "deletion_time", "scheduled_time", "pod_phase", "qos"};
 enum { CREATION, DELETION, SCHEDULED, PHASE, QOS, TIMED };
@@ -44,7 +44,8 @@ static bool open_list(struct importer *importer, struct err *err)
     return true;
 }
 
-/* Run time, from the two times; a reason to drop where they tell none. */
+/* Reads the run time, which is deletion minus scheduling.  A pod that was never
+ * scheduled is dropped. */
 static bool read_run(struct importer *importer, struct import_row *row,
                      struct err *err)
 {
@@ -70,7 +71,8 @@ static bool read_run(struct importer *importer, struct import_row *row,
     return true;
 }
 
-/* Where times do not matter, any run time above 0 serves. */
+/* Reads the times.  Where they do not matter (`untimed`), any run time above 0
+ * will do. */
 static bool read_times(struct importer *importer, struct import_row *row,
                        struct err *err)
 {
@@ -95,7 +97,7 @@ static bool read_times(struct importer *importer, struct import_row *row,
     return read_run(importer, row, err);
 }
 
-/* A whole number from 0 to `most`, which no node of any cluster exceeds. */
+/* Reads a whole number from 0 to `most`, which no node of any cluster exceeds. */
 static bool read_whole(const struct csv *csv, size_t column, int64_t most,
                        int64_t *out, struct err *err)
 {
@@ -105,8 +107,8 @@ static bool read_whole(const struct csv *csv, size_t column, int64_t most,
                       "any node", err));
 }
 
-/* A GPU shared by several pods is gpu_milli below 1000, of one GPU: parts of
- * several are no jobs here. */
+/* Reads a pod.  gpu_milli below 1000 is a part of one GPU. Parts of several
+ * GPUs, and a part of 0, are no jobs here. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

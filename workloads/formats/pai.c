@@ -18,7 +18,8 @@
 enum { JOB, TASK, INSTANCES, STATUS, START, END, GPU = 8, TYPE };
 enum { WHOLE_GPU_PERCENT = 100 };
 
-/* Without a header, this is what tells that columns are in order. */
+/* Is it a status that the table knows?  The file may have no header, so this is
+ * what tells that its columns are in order. */
 static bool is_status(const char *text)
 {
     static const char *const known[] = {
@@ -30,8 +31,8 @@ static bool is_status(const char *text)
     return false;
 }
 
-/* plan_gpu is percent of a GPU for one instance.  A part of one GPU is kept;
- * parts for several instances are none. */
+/* Reads a task.  plan_gpu is percent of a GPU for each instance.  One instance
+ * with a part of a GPU becomes a pod; several instances with parts are no job. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

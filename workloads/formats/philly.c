@@ -14,7 +14,8 @@ static const char *const columns[] = {
     "timestamp", "duration", "num_gpus", "gpu_time", "cluster", NULL};
 enum { SUBMIT, RUN, GPUS, GPU_TIME, CLUSTER };
 
-/* Printed with one decimal: both sides round. */
+/* Is the GPU time duration x GPUs?  Times are printed with one decimal, so less
+ * than 1 s of difference is rounding. */
 static bool check_gpu_time(const struct import_job *job, int64_t gpu_time_ns)
 {
     double want_s = clock_s_from_ns(job->run_ns) * (double)job->gpus;
@@ -23,8 +24,8 @@ static bool check_gpu_time(const struct import_job *job, int64_t gpu_time_ns)
     return off_s < 1.0 && off_s > -1.0;
 }
 
-/* The file states GPU time too, which must be duration x GPUs: else its
- * columns are not what they are called. */
+/* The file also states the GPU time.  If it is not duration x GPUs, the columns
+ * are not what they are called. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

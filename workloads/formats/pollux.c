@@ -18,8 +18,9 @@ static const char *const columns[] = {
 #define BATCH_MAX 1000000000
 enum { NAME, TIME, APPLICATION, REPLICAS, BATCH };
 
-/* The file has applications and batches in place of run times: these follow
- * from the catalogue, or from a table of lengths. */
+/* Reads a job.  Applications and batches stand in the place of run times: these
+ * follow from the catalogue, or from a table of lengths.  The batch is read as
+ * if it were seconds, and turned into samples again. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

@@ -21,6 +21,7 @@
 
 #define DOUBLINGS_MAX 4u
 
+/* What is known of a model of the traces. */
 struct model {
     const char *name;
     uint32_t samples;           /* dataset_len */
@@ -85,7 +86,8 @@ bool regime_type_read(const char *text, struct regime_type *out)
     return false;
 }
 
-/* Epochs in which a larger batch would cost accuracy. */
+/* Is the epoch one in which a larger batch would cost accuracy?  The numbers
+ * are those of Shockwave's simulator. */
 static bool is_critical(const struct regime_type *type, uint32_t epoch)
 {
     uint32_t first = 10;
@@ -107,8 +109,7 @@ static bool is_critical(const struct regime_type *type, uint32_t epoch)
            (epoch >= 80 && epoch < 90);
 }
 
-/* Doubles the batch at each epoch of the table that is over, up to the model's
- * bound. */
+/* Returns the batch size by the table of doublings, up to the model's bound. */
 static uint32_t find_batch_gns(const struct regime_type *type, uint32_t gpus,
                                uint32_t epoch)
 {

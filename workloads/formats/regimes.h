@@ -21,6 +21,7 @@ struct regime_type {
 /* False: it has no batch size, or a model that is not known. */
 bool regime_type_read(const char *text, struct regime_type *out);
 
+/* How a job chooses the batch size of an epoch, see regimes.c. */
 enum regime_mode { REGIME_STATIC, REGIME_ACCORDION, REGIME_GNS };
 /* Returns the batch size of an epoch, from 0, of a job of `epochs` epochs on
  * `gpus` GPUs. */

@@ -18,7 +18,7 @@
 #include "sim/text/scan.h"
 #include "sim/text/trace_date.h"
 
-/* "a, b, c" */
+/* Writes "a, b, c", as many names as fit whole. */
 static void join_names(const char *const *names, char *out, size_t out_bytes)
 {
     size_t used = 0;
@@ -34,7 +34,8 @@ static void join_names(const char *const *names, char *out, size_t out_bytes)
     }
 }
 
-/* Files published beside traces: what they are, by their first columns. */
+/* Returns what a file is that is published beside traces, told by its first
+ * columns.  NULL: it is not known. */
 static const char *recognize_file(const struct csv *csv)
 {
     static const struct {
@@ -77,6 +78,7 @@ static const char *recognize_file(const struct csv *csv)
     return NULL;
 }
 
+/* Lower case of ASCII, whatever the locale. */
 static int lower_letter(char c)
 {
     return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
@@ -92,7 +94,8 @@ static bool same_but_case(const char *a, const char *b)
     return *a == *b;
 }
 
-/* A column of that name in other letters, or NULL. */
+/* Returns a column that has that name but for upper and lower case; NULL: there
+ * is none. */
 static const char *find_other_case(const struct csv *csv, const char *name)
 {
     for (size_t i = 0; i < csv_columns(csv); i++)
@@ -191,7 +194,7 @@ void import_gpus(struct import_row *row, double gpus, size_t column)
         import_drop(row, IMPORT_GPUS, column);
 }
 
-/* A date, or seconds; not known if the field is empty. */
+/* Reads a date or seconds.  An empty field is not known. */
 static bool read_moment(const struct csv *csv, size_t column, int64_t *ns,
                         bool *known, struct err *err)
 {
@@ -205,7 +208,8 @@ static bool read_moment(const struct csv *csv, size_t column, int64_t *ns,
     return *ns >= 0 || row_fault(csv, column, ERR_RANGE, "at least 0", err);
 }
 
-/* Every time that lacks is a reason to drop the row, so that counts add up. */
+/* A time that is missing drops the row, with a reason of its own, so that
+ * counts add up.  The first reason stays. */
 bool import_timed(struct importer *importer, const struct timed_columns *at,
                   struct import_row *row, struct err *err)
 {

@@ -33,6 +33,8 @@ bool import_plain(struct importer *importer, const struct row_columns *at,
 struct timed_columns {
     size_t job, submit, start, end, gpus, tenant;
 };
+/* Sets the run time to end minus start.  False: err is at a field that is
+ * wrong. */
 bool import_timed(struct importer *importer, const struct timed_columns *at,
                   struct import_row *row, struct err *err);
 /* A number from 0 up to 1e9; empty is 0. */

@@ -15,7 +15,8 @@
 #include "sim/base/err.h"
 #include "sim/text/scan.h"
 
-#define HINT_BYTES 24u
+#define HINT_BYTES 24u          /* of a number as a hint shows it; longer ones get
+                                   no hint */
 #define MILLI_MAX INT64_C(9200000000000)        /* the year 2261 */
 
 static bool is_digit(char c)
@@ -23,8 +24,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Bytes of a separator of thousands: ' , ’ a blank, or one that does not
- * break.  0: it is none. */
+/* Returns the bytes of a separator of thousands at this place: ' , ’ a blank,
+ * or one of two blanks that do not break (UTF-8). 0: there is none. */
 static size_t separator_bytes(const char *at)
 {
     static const char *const known[] = {"'", ",", " ", "\xE2\x80\x99",
@@ -36,8 +37,9 @@ static size_t separator_bytes(const char *at)
     return 0;
 }
 
-/* "1'234'567.5" without what separates groups of three digits; false: it is no
- * such number.  `*comma` tells whether a comma does. */
+/* Copies a number such as "1'234'567.5" without what separates groups of three
+ * digits.  False: it is no such number.  *comma tells whether a comma is among
+ * the separators. */
 static bool drop_thousands(const char *text, char out[HINT_BYTES],
                            bool *comma)
 {
@@ -67,7 +69,8 @@ static bool drop_thousands(const char *text, char out[HINT_BYTES],
     return true;
 }
 
-/* "12,5": one comma, and digits on both sides. */
+/* Copies a number such as "12,5" with a point for its comma.  False: there is
+ * not exactly one comma with digits on both sides. */
 static bool read_decimal_comma(const char *text, char out[HINT_BYTES])
 {
     const char *comma = strchr(text, ',');
@@ -82,7 +85,8 @@ static bool read_decimal_comma(const char *text, char out[HINT_BYTES])
     return true;
 }
 
-/* "1:02:03" or "2:30" as seconds; -1: it is none. */
+/* Reads "1:02:03" (hours first) or "2:30" as seconds.  "2:30" is taken for
+ * hours and minutes; the hint says so.  -1: it is no clock. */
 static int64_t read_clock(const char *text)
 {
     int64_t part = 0, all = 0;
@@ -115,8 +119,8 @@ static bool is_missing(const char *text)
     return false;
 }
 
-/* Three numbers between points or slashes, as 05.01.2026; or a date of ISO
- * 8601 and then letters. */
+/* Hints at a date that is not read: three numbers between points or slashes, as
+ * 05.01.2026, or a date of ISO 8601 with a named time zone behind it. */
 static void hint_date(const char *text, struct err *err)
 {
     size_t first = strspn(text, "0123456789");
@@ -134,8 +138,8 @@ static void hint_date(const char *text, struct err *err)
                       "for UTC.");
 }
 
-/* Guesses what somebody meant by a field that is no number; the likeliest
- * first, since only one hint is given. */
+/* Adds a hint about what was meant by a field that is no number.  Only one hint
+ * is given, so the likeliest is tried first. */
 void row_hint(const char *text, size_t bytes, struct err *err)
 {
     char other[HINT_BYTES];

@@ -23,8 +23,9 @@
 #include "workloads/formats/row.h"
 #include "workloads/formats/trace_row.h"
 
-#define EPOCHS_MAX 1000000.0
+#define EPOCHS_MAX 1000000.0    /* more are no job of these traces */
 
+/* Fields that are read, by their number from 0. */
 enum { TYPE, STEPS = 5, GPUS, MODE, WEIGHT, SLO, RUN, ARRIVAL, FIELDS };
 
 /* The file has no header, so the number of its fields is all that tells it from
@@ -42,7 +43,9 @@ static bool open_shockwave(struct importer *importer, struct err *err)
            import_lengths_gavel(importer, err);
 }
 
-/* What an epoch takes with that batch size; 0: no rate is known. */
+/* Returns the seconds of an epoch with that batch size on that many GPUs.  0:
+ * the table has no such rate.  Its keys are Python's: "('ResNet-18 (batch size
+ * 64)', 1)". */
 static double find_epoch_s(const struct importer *importer,
                            const struct regime_type *type, uint32_t batch,
                            int64_t gpus)
@@ -58,6 +61,9 @@ static double find_epoch_s(const struct importer *importer,
 
 /* A job's epochs, as they are found. */
 #define REGIMES_MAX 64u         /* ResNet-50 has most: 41, under accordion */
+/* What is found of one job, before it is kept in the arena.  A mode is a batch
+ * size; a regime is a run of epochs of one mode.  batch[m] and epoch_s[m] are
+ * of mode m. */
 struct draft {
     struct job_modes modes;
     uint32_t batch[JOB_MODES_MAX];
@@ -66,7 +72,8 @@ struct draft {
     uint32_t regimes;
 };
 
-/* The mode of a batch size, made if it is new; false: it has no rate. */
+/* Finds the mode of a batch size, or adds it; its number is in *out.  False: it
+ * has no rate, or the job has more than JOB_MODES_MAX modes. */
 static bool find_mode(const struct importer *importer,
                       const struct regime_type *type, uint32_t batch,
                       int64_t gpus, struct draft *draft, uint32_t *out)
@@ -131,8 +138,10 @@ static void keep_draft(struct arena *arena, const struct draft *draft,
     job->regimes = regimes;
 }
 
-/* Run time from steps of the first batch size, and what it is later; 0 where a
- * rate is not known. */
+/* Sets the run time from the table of rates.  The steps are those of the first
+ * batch size, which gives the epochs; each epoch then takes what its own batch
+ * size takes.  A job without a rate for one of its batch sizes is dropped
+ * (IMPORT_NO_LENGTH). */
 static void find_length(struct importer *importer, enum regime_mode mode,
                         int64_t steps, struct import_row *row)
 {
@@ -161,8 +170,8 @@ static void find_length(struct importer *importer, enum regime_mode mode,
     import_drop(row, IMPORT_NO_LENGTH, TYPE);
 }
 
-/* With a table of rates the length follows from the steps and the mode, and
- * the file's own run time is not used. */
+/* Reads a job.  With a table of rates the length follows from steps and mode,
+ * and the run time of the file is not used. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

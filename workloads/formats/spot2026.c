@@ -15,6 +15,7 @@
 static const char *const columns[] = {
     "job_name", "organization", "gpu_model", "gpu_request", "worker_num",
     "submit_time", "duration", "job_type", NULL};
+/* places in `columns` */
 enum { JOB, ORGANIZATION, MODEL, GPUS, WORKERS, SUBMIT, RUN, TYPE };
 
 /* gpu_request is of one worker.  Where it is a fraction, the row is no job

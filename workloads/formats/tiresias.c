@@ -11,6 +11,7 @@
 static const char *const columns[] = {
     "job_id", "num_gpu", "submit_time", "iterations", "model_name",
     "duration", "interval", NULL};
+/* places in `columns` */
 enum { JOB, GPUS, SUBMIT, ITERATIONS, MODEL, RUN, INTERVAL };
 
 /* Reads a job: a row has its number, submission, run time and GPUs, and nothing else that

@@ -20,7 +20,8 @@
 #include "sim/stats/stats.h"
 #include "workloads/formats/import.h"
 
-#define JOBS_MIN 10u
+#define JOBS_MIN 10u            /* of a trace, and of an entry whose run times are
+                                   fitted */
 /* assumption: fewer jobs than this do not tell a distribution of their own */
 #define ENTRY_JOBS_MIN 50u
 /* A fit is not taken if it is further off anywhere than 0.05 (assumption), and
@@ -50,13 +51,15 @@ static int compare_sizes(const void *left, const void *right)
 
 /* ---- sizes ------------------------------------------------------------- */
 
-/* GPUs of a job in thousandths. */
+/* Returns the GPUs of a job in thousandths: its part of a GPU, or its whole
+ * GPUs. */
 static int64_t milli_of(const struct import_job *job)
 {
     return job->gpu_milli > 0 ? job->gpu_milli : 1000 * job->gpus;
 }
 
-/* Sizes in ascending order, with their jobs. */
+/* Returns the sizes of all jobs in ascending order, each with its number of
+ * jobs.  *count is how many different sizes there are. */
 static struct trace_fit_size *count_sizes(struct arena *arena,
                                           const struct import_result *result,
                                           size_t *count)
@@ -86,8 +89,9 @@ static bool has_size(const struct trace_fit_entry *entry, int64_t gpu_milli)
     return false;
 }
 
-/* Fits the run times of the entry's jobs; equal ones have no distribution to
- * fit. */
+/* Fits the run times of the entry's jobs.  If all are equal there is nothing to
+ * fit, and the entry is a constant.  The sample itself is kept (`empirical`)
+ * where there are too few jobs, or where no family is near enough. */
 static void fit_entry(struct arena *arena, const struct import_result *result,
                       struct trace_fit_entry *entry)
 {
@@ -113,7 +117,9 @@ static void fit_entry(struct arena *arena, const struct import_result *result,
             fmax(KS_MAX, KS_CHANCE / sqrt((double)n));
 }
 
-/* Frequent sizes alone, the others together. */
+/* Makes an entry for each frequent size, and one for all others together.
+ * Sizes are first sorted by their number of jobs, to find the frequent ones,
+ * and then each part by size. */
 static void make_entries(struct arena *arena,
                          const struct import_result *result,
                          struct trace_fit *out)
@@ -161,8 +167,10 @@ static void find_day(const struct import_result *result,
     out->day_peak_s = (angle < 0.0 ? angle + turn : angle) / turn * DAY_S;
 }
 
-/* Gaps of 0 have no logarithm: they are taken for half of the least other,
- * as if times had been rounded to it. */
+/* Fits the gaps between submissions.  A gap of 0 has no logarithm, so it counts
+ * as half of the smallest other gap, as if times had been rounded to that.  The
+ * cv is that of a gamma distribution where this fits better than an exponential
+ * one by Akaike's criterion, else 1. */
 static void fit_gaps(struct arena *arena, const struct import_result *result,
                      struct trace_fit *out)
 {
@@ -185,7 +193,8 @@ static void fit_gaps(struct arena *arena, const struct import_result *result,
         out->gap_cv = 1.0 / sqrt(gamma->a);
 }
 
-/* Jobs that ask for no GPU cannot be generated. */
+/* Returns the jobs that ask for GPUs.  The recipe of a fit cannot generate the
+ * others, which are counted. */
 static struct import_result select_with_gpus(struct arena *arena,
                                              const struct import_result *all)
 {

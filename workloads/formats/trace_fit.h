@@ -28,6 +28,7 @@ struct trace_fit_fits {
     size_t best;                /* of the smallest AIC */
 };
 
+/* A size of jobs, and how many have it. */
 struct trace_fit_size {
     int64_t gpu_milli;          /* of all its GPUs */
     uint64_t jobs;
@@ -43,6 +44,7 @@ struct trace_fit_entry {
     bool empirical;             /* the best is not near enough */
 };
 
+/* What a trace looks like, in the terms of a mix. */
 struct trace_fit {
     struct trace_fit_entry *entry;
     size_t entries;

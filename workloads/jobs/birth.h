@@ -12,6 +12,8 @@
 #include "models/jobs/job.h"
 #include "models/types/truth.h"
 
+/* A job that is submitted.  Policies see the request; only the host reads the
+ * truth. */
 struct job_birth {
     struct job_request request;
     struct job_truth truth;
@@ -27,14 +29,14 @@ enum workload_estimate {
 
 /* What a trace file held; rows = jobs + all rows that were left out. */
 struct source_counts {
-    uint64_t rows, jobs;
+    uint64_t rows, jobs;        /* of the file; those that trials get */
     uint64_t skipped_run_time;  /* run time <= 0, by `skip` */
     uint64_t assumed_run_time;  /* jobs whose run time below 0 was replaced, by
                                    `unknown_run_time` */
     uint64_t skipped_gpus;      /* no GPUs, by `skip` */
     uint64_t skipped_too_large; /* more GPUs than the cluster, by `skip` */
     uint64_t skipped_other;     /* by any other reason of `skip` */
-    uint64_t outside_slice;
+    uint64_t outside_slice;     /* of the file, by `slice` */
     uint64_t not_taken;         /* by `where` */
     uint64_t no_value;          /* `where` has no value for them: x / 0 */
     uint64_t never_drawn;       /* jobs of a last block that `resample` does
@@ -47,6 +49,7 @@ struct source_counts {
     uint64_t deadlines;         /* jobs with a deadline */
 };
 
+/* What asking a source for the next job gave. */
 enum source_step { SOURCE_JOB, SOURCE_END, SOURCE_ERROR };
 
 /* A key of a mix's entry that decides how its jobs run, and its value. */

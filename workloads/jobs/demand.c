@@ -24,7 +24,8 @@
 
 #define GB 1e9
 
-/* `pool` or `home` names one of the cluster's. */
+/* Does the cluster have that pool?  `pool` is role->pool or role->home, which
+ * only changes the message.  NULL: none is named, which is right. */
 static bool check_pool(const struct world *world, const struct demand *demand,
                        const struct role_spec *role, const char *pool,
                        struct err_pos pos)
@@ -79,7 +80,8 @@ static uint32_t add_type(uint32_t *types, uint32_t count, uint32_t type)
     return count + 1;
 }
 
-/* A type of the cluster by index: `generic` is none of the catalogue's. */
+/* Returns a type of the cluster by its index.  `generic` has an index too, but
+ * is not in the catalogue. */
 static const struct gpu_type *find_type(const struct world *world,
                                         uint32_t type)
 {
@@ -93,7 +95,8 @@ static const struct gpu_type *find_type(const struct world *world,
     return NULL;
 }
 
-/* By name, of the cluster or else of the catalogue; NULL: nobody knows it. */
+/* Returns the type of that name, of the cluster or else of the catalogue.
+ * NULL: neither knows it. */
 static const struct gpu_type *find_named_type(const struct world *world,
                                               const char *name)
 {
@@ -120,7 +123,8 @@ static bool cluster_has(const struct cluster_spec *cluster, const char *pool,
     return false;
 }
 
-/* One name of `types:`; false if the catalogue does not know it. */
+/* Reads one name of `types:` as an index.  False, with err: neither the cluster
+ * nor the catalogue knows it. */
 static bool read_type(const struct world *world,
                       const struct conf_node *node, uint32_t *type)
 {
@@ -141,7 +145,8 @@ static bool read_type(const struct world *world,
     return catalogue_hint(world->catalogue, CATALOGUE_GPUS, name, world->err);
 }
 
-/* "It has a100-80, l40s.", of the pool or of all; false always. */
+/* Adds a hint such as "It has a100-80, l40s.", of the pool or of the whole
+ * cluster (NULL). Returns false always, so that a caller may return its result. */
 static bool hint_types(const struct world *world, const char *pool)
 {
     const struct cluster_spec *cluster = world->cluster;
@@ -196,7 +201,9 @@ static bool report_no_cores(const struct world *world, const struct demand *dema
                     "no law for cores.");
 }
 
-/* The allowed types that the cluster has, in order of preference. */
+/* Finds the allowed types that the cluster has, in the order of `types:`, or
+ * without it in the order of the cluster's nodes.  The word cpu is passed over
+ * where the role has cores to run on. */
 static bool find_types(const struct world *world,
                        const struct demand *demand,
                        const struct role_spec *role, uint32_t *types,
@@ -255,7 +262,9 @@ static bool report_memory(const struct world *world,
                    best->memory_bytes / GB, missing, missing / GB);
 }
 
-/* Keeps of `count` types those that hold the role; *best: the largest. */
+/* Keeps of `count` types those whose memory holds the role, in their order.
+ * *best becomes the type with the most memory, of all that were given.  False:
+ * none is left. */
 static bool keep_fitting(const struct world *world,
                          const struct demand *demand, struct role_spec *role,
                          uint32_t *types, uint32_t count,
@@ -309,14 +318,14 @@ bool demand_types(const struct world *world, const struct demand *demand,
     return keep_fitting(world, demand, role, types, count, best);
 }
 
-/* How many units a node gives, and what runs out first. */
+/* What all nodes of one type have for a role, in GPUs. */
 struct room {
     uint64_t units;             /* of one type, in all nodes */
     uint64_t bare_units;        /* the same if only GPUs (cores) counted */
     const char *type;
 };
 
-/* Sums over all nodes of a type what the role may use. */
+/* Sums over all nodes of a type, in the pools that the role may use. */
 static struct room room_of_type(const struct world *world,
                                 const struct role_spec *role, uint32_t type)
 {
@@ -335,8 +344,9 @@ static struct room room_of_type(const struct world *world,
     return room;
 }
 
-/* A gang has one type; the least size of the role must fit.  The error says
- * what is missing: GPUs, or what goes with them. */
+/* Is there room for the fewest GPUs of the role, all of one type?  A gang has
+ * one type, so types are not added up.  The error says what is missing: GPUs,
+ * or the cores and memory that go with them. */
 static bool place_gpus(const struct world *world, const struct demand *demand,
                        const struct role_spec *role)
 {
@@ -371,8 +381,8 @@ static bool place_gpus(const struct world *world, const struct demand *demand,
     return err_hint(world->err, "Ask for fewer cores or less memory.");
 }
 
-/* Cores of a CPU role: those of its pool that have their part of its memory on
- * their own nodes. */
+/* Is there room for a role on cores?  Its cores may lie on any number of nodes,
+ * and each core needs its part of the memory on its own node. */
 static bool place_cores(const struct world *world,
                         const struct demand *demand,
                         const struct role_spec *role)
@@ -409,7 +419,8 @@ static bool place_cores(const struct world *world,
     return false;
 }
 
-/* Cores that compute: of one node, of a CPU whose rates are known. */
+/* Can the role compute on cores?  They must all be of one node, of a CPU whose
+ * rates are known. */
 static bool place_computing(const struct world *world,
                             const struct demand *demand,
                             const struct role_spec *role)
@@ -441,7 +452,9 @@ static bool place_computing(const struct world *world,
     return err_hint(world->err, "Ask for fewer cores or less memory.");
 }
 
-/* Either will do, or both must. */
+/* Is there room for the role?  If it may run on GPUs and on cores, both must
+ * have room, so that no choice of a policy is a trap; with `either`, one of the
+ * two is enough. */
 static bool place_any(const struct world *world, const struct demand *demand,
                       const struct role_spec *role, bool either)
 {
@@ -463,7 +476,8 @@ static bool place_any(const struct world *world, const struct demand *demand,
            place_computing(world, demand, role);
 }
 
-/* In the pool that is its home there must be room, too. */
+/* Is there room in the pool that is the role's home?  One kind of place is
+ * enough there.  The error is at the key `home`. */
 static bool place_home(const struct world *world, const struct demand *demand,
                        const struct role_spec *role)
 {
@@ -490,7 +504,8 @@ bool demand_room(const struct world *world, const struct demand *demand,
     return place_home(world, demand, role);
 }
 
-/* The cap must allow the least size of the role while nothing else runs. */
+/* The power cap must allow the smallest size of the role while nothing else
+ * runs. */
 static bool check_power(const struct world *world, const struct demand *demand,
                         const struct role_spec *role)
 {
@@ -566,8 +581,7 @@ bool demand_nvme(const struct world *world, const struct demand *demand,
                                 "with nvme, or give those nodes drives.");
 }
 
-/* The most GPUs of one type in a pool, or in the cluster: what a job of one
- * type could have. */
+/* Quadratic in the groups of nodes, of which a cluster has few. */
 uint32_t demand_gpus_max(const struct world *world, const char *pool)
 {
     const struct cluster_spec *cluster = world->cluster;

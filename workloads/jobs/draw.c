@@ -36,14 +36,16 @@ struct site {
     double standby_mw;          /* of a node */
 };
 
-/* A part of a GPU may have fewer cores: none are counted. */
+/* Returns the watts that a GPU at full load adds, with the cores of the role
+ * beside it.  A part of a GPU may have fewer cores, so none are counted: the
+ * result stays a lower bound. */
 static double gpu_w(const struct load *load, const struct node_group *group)
 {
     return power_gpu_more_w(group) +
            (load->units < 1.0 ? 0.0 : load->role->cores * power_core_more_w(group));
 }
 
-/* False: the group has nothing for the load. */
+/* Fills what group g has for the load.  False: it has nothing. */
 static bool find_site(const struct load *load, uint32_t g, struct site *site)
 {
     const struct cluster_spec *cluster = load->cluster;
@@ -89,7 +91,9 @@ static uint32_t find_next(const struct load *load, uint32_t last, struct site *b
     return next;
 }
 
-/* The standby of the rented nodes that are needed beside all owned ones. */
+/* Returns the standby of the rented nodes that are needed beside all owned
+ * ones, at least.  It takes the largest node and the lowest standby of any
+ * rented group: a lower bound. */
 static double rented_mw(const struct load *load)
 {
     double owned = 0.0, node_mw = INFINITY;
@@ -110,7 +114,8 @@ static double rented_mw(const struct load *load)
                ? 0.0 : ceil((load->units - owned) / (double)node_units) * node_mw;
 }
 
-/* Over any number of nodes.  INFINITY: there is no room. */
+/* Returns what the load draws over any number of nodes: the units go to the
+ * groups where one draws least.  INFINITY: there is no room. */
 static double spread_mw(const struct load *load)
 {
     double left = load->units, mw = 0.0;
@@ -125,7 +130,8 @@ static double spread_mw(const struct load *load)
     return left > 0.0 ? INFINITY : mw + rented_mw(load);
 }
 
-/* One node with `gpus` GPUs of the role's types, and cores.  INFINITY: there is none. */
+/* Returns what `gpus` GPUs of the role's types and `cores` cores of one node
+ * draw, on the node where that is least.  INFINITY: no node has them. */
 static double one_node_mw(const struct cluster_spec *cluster, const struct role_spec *role,
                           double gpus, double cores, double memory_bytes)
 {
@@ -147,7 +153,9 @@ static double one_node_mw(const struct cluster_spec *cluster, const struct role_
     return least;
 }
 
-/* What the role adds to the owned nodes' standby. */
+/* Returns what the role adds to the standby of owned nodes.  A pod lies on one
+ * node; cores that compute do, too.  With GPUs of several types, the type that
+ * draws least counts. */
 static double role_mw(const struct cluster_spec *cluster, const struct role_spec *role,
                       double gpus)
 {
@@ -182,8 +190,9 @@ double draw_standby_mw(const struct cluster_spec *cluster)
     return mw;
 }
 
-/* What a lease draws on a node is rounded to whole milliwatts, for each node by itself: up
- * to one for each unit is taken off. */
+/* What a lease draws on a node is rounded to whole milliwatts, for each node by
+ * itself.  The sum may be too high by one for each unit, so that much is taken
+ * off. */
 double draw_least_mw(const struct cluster_spec *cluster, const struct role_spec *role,
                      uint64_t gpu_milli)
 {
@@ -194,6 +203,8 @@ double draw_least_mw(const struct cluster_spec *cluster, const struct role_spec 
     return draw_standby_mw(cluster) + fmax(0.0, role_mw(cluster, role, gpus) - slack);
 }
 
+/* Above one GPU only whole GPUs count, so what is left over a whole number is
+ * cut off. */
 uint64_t draw_most_milli(const struct cluster_spec *cluster, const struct role_spec *role,
                          uint32_t gpus_max)
 {

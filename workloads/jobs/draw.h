@@ -22,8 +22,9 @@ double draw_standby_mw(const struct cluster_spec *cluster);
  * on its cores, for gpu_milli 0.  INFINITY: it finds no room. */
 double draw_least_mw(const struct cluster_spec *cluster, const struct role_spec *role,
                      uint64_t gpu_milli);
-/* Returns the most thousandths of GPUs, at most those of gpus_max GPUs, on which the role
- * may run under the power cap: whole ones, or a part of one; all if there is no cap. */
+/* Returns the most thousandths of GPUs, at most those of gpus_max GPUs, on
+ * which the role may run under the power cap: whole ones, or a part of one; all
+ * if there is no cap.  Found by bisection: more GPUs never draw less. */
 uint64_t draw_most_milli(const struct cluster_spec *cluster, const struct role_spec *role,
                          uint32_t gpus_max);
 

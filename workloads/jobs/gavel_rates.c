@@ -11,11 +11,12 @@
 #include "sim/text/json.h"
 #include "sim/text/scan.h"
 
+/* What all functions of one reading share. */
 struct walk {
     struct arena *arena;
     struct json *json;
     const struct gavel_visit *visit;
-    void *self;
+    void *self;                 /* handed to the functions of visit */
     struct err *err;
 };
 
@@ -35,7 +36,8 @@ static bool read_alone(const struct walk *walk, const char *type, const char *ke
     return walk->visit->rate(walk->self, walk->json, type, key, rate);
 }
 
-/* Reads what stands at a kind and size of job. */
+/* Reads what stands at a kind and size of job, whose key was read last: "null"
+ * is its rate alone, other keys are its pairs. */
 static bool read_job(const struct walk *walk, const char *type)
 {
     struct json *json = walk->json;

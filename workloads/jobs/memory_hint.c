@@ -14,7 +14,8 @@
 #include "sim/base/err.h"
 #include "workloads/jobs/demand.h"
 
-/* The fewest GPUs, by doubling, with which the shape fits; 0: none do. */
+/* Returns the fewest GPUs, by doubling, with which the shape fits.  0: none do,
+ * up to `most`. */
 static uint32_t find_more_gpus(const struct train_shape *shape,
                                double other_bytes, uint32_t gpus, uint32_t most,
                                double gpu_bytes)
@@ -25,7 +26,8 @@ static uint32_t find_more_gpus(const struct train_shape *shape,
     return 0;
 }
 
-/* The least tensor parallelism, by doubling, with which it fits; 0: none. */
+/* Returns the smallest tensor parallelism, by doubling, with which the shape
+ * fits on the same GPUs.  0: none up to 8, the GPUs of a usual node. */
 static uint32_t find_more_tp(const struct train_shape *shape, double other_bytes,
                              uint32_t gpus, double gpu_bytes)
 {
@@ -38,7 +40,8 @@ static uint32_t find_more_tp(const struct train_shape *shape, double other_bytes
     return 0;
 }
 
-/* Fewer samples at a time, or tables on more GPUs. */
+/* Hints for a net: fewer samples at a time, or its tables divided over more
+ * GPUs. */
 static void hint_net(const struct world *world,
                      const struct train_shape *shape, uint32_t gpus,
                      const struct gpu_type *gpu)
@@ -58,8 +61,9 @@ static void hint_net(const struct world *world,
         err_hint(world->err, "It would fit with %u GPUs.", n);
 }
 
-/* Looks for what would make a training job fit, the mildest remedy first, and
- * says all that was found in one hint. */
+/* `divided` is the shape with all states divided over data-parallel GPUs (ZeRO
+ * stage 3). A cluster with more GPUs is not named where the remedy already fits
+ * without computing activations again. */
 void memory_hint_train(const struct world *world,
                        const struct train_shape *shape, double other_bytes,
                        uint32_t gpus, const struct gpu_type *gpu)

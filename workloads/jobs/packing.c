@@ -20,10 +20,10 @@
 
 #define SPEEDUP_MIN 1e-6           /* as the least rate */
 #define SPEEDUP_MAX 10.0
-#define NAMES_MAX 1000u
+#define NAMES_MAX 1000u         /* of one mapping */
 
-/* The order of the file is kept; lists are short and are searched one by
- * one. */
+/* The order of the file is kept.  Lists are short, and are searched from the
+ * first name on. */
 bool packing_read(const struct world *world, const struct conf_node *map,
                   struct job_form *form)
 {
@@ -55,7 +55,7 @@ bool packing_read(const struct world *world, const struct conf_node *map,
     return true;
 }
 
-/* Checked once all forms are known, as a name may stand before the job that it
+/* Called when all forms are known, since a name may stand above the job that it
  * names. */
 bool packing_names_ok(const struct world *world, const struct conf_node *map,
                       const struct job_form *const *form, size_t count)

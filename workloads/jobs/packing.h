@@ -15,7 +15,8 @@ struct conf_node;
 struct job_form;
 
 /* Reads a mapping from names of jobs to speeds into form->packing; map NULL:
- * the jobs do not share.  False: *world->err is set. */
+ * the jobs do not share.  False: *world->err is set.  A speed is that beside
+ * the other job over the speed alone. */
 bool packing_read(const struct world *world, const struct conf_node *map,
                   struct job_form *form);
 /* Checks that every name in the mapping is the name of a form.  False:

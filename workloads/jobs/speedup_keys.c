@@ -19,8 +19,9 @@
 
 #define RATE_MIN 1e-6           /* a job a million times as slow never ends */
 #define RATE_MAX 1e6
-#define GPUS_MAX 100000.0
+#define GPUS_MAX 100000.0       /* of a job that is resized */
 
+/* The keys of `elastic:`. */
 struct elastic_keys {
     int64_t min, max;
     const struct conf_node *scaling;
@@ -43,7 +44,8 @@ const struct conf_schema speedup_elastic_schema =
 
 /* ---- elastic ----------------------------------------------------------- */
 
-/* Sizes must ascend: speedups between them are interpolated. */
+/* Reads a table of sizes and speedups.  Sizes must ascend, since speedups
+ * between two of them are interpolated. */
 static bool read_table(const struct world *world,
                        const struct conf_node *map,
                        struct job_scaling *scaling)
@@ -80,8 +82,8 @@ static bool read_table(const struct world *world,
     return true;
 }
 
-/* One of four rules: linear, Amdahl's law, a table, or the rates of the
- * kind. */
+/* Reads one of four rules: linear, Amdahl's law, a table, or the rates of the
+ * job's kind. */
 static bool read_scaling(const struct world *world,
                          const struct conf_node *node,
                          struct job_scaling *scaling)
@@ -115,7 +117,7 @@ static bool read_scaling(const struct world *world,
                    "or {table: {size: speedup, ...}}");
 }
 
-/* Sizes that a job may have, and the rule of its speed on them. */
+/* Reads the sizes that a job may have, and the rule of its speed there. */
 static bool read_elastic(const struct world *world,
                          const struct conf_node *conf, struct job_form *form)
 {
@@ -152,6 +154,8 @@ bool speedup_check_size(const struct job_scaling *scaling, uint32_t gpus,
 
 /* ---- rates -------------------------------------------------------------- */
 
+/* A pool goes before a GPU type of the same name.  An alias of the catalogue
+ * counts as its type. */
 uint32_t speedup_pools_named(const struct world *world, const char *name)
 {
     const struct cluster_spec *cluster = world->cluster;
@@ -220,7 +224,8 @@ void speedup_set_rate(double *row, uint32_t pools, uint32_t mask, double rate)
             row[p] = rate;
 }
 
-/* One row for all sizes: the rate in each pool that is named. */
+/* Reads `rates:` into one row that holds for all sizes.  A pool that is not
+ * named has rate 0: no job runs there. */
 static bool read_rates(const struct world *world,
                        const struct conf_node *map,
                        const struct job_rates **out)
@@ -252,8 +257,8 @@ static bool read_rates(const struct world *world,
     return true;
 }
 
-/* Reads how fast a job is with other GPUs: `elastic` by its size, `rates` by
- * type; scaling by rates needs a file of them. */
+/* A scalar `rates` (the word lengths) is read by the caller, from a file of
+ * rates.  Scaling by rates needs such a file. */
 bool speedup_keys_read(const struct world *world, const struct conf_node *elastic,
                        const struct conf_node *rates, struct job_form *form,
                        const struct job_rates **out)

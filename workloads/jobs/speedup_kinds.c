@@ -20,20 +20,24 @@
 struct kind {
     const char *name;
     struct job_rates rates;
-    uint32_t gpus[SPEEDUP_SIZES_MAX];
+    uint32_t gpus[SPEEDUP_SIZES_MAX]; /* the sizes, in the order of the file */
     double *known;              /* by size: where lengths are known */
-    double *rate;
+    double *rate;               /* by size and pool, steps/s; 0: it does not run
+                                   there */
     struct job_beside *beside;  /* rates.beside, as it grows */
     uint32_t beside_room;
     struct kind *next;
 };
 
+/* The kinds of a file, the newest first; and the number of pools of the
+ * cluster. */
 struct speedup_kinds {
     struct kind *first;
     uint32_t pools;
 };
 
-/* "('LM (batch size 5)', 2)" -> the name and the size. */
+/* Cuts "('LM (batch size 5)', 2)" into the name and the size.  False: the text
+ * has another form. */
 static bool split_key(const char *key, char *name, size_t room,
                       uint32_t *gpus)
 {
@@ -71,7 +75,8 @@ static struct kind *find_kind(const struct world *world,
     return kind;
 }
 
-/* UINT32_MAX: there is no room for another size. */
+/* Returns the row of a size, and adds it if it is new.  UINT32_MAX: there is no
+ * room for another size. */
 static uint32_t find_size(struct kind *kind, uint32_t gpus)
 {
     uint32_t i = 0;
@@ -120,7 +125,8 @@ static bool add_rate(void *self, struct json *json, const char *type,
     return true;
 }
 
-/* The pair of a kind with another, made when it is first named. */
+/* Returns the pair of a kind with another, both on `gpus` GPUs; adds it if it
+ * is new.  Its rates are 0 at first. */
 static struct job_beside *find_pair(struct kinds_reading *reading,
                                     struct kind *kind, const struct kind *other,
                                     uint32_t gpus)
@@ -141,7 +147,8 @@ static struct job_beside *find_pair(struct kinds_reading *reading,
     return &kind->beside[count];
 }
 
-/* [own, other] rates of a pair; what it reaches itself. */
+/* Reads the rates of a pair, [own, other]. *own is 0 unless both run: a pair in
+ * which one stands still is no pair. */
 static bool read_own(struct json *json, double *own, struct err *err)
 {
     double rate[2];
@@ -162,9 +169,9 @@ static bool read_own(struct json *json, double *own, struct err *err)
     return json_expect(json, JSON_ARRAY_END, "the end of a pair", err);
 }
 
-/* A kind beside another on the GPUs of that type: what stands at the key read
- * last.  Both of the same size, since the host puts no others together: pairs
- * of unlike sizes are passed over. */
+/* Reads what stands at the key that was read last: the rate of the kind `key`
+ * beside that one, on GPUs of that type.  Pairs of unlike sizes are passed
+ * over, since the host puts only jobs of one size together. */
 static bool read_pair(void *self, struct json *json, const char *type,
                       const char *key)
 {
@@ -193,7 +200,7 @@ static bool read_pair(void *self, struct json *json, const char *type,
     return true;
 }
 
-/* Types that the cluster does not have are passed over, but for the one on
+/* Types that the cluster does not have are passed over, except for the one on
  * which lengths were measured. */
 static bool wants_type(void *self, const char *type)
 {
@@ -203,7 +210,8 @@ static bool wants_type(void *self, const char *type)
            strcmp(type, reading->known) == 0;
 }
 
-/* Pools where a kind can run at some size; those of all. */
+/* Sets for each kind the pools where it can run at some size.  Returns those of
+ * all kinds. */
 static uint32_t find_pools(struct speedup_kinds *kinds)
 {
     uint32_t all = 0;
@@ -240,7 +248,8 @@ const struct speedup_kinds *speedup_kinds_read(const struct world *world,
 }
 
 /* Finds the rates of a kind of job by name; NULL unless the size is one that
- * was measured.  *rate_known is the rate at which its length holds. */
+ * was measured.  *rate_known is the rate at which its length holds.  Lists are
+ * short, so both searches go from the first entry on. */
 const struct job_rates *speedup_kind(const struct speedup_kinds *kinds,
                                      const char *name, uint32_t gpus,
                                      double *rate_known)

@@ -28,30 +28,35 @@
 #include "workloads/logs/kube_read.h"
 #include "workloads/logs/record.h"
 
-/* What it is of a job: of the first kind that a job has, all are counted.  A JobSet has
- * several Jobs; a Workload or a Job of Volcano stands for all that there is. */
+/* What an entry says of its job.  A job has entries of several kinds if its
+ * file holds the pods and the objects above them; only those of the first kind
+ * count, or GPUs would count twice.  A JobSet has several Jobs, whose sum
+ * counts; a Workload or a Job of Volcano stands for the whole job. */
 enum part { POD, JOB, WHOLE };
 
-/* A pod, or a number of pods of one template. */
+/* A pod, or the pods of one template.  After merge() it is a whole job. */
 struct pods {
-    const char *job, *tenant, *node;
+    const char *job, *tenant, *node; /* node: NULL if it is not known, or not one */
     enum part part;
-    bool failed, known[3];
+    bool failed, known[3];      /* known: by CREATED, BEGAN, ENDED */
     int64_t time_ns[3];         /* created, began, ended */
-    struct kube_request request;
+    struct kube_request request; /* of all of these pods together */
     struct err_pos pos;
-    size_t order;
+    size_t order;               /* place in the file */
 };
 enum { CREATED, BEGAN, ENDED };
 #define CORE_MILLI_MAX INT64_C(1000000000000)   /* beyond any cluster */
 
+/* A file under way: read_object() adds pods, make_jobs() turns them into jobs,
+ * and next_job() gives these one by one. */
 struct kube {
     struct record record;
     struct arena *arena;
     struct kube_queues queues;
     struct kube_owners owners;
-    struct pods *pods;
-    size_t count, room, next;
+    struct pods *pods;          /* pods, then jobs */
+    size_t count, room, next;   /* entries; memory for entries; the job that is
+                                   given next */
 };
 
 static const char *const row_names[] = {
@@ -62,7 +67,9 @@ static const char *const row_names[] = {
 
 /* ---- objects --------------------------------------------------------------- */
 
-/* Kueue's or Volcano's queue, or the namespace. */
+/* Returns the tenant: the cluster queue that admitted the object, else the
+ * queue that it names, else its namespace.  A local queue of Kueue leads to its
+ * cluster queue. */
 static const char *tenant_of(const struct kube *kube,
                              const struct conf_node *object)
 {
@@ -84,6 +91,7 @@ static const char *tenant_of(const struct kube *kube,
     return kube_queues_tenant(&kube->queues, space, queue);
 }
 
+/* Adds an entry to the file's list. */
 static void keep(struct kube *kube, struct pods pods)
 {
     ARENA_REACH(kube->arena, kube->pods, kube->room, kube->count);
@@ -91,8 +99,8 @@ static void keep(struct kube *kube, struct pods pods)
     kube->pods[kube->count++] = pods;
 }
 
-/* Returns pods that have an owner, a tenant and a place in the file, and nothing
- * else yet. */
+/* Returns an entry that has its job, its tenant and its place in the file, and
+ * nothing else yet. */
 static struct pods new_pods(struct kube *kube, const struct conf_node *object)
 {
     return (struct pods){.job = kube_owners_job(&kube->owners, object),
@@ -100,7 +108,8 @@ static struct pods new_pods(struct kube *kube, const struct conf_node *object)
                          .pos = conf_pos(object)};
 }
 
-/* A time that is later than what is known, or the first that is. */
+/* Sets an instant if it is the first that is known, or later than what is
+ * known. */
 static void take_latest(struct pods *pods, int which, int64_t ns)
 {
     if (!pods->known[which] || ns > pods->time_ns[which])
@@ -108,7 +117,8 @@ static void take_latest(struct pods *pods, int which, int64_t ns)
     pods->known[which] = true;
 }
 
-/* A pod has ended when all of its containers have. */
+/* Reads when a pod ended, which is when the last of its containers did.  Pods
+ * of another phase than Succeeded and Failed have not ended. */
 static bool read_end(const struct conf_node *pod, struct pods *pods,
                      struct err *err)
 {
@@ -150,7 +160,7 @@ static bool read_pod(struct kube *kube, const struct conf_node *pod,
     return true;
 }
 
-/* A count at a path; `otherwise` where it is absent. */
+/* Reads a count at a path; *out is `otherwise` where the path is absent. */
 static bool read_number(const struct conf_node *object, const char *path,
                         double otherwise, double *out, struct err *err)
 {
@@ -160,7 +170,9 @@ static bool read_number(const struct conf_node *object, const char *path,
     return node == NULL || kube_quantity(node, out, err);
 }
 
-/* Sets of pods: spec.podSets of Kueue, spec.tasks of Volcano. */
+/* Adds up the requests of sets of pods, spec.podSets of Kueue or spec.tasks of
+ * Volcano.  `count` is the key that says how many pods a set has; without it,
+ * one. */
 static bool read_sets(const struct conf_node *object, const char *path,
                       const char *count, struct kube_request *request,
                       struct err *err)
@@ -177,8 +189,10 @@ static bool read_sets(const struct conf_node *object, const char *path,
     return true;
 }
 
-/* Conditions tell when it began and ended: of Kueue by `type`, of Volcano by
- * `status`; of a Job, by `type`, that it failed, as it has no completionTime then. */
+/* Reads from conditions when the job began and ended, and if it failed.  Kueue
+ * names a condition by its `type`, Volcano by its `status`: `key` says which.
+ * A Job that failed has no completionTime, so its condition is what tells the
+ * end.  A condition whose status is False does not hold. */
 static bool read_conditions(const struct conf_node *object, const char *key,
                             struct pods *pods, struct err *err)
 {
@@ -224,7 +238,8 @@ static bool read_pods_at_once(const struct conf_node *object, double *out, struc
     return true;
 }
 
-/* An object that says how many pods there are. */
+/* Reads an object that says how many pods there are: a Workload of Kueue, a Job
+ * of Volcano, or a Job of Kubernetes, whose pods are spec.parallelism. */
 static bool read_whole(struct kube *kube, const struct conf_node *object,
                        struct err *err)
 {
@@ -256,12 +271,15 @@ static bool read_whole(struct kube *kube, const struct conf_node *object,
     return true;
 }
 
+/* First pass over the file: queues must be known before the tenants of jobs
+ * are. */
 static bool read_queue(void *self, const struct conf_node *object,
                        struct err *err)
 {
     return kube_queues_add(&((struct kube *)self)->queues, object, err);
 }
 
+/* Second pass: owners must be known before pods are put into jobs. */
 static bool note_owner(void *self, const struct conf_node *object,
                        struct err *err)
 {
@@ -270,8 +288,8 @@ static bool note_owner(void *self, const struct conf_node *object,
     return true;
 }
 
-/* Reads one object of the file.  Kinds that say nothing of jobs or queues are
- * counted, so that a file of the wrong objects does not look like an empty log. */
+/* Third pass.  Kinds that say nothing of jobs or queues are counted, so that a
+ * file of the wrong objects does not look like an empty log. */
 static bool read_object(void *self, const struct conf_node *object,
                         struct err *err)
 {
@@ -295,7 +313,8 @@ static bool read_object(void *self, const struct conf_node *object,
 
 /* ---- jobs ------------------------------------------------------------------ */
 
-/* By job, then by part, then as in the file. */
+/* Orders by job, of one job by part, of one part as in the file: entries of a
+ * job that count come first. */
 static int compare_pods(const void *left, const void *right)
 {
     const struct pods *a = left, *b = right;
@@ -308,14 +327,17 @@ static int compare_pods(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Did the two hold their node at the instant at which `a` began? */
+/* Did `b` run at the instant at which `a` began? */
 static bool is_beside(const struct pods *a, const struct pods *b)
 {
     return b->known[BEGAN] && b->time_ns[BEGAN] <= a->time_ns[BEGAN] &&
            (!b->known[ENDED] || b->time_ns[ENDED] > a->time_ns[BEGAN]);
 }
 
-/* What the pods held at once, at most. */
+/* Finds the most GPUs that the pods held at one time; of equals, the most pods.
+ * That time is the beginning of a pod, so only beginnings are tried.  *at_once
+ * is how many pods ran then.  O(count^2), and a job has few pods.  Pods that
+ * never began count as if all ran at once. */
 static void sum_requests(const struct pods *pods, size_t count,
                          struct pods *job, size_t *at_once)
 {
@@ -344,8 +366,9 @@ static void sum_requests(const struct pods *pods, size_t count,
     }
 }
 
-/* One job of pods[0 .. count - 1]: created with the first, begun with the first,
- * ended with the last, if all have ended. */
+/* One job of pods[0 .. count - 1]: created with the first, begun with the
+ * first, ended with the last, if all have ended.  The node is kept only if all
+ * pods ran on it. */
 static struct pods merge(struct kube *kube, const struct pods *pods,
                          size_t count)
 {
@@ -394,7 +417,8 @@ static int compare_created(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Merges pods into jobs, in place, in the order of their creation. */
+/* Merges pods into jobs, in place, in the order of their creation.  Of each job
+ * only the entries of its first part count; of WHOLE, only the first. */
 static void make_jobs(struct kube *kube)
 {
     size_t jobs = 0, next;
@@ -466,6 +490,8 @@ static void close_file(void *self)
     (void)self;                 /* it was read whole */
 }
 
+/* Three passes over the tree: queues, owners, and then the objects, which need
+ * both. */
 bool kube_open(struct arena *arena, const char *path,
                struct csv_source *source, struct err *err)
 {

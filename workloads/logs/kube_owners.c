@@ -18,12 +18,15 @@
 
 #define CHAIN_MAX 16            /* owners one above the other; longer ones are circles */
 
+/* One object that has an owner.  An object is in the list twice if it has a
+ * uid. */
 struct kube_owned {
     const char *key;            /* "uid UID", or "namespace/kind/name" */
     const struct conf_node *owner;      /* an item of ownerReferences */
 };
 
-/* Does the owner stand for one job?  A CronJob, or an Experiment of Katib, makes many. */
+/* Does the owner stand for one job?  A CronJob, or an Experiment of Katib,
+ * makes many jobs, so its children are jobs of their own. */
 static bool is_job(const struct conf_node *owner)
 {
     const char *kind = kube_text(owner, "kind");
@@ -33,8 +36,9 @@ static bool is_job(const struct conf_node *owner)
             (strcmp(kind, "CronJob") != 0 && strcmp(kind, "Experiment") != 0));
 }
 
-/* The owner that controls the object; without `grouped`, else any that stands for a job.
- * NULL: there is none. */
+/* Returns the owner that controls the object.  Without `grouped`, the first
+ * owner that stands for a job will do.  In a pod group only a controller is
+ * asked, since the group is a job itself.  NULL: there is none. */
 static const struct conf_node *find_owner(const struct conf_node *object, bool grouped)
 {
     const struct conf_node *owners = kube_at(object, "metadata.ownerReferences");
@@ -49,6 +53,7 @@ static const struct conf_node *find_owner(const struct conf_node *object, bool g
     return found;
 }
 
+/* Returns the namespace; "default" if the object states none. */
 static const char *space_of(const struct conf_node *object)
 {
     const char *space = kube_text(object, "metadata.namespace");
@@ -56,6 +61,8 @@ static const char *space_of(const struct conf_node *object)
     return space == NULL ? "default" : space;
 }
 
+/* Returns the key of an object in the list, by its uid or by its names; in the
+ * arena.  NULL: the object lacks what the key is made of. */
 static const char *key_of_uid(struct arena *arena, const char *uid)
 {
     return uid == NULL ? NULL : text_format(arena, "uid %s", uid);
@@ -68,6 +75,7 @@ static const char *key_of_name(struct arena *arena, const char *space, const cha
                                         : text_format(arena, "%s/%s/%s", space, kind, name);
 }
 
+/* Adds an entry; a key of NULL is passed over. */
 static void note(struct kube_owners *owners, const char *key, const struct conf_node *owner)
 {
     if (key == NULL)
@@ -76,6 +84,7 @@ static void note(struct kube_owners *owners, const char *key, const struct conf_
     owners->owned[owners->count++] = (struct kube_owned){key, owner};
 }
 
+/* Pods are not noted, since nothing is owned by a pod. */
 void kube_owners_add(struct kube_owners *owners, const struct conf_node *object)
 {
     const struct conf_node *owner = find_owner(object, false);
@@ -88,7 +97,8 @@ void kube_owners_add(struct kube_owners *owners, const struct conf_node *object)
                              kube_text(object, "metadata.name")), owner);
 }
 
-/* By key; of one key in no order, as the first of a name is as good as another. */
+/* Orders by key.  Entries of one key come in any order: two objects of one name
+ * have the same owner in a file that makes sense. */
 static int compare_keys(const void *left, const void *right)
 {
     const struct kube_owned *a = left, *b = right;
@@ -112,6 +122,9 @@ static const struct conf_node *look_up(const struct kube_owners *owners, const c
     return found == NULL ? NULL : found->owner;
 }
 
+/* Goes from owner to owner until one is not in the file.  Its name is the
+ * job's, even if that owner itself is not in the file.  CHAIN_MAX ends a
+ * circle. */
 const char *kube_owners_job(const struct kube_owners *owners, const struct conf_node *object)
 {
     const char *space = space_of(object);

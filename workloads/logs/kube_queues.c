@@ -44,7 +44,8 @@ static const struct conf_node *item_of(const struct conf_node *list, size_t i)
            i < conf_count(list) ? conf_item(list, i) : NULL;
 }
 
-/* Adds the GPUs of one flavor. */
+/* Adds the nominal quota of one flavor: the GPUs that the queue owns of that
+ * kind of node. */
 static bool add_flavor(const struct conf_node *flavor, double *gpus,
                        struct err *err)
 {
@@ -79,7 +80,8 @@ static bool read_nominal(const struct conf_node *object, double *gpus,
     return true;
 }
 
-/* The first of the three that names GPUs. */
+/* Reads what a queue of Volcano owns: the first of the three fields that names
+ * GPUs.  Without any, *gpus stays as it is. */
 static bool read_deserved(const struct conf_node *object, double *gpus,
                           struct err *err)
 {
@@ -142,6 +144,8 @@ bool kube_queues_add(struct kube_queues *queues,
     return true;
 }
 
+/* Two namespaces may have local queues of one name, so the namespace counts
+ * where both are known. */
 const char *kube_queues_tenant(const struct kube_queues *queues,
                                const char *space, const char *name)
 {
@@ -156,7 +160,9 @@ const char *kube_queues_tenant(const struct kube_queues *queues,
     return name;
 }
 
-/* "team-a=16 team-b=8"; false: no queue owns GPUs, or they are too many. */
+/* Writes quotas as the policy `quota` takes them, "team-a=16 team-b=8". Queues
+ * that own no number of GPUs have shares by weight, in percent of such weights.
+ * False: no queue owns anything, and *out is empty; or the list is too long. */
 static bool list_quotas(const struct kube_queues *queues, char *out,
                         size_t room)
 {
@@ -186,7 +192,7 @@ static bool list_quotas(const struct kube_queues *queues, char *out,
     return used > 0;
 }
 
-/* Queues of Kueue that are of no cohort. */
+/* Returns how many queues of Kueue are of no cohort. */
 static size_t count_alone(const struct kube_queues *queues)
 {
     size_t count = 0;

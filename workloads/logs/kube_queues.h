@@ -24,10 +24,12 @@ struct kube_queue {
 
 /* A LocalQueue leads to a ClusterQueue. */
 struct kube_local {
-    const char *space, *name, *queue;
+    const char *space, *name, *queue; /* its namespace, which may be NULL; its
+                                         name; the ClusterQueue */
 };
 
-/* Begins as {.arena = arena}. */
+/* The queues of a file.  It begins as {.arena = arena}. count and room are of
+ * `queue`, locals and local_room of `local`. */
 struct kube_queues {
     struct arena *arena;
     struct kube_queue *queue;
@@ -37,7 +39,8 @@ struct kube_queues {
 
 /* Is the object a queue of one of these kinds? */
 bool kube_queues_has(const struct conf_node *object);
-/* Adds it, if it is one. */
+/* Adds the object if it is a queue; other objects are passed over.  False: err
+ * is at a quantity that cannot be read. */
 bool kube_queues_add(struct kube_queues *queues,
                      const struct conf_node *object, struct err *err);
 /* The ClusterQueue that a local queue leads to; the name itself, if none does. */

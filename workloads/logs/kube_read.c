@@ -15,7 +15,7 @@
 #include "sim/text/scan.h"
 #include "sim/text/trace_date.h"
 
-/* Is this YAML's null?  It counts as a key that is not there. */
+/* Is this YAML's null?  A key whose value is null counts as absent. */
 static bool is_null(const struct conf_node *node)
 {
     return conf_kind(node) == CONF_SCALAR &&
@@ -37,6 +37,7 @@ static const struct conf_node *member(const struct conf_node *map,
     return NULL;
 }
 
+/* The path is walked a key at a time; each part ends at a dot or at the end. */
 const struct conf_node *kube_at(const struct conf_node *object,
                                 const char *path)
 {
@@ -70,6 +71,8 @@ bool kube_is(const struct conf_node *object, const char *kind,
                               strncmp(api, group, strlen(group)) == 0));
 }
 
+/* Labels are looked at first, then annotations.  A key such as
+ * "volcano.sh/queue-name" holds dots, so it is no path for kube_at(). */
 const char *kube_label(const struct conf_node *object, const char *key)
 {
     static const char *const where[] = {"metadata.labels",
@@ -84,6 +87,8 @@ const char *kube_label(const struct conf_node *object, const char *key)
     return NULL;
 }
 
+/* The number ends at the first letter.  An exponent, 1e3, is told from the
+ * suffix E by the digits behind it. */
 bool kube_quantity(const struct conf_node *scalar, double *out,
                    struct err *err)
 {
@@ -141,7 +146,8 @@ bool kube_is_gpu(const char *resource)
            strcmp(resource, "amd.com/gpu") == 0;
 }
 
-/* A slice of a GPU (MIG) counts as a whole one; the importer notes it. */
+/* Is it a slice of a GPU (MIG)? A slice counts as a whole GPU; the importer
+ * notes it. */
 static bool is_slice(const char *resource)
 {
     return strncmp(resource, "nvidia.com/mig-", 15) == 0;
@@ -157,7 +163,10 @@ const char *const kube_gpu_labels[] = {
     "nvidia.com/gpu.product", "cloud.google.com/gke-accelerator", NULL
 };
 
-/* One resource of a container, unless `unless` has it too. */
+/* Adds resource i of `map`, `times` over, unless `unless` has the same
+ * resource: a request goes before a limit.  Resources other than cores, memory
+ * and GPUs are passed over.  A sum beyond any cluster (1e9 of them, or 1e15
+ * bytes) is an error, so that sums stay in range. */
 static bool add_resource(const struct conf_node *map, size_t i,
                          const struct conf_node *unless, double times,
                          struct kube_request *request, struct err *err)
@@ -207,6 +216,7 @@ static bool add_container(const struct conf_node *container, double times,
     return true;
 }
 
+/* Init containers are not added: they run before the others, and end. */
 bool kube_request_add(const struct conf_node *spec, double times,
                       struct kube_request *request, struct err *err)
 {

@@ -21,6 +21,7 @@ struct err;
  * times seconds, memory MiB; GPUs, cores and memory are those of the job in
  * all. */
 enum log_column {
+    /* name; whose job it is; three instants */
     LOG_JOB, LOG_TENANT, LOG_SUBMIT, LOG_START, LOG_END,
     LOG_RUN,                    /* empty: from start to end */
     LOG_LIMIT, LOG_GPUS, LOG_CORES, LOG_MEMORY,

@@ -29,6 +29,7 @@ static const char *const row_names[] = {
     "gpu_type", "Resource_List.nodect", "priority", "Exit_status", NULL
 };
 
+/* The keys that are read, in the order of `keys`. */
 enum { USER, GROUP, ACCOUNT, PROJECT, CTIME, QTIME, ETIME, START, END, WALLTIME,
        NGPUS, NCPUS, NODECT, MEMORY, SELECT, NODES, STATUS, KEYS };
 static const char *const keys[KEYS] = {
@@ -38,10 +39,11 @@ static const char *const keys[KEYS] = {
     "Resource_List.select", "Resource_List.nodes", "Exit_status"
 };
 
+/* A log under way.  Values point into the line that was read last. */
 struct pbs {
     struct record record;
     struct cell value[KEYS];    /* of the record; text: NULL, it has none */
-    char types[64];
+    char types[64];             /* GPU type of the chunks; empty: any */
 };
 
 /* Chunks of a request: nodes, and what they have together. */
@@ -49,7 +51,9 @@ struct chunks {
     int64_t nodes, gpus, cores;
 };
 
-/* "key=value key=value": values hold no blanks, but in quotation marks. */
+/* Reads "key=value key=value" into log->value.  Values hold no blanks, unless
+ * they stand in quotation marks.  The text is cut in place.  `col` is its
+ * column in the line. */
 static void read_keys(struct pbs *log, char *text, uint32_t col)
 {
     char *at = text;
@@ -78,7 +82,8 @@ static void read_keys(struct pbs *log, char *text, uint32_t col)
     }
 }
 
-/* Reads a number that may be missing: *out then stays.  Negative ones are an error. */
+/* Reads a number that may be absent: *out then stays as it is.  Negative
+ * numbers are an error. */
 static bool read_whole(const struct pbs *log, int key, int64_t *out,
                        struct err *err)
 {
@@ -89,7 +94,9 @@ static bool read_whole(const struct pbs *log, int key, int64_t *out,
            record_fault(&log->record, cell, keys[key], "a whole number", err);
 }
 
-/* One "name=value" of a chunk; ppn and gpus are Torque's names. */
+/* Reads one "name=value" of a chunk, which has `bytes` bytes.  ncpus and ngpus
+ * are names of PBS, ppn and gpus those of Torque.  A part without a value is a
+ * property of a node.  False: the value is no number. */
 static bool read_part(struct pbs *log, const char *part, size_t bytes,
                       int64_t *gpus, int64_t *cores)
 {
@@ -116,7 +123,9 @@ static bool read_part(struct pbs *log, const char *part, size_t bytes,
     return true;
 }
 
-/* "2:ncpus=8:ngpus=4+1:ncpus=1"; a chunk without a number in front is one. */
+/* Adds up the chunks of a request, such as "2:ncpus=8:ngpus=4+1:ncpus=1": 3
+ * nodes, 17 cores, 8 GPUs.  A chunk without a number in front of it counts
+ * once.  The bound on each number keeps sums in range. */
 static bool read_chunks(struct pbs *log, int key, struct chunks *chunks,
                         struct err *err)
 {
@@ -147,8 +156,9 @@ static bool read_chunks(struct pbs *log, int key, struct chunks *chunks,
     return true;
 }
 
-/* Puts GPUs, cores, nodes and memory into the row.  Totals (ngpus, ncpus, nodect)
- * go before the sums of the chunks, since they are what the server charged. */
+/* Puts GPUs, cores, nodes and memory into the row.  Totals (ngpus, ncpus,
+ * nodect) go before the sums of the chunks, since they are what the server
+ * charged.  `select` goes before the older `nodes`. */
 static bool put_resources(struct pbs *log, struct err *err)
 {
     struct record *record = &log->record;
@@ -197,8 +207,9 @@ static bool read_moment(const struct pbs *log, int key, int64_t *ns,
                         "seconds since 1970", err);
 }
 
-/* Puts the times into the row.  A job that was held counts from when it could have
- * run. */
+/* Puts the times into the row.  A job that was held counts as submitted when it
+ * became eligible, since before that it did not wait for resources.  Versions
+ * without ctime have qtime. */
 static bool put_times(struct pbs *log, struct err *err)
 {
     struct record *record = &log->record;
@@ -232,7 +243,8 @@ static bool put_times(struct pbs *log, struct err *err)
     return true;
 }
 
-/* The first of these that the record has, and that says something. */
+/* Puts the tenant: project, account, group or user, the first that says
+ * something.  The default project of PBS says nothing. */
 static void put_tenant(struct pbs *log)
 {
     static const int order[] = {PROJECT, ACCOUNT, GROUP, USER};
@@ -250,7 +262,9 @@ static void put_tenant(struct pbs *log)
     }
 }
 
-/* Cuts "date;type;id;text".  False: it is no record. */
+/* Cuts "date;type;id;text", in place.  The text itself may hold semicolons, so
+ * only three cuts are made.  A record without text gets an empty one.  False:
+ * it is no record. */
 static bool cut_record(const struct pbs *log, char *line, struct cell cell[4],
                        struct err *err)
 {

@@ -30,6 +30,7 @@ static const char *const philly_names[] = {
     "attempts", "attempts_untimed", "still_running", NULL
 };
 
+/* A log under way: one job at a time. */
 struct philly {
     struct json *json;
     bool begun;                 /* the bracket of the array was read */
@@ -130,7 +131,8 @@ static bool read_time(struct philly *philly, int64_t *ns, bool *known,
                         err);
 }
 
-/* One attempt, whose brace was read. */
+/* One attempt, whose brace was read.  Sets of the job: the number of attempts,
+ * the GPUs of the largest, and the sum of run times. */
 static bool read_attempt(struct philly *philly, struct err *err)
 {
     struct json *json = philly->json;
@@ -225,7 +227,7 @@ static void put_numbers(struct philly *philly)
             '\0';
 }
 
-/* After the array there is nothing. */
+/* Behind the array the file must end. */
 static enum csv_step check_end(struct philly *philly, struct err *err)
 {
     assert(philly->begun);

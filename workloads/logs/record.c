@@ -66,6 +66,7 @@ bool record_fault(const struct record *record, struct cell cell,
                    what, must, cell.text);
 }
 
+/* An error of reading names the file by record->path, as the caller wrote it. */
 enum csv_step record_line(struct record *record, char **line, struct err *err)
 {
     size_t bytes;
@@ -85,6 +86,8 @@ enum csv_step record_line(struct record *record, char **line, struct err *err)
     }
 }
 
+/* Cells that are cut end with a NUL in the place of the separator.  A line
+ * without a separator is one cell. */
 size_t record_cut(char *line, char separator, struct cell *cell, size_t max)
 {
     char *at = line;
@@ -104,7 +107,9 @@ size_t record_cut(char *line, char separator, struct cell *cell, size_t max)
     return count;
 }
 
-/* "HH:MM:SS" and shorter, after the days. */
+/* Reads "HH:MM:SS" and shorter.  Only the last part may have a fraction; behind
+ * a colon it must be below 60. Each part before it is worth 60 of the next.  At
+ * most 10,000 days. */
 static bool read_clock(const char *text, int64_t *ns)
 {
     int64_t value, total_s = 0;
@@ -129,6 +134,7 @@ static bool read_clock(const char *text, int64_t *ns)
     return *ns <= INT64_C(10000) * 86400 * CLOCK_NS_PER_S;
 }
 
+/* A dash stands for days only if a clock follows it: "1-02:00:00". */
 bool record_span(const char *text, int64_t *ns)
 {
     const char *dash = strchr(text, '-');
@@ -159,6 +165,8 @@ bool record_moment(const char *text, int64_t *ns, bool *known)
            (scan_time(text, strlen(text), ns) && *ns > 0);
 }
 
+/* A letter counts as its power of 1024, small or capital, with or without `i`
+ * and `b` behind it. */
 bool record_bytes(const char *text, double plain, double *bytes,
                   const char **rest)
 {

@@ -20,9 +20,10 @@ struct scan;
 
 /* The row under way, and where its record stands. */
 struct record {
-    const char *path;
+    const char *path;           /* of the log, for places of errors */
     struct scan *scan;          /* NULL: not of lines */
-    struct notes notes;
+    struct notes notes;         /* what was odd, and is no error */
+    /* The texts of numbers that were put lie in `number`, others in the line. */
     struct csv_field field[LOG_COLUMNS];
     char number[LOG_COLUMNS][RECORD_BYTES];
 };
@@ -41,6 +42,8 @@ void record_begin(struct record *record, uint32_t line, uint32_t col);
 /* Sets a field.  The text is not copied, and lives as long as the line. */
 void record_put(struct record *record, enum log_column column,
                 const char *text, uint32_t col);
+/* Sets a field to seconds, exact to the nanosecond, or to a whole number of 0
+ * or more.  The text is written into the record. */
 void record_put_ns(struct record *record, enum log_column column, int64_t ns,
                    uint32_t col);
 void record_put_count(struct record *record, enum log_column column,
@@ -51,19 +54,22 @@ bool record_fault(const struct record *record, struct cell cell,
 
 /* The next line that is not blank; CSV_END after the last one. */
 enum csv_step record_line(struct record *record, char **line, struct err *err);
-/* Cuts a line at a separator, in place, into at most `max` cells; returns how many
- * there are. */
+/* Cuts a line at a separator, in place, into at most `max` cells; returns how
+ * many there are.  If there are more than `max`, the rest is counted and not
+ * kept. */
 size_t record_cut(char *line, char separator, struct cell *cell, size_t max);
 
 /* "[D-]HH:MM:SS[.ffffff]", "MM:SS" or seconds.  False: neither, or more than
  * 10,000 days. */
 bool record_span(const char *text, int64_t *ns);
-/* A date, or seconds since 1970; *known is false for an empty text, Unknown,
- * None, N/A and 0.  False: neither. */
+/* Reads an instant: a date, or seconds since 1970 above 0. *known is false for
+ * an empty text, Unknown, None, N/A and 0, by which batch systems say that
+ * there is none.  False: it is neither. */
 bool record_moment(const char *text, int64_t *ns, bool *known);
-/* "64G", "3.50G", "4000M", "65536kb", "64Gi": bytes; `plain` is the unit of a number
- * without one.  *rest is what follows it.  False: no number, or below 0, or more
- * than any node has. */
+/* Reads an amount of memory, "64G", "3.50G", "4000M", "65536kb" or "64Gi", in
+ * bytes.  Letters are powers of 1024. `plain` is the unit of a number without a
+ * letter.  *rest is what follows.  False: there is no number, or it is more
+ * than any node has (1e15 bytes). */
 bool record_bytes(const char *text, double plain, double *bytes,
                   const char **rest);
 

@@ -22,13 +22,15 @@
 #include "workloads/logs/record.h"
 #include "workloads/logs/sacct.h"
 
+/* Names of the columns of a row, as messages show them. */
 static const char *const row_names[] = {
     "JobID", "Account", "Submit", "Start", "End", "Elapsed", "Timelimit",
     "AllocTRES gres/gpu", "AllocTRES cpu", "AllocTRES mem", "ReqTRES gres/gpu",
     "NNodes", "Priority", "State", NULL
 };
 
-/* What it means that a column is absent, beside what note_absent() says. */
+/* What the absence of a column means, beside what note_absent() says of
+ * several. */
 static const char *const absence[WANTED] = {
     [ELIGIBLE] = "waiting for other jobs counts as waiting for GPUs",
     [STATE] = "that jobs failed or were cancelled is not known",
@@ -47,7 +49,9 @@ static bool read_moment(struct sacct *log, int column, int64_t *ns,
                         "a date such as 2026-01-05T09:00:00, or Unknown", err);
 }
 
-/* "1-02:00:00", UNLIMITED, Partition_Limit; or TimelimitRaw, minutes. */
+/* Puts the limit: Timelimit such as "1-02:00:00", or TimelimitRaw, which is in
+ * minutes and is read as if it were seconds first.  UNLIMITED and
+ * Partition_Limit are no limit that is known. */
 static bool put_limit(struct sacct *log, struct err *err)
 {
     struct cell cell = sacct_cell(log, sacct_has(log, LIMIT) ? LIMIT : LIMIT_RAW);
@@ -69,7 +73,9 @@ static bool put_limit(struct sacct *log, struct err *err)
     return true;
 }
 
-/* Elapsed leaves out the time for which a job was suspended. */
+/* Puts how long the job ran.  Elapsed leaves out the time for which it was
+ * suspended, so it goes before the time from start to end (held_ns;
+ * CLOCK_NEVER_NS: not known). A difference is noted. */
 static bool put_run(struct sacct *log, int64_t held_ns, struct err *err)
 {
     struct cell cell = sacct_cell(log, sacct_has(log, ELAPSED) ? ELAPSED
@@ -93,7 +99,8 @@ static bool put_run(struct sacct *log, int64_t held_ns, struct err *err)
     return true;
 }
 
-/* Submission is the instant from which a job could have run. */
+/* Puts the instant from which the job could have run: Eligible, if it is later
+ * than Submit. */
 static bool put_submit(struct sacct *log, struct err *err)
 {
     int64_t ns, eligible_ns;
@@ -113,8 +120,8 @@ static bool put_submit(struct sacct *log, struct err *err)
     return true;
 }
 
-/* Start, end and what lies between.  The start of a job that was cancelled in the
- * queue is its end. */
+/* Puts start, end and what lies between.  A job that was cancelled while it
+ * waited has its end as start; it did not start, so none is put. */
 static bool put_times(struct sacct *log, struct err *err)
 {
     struct record *record = &log->record;
@@ -137,7 +144,9 @@ static bool put_times(struct sacct *log, struct err *err)
     return put_run(log, held_ns, err) && put_limit(log, err);
 }
 
-/* States of sacct, of which all but the first count as no success. */
+/* Puts the state.  All states but COMPLETED count as no success; one that is
+ * not known is noted.  Text behind the state ("CANCELLED by 1003") does not
+ * count. */
 static void put_state(struct sacct *log)
 {
     static const char *const known[] = {
@@ -159,8 +168,9 @@ static void put_state(struct sacct *log)
 
 /* ---- lines ----------------------------------------------------------------- */
 
-/* Cuts the line; as many cells as the header has, and one more, empty, where
- * `--parsable` ends lines with a separator. */
+/* Cuts a line into cells.  It must have as many as the header.  `--parsable`,
+ * unlike `--parsable2`, ends lines with a separator, which makes one more,
+ * empty. */
 static bool cut_line(struct sacct *log, char *line, struct err *err)
 {
     size_t count = record_cut(line, '|', log->cell, RECORD_CELLS_MAX);
@@ -178,8 +188,8 @@ static bool cut_line(struct sacct *log, char *line, struct err *err)
                                "Comment and such out of --format.") : false;
 }
 
-/* Gives the next job.  Steps of a job (12.batch) are inside its own line, and would
- * count twice. */
+/* Gives the next job.  A line of a step (12.batch, 12.0) is passed over: its
+ * resources are within those of its job. */
 static enum csv_step next_job(void *self, struct csv_field *field,
                               struct err *err)
 {
@@ -235,7 +245,8 @@ static void note_absent(struct sacct *log)
     notes_file(notes, "dates without a zone are taken for UTC");
 }
 
-/* What a job must have.  False and an err that says how to get it. */
+/* Refuses a log without the columns that a job needs; the hint shows the
+ * command that prints them. */
 static bool check_columns(const struct sacct *log, struct err *err)
 {
     const char *lacks = NULL;
@@ -260,7 +271,8 @@ static bool check_columns(const struct sacct *log, struct err *err)
                          "Timelimit,NNodes,ReqTRES,AllocTRES.");
 }
 
-/* The first line names the columns. */
+/* Reads the first line, which names the columns, and finds the wanted ones.  A
+ * byte order mark before it is passed over. */
 static bool read_header(struct sacct *log, struct err *err)
 {
     char *line;

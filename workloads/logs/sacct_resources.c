@@ -56,7 +56,9 @@ static bool is_share(const char *name)
            (bytes == 3 && memcmp(name, "mps", 3) == 0);
 }
 
-/* The value of one name.  GPUs of a type stand beside their sum, gres/gpu, or alone. */
+/* Reads one resource, `text` = `value`, into *tres; others are passed over.
+ * Slurm states GPUs of a type, gres/gpu:a100=4, beside their sum, gres/gpu=4,
+ * or alone: *typed adds up the first kind.  False: the value is no count. */
 static bool read_value(const char *text, const char *value, struct tres *tres,
                        int64_t *typed)
 {
@@ -88,7 +90,8 @@ static bool read_value(const char *text, const char *value, struct tres *tres,
     return true;
 }
 
-/* One "name=value"; left as it is where it is wrong. */
+/* Reads one "name=value". If it is wrong the text is put together again, so
+ * that an error can show it. */
 static bool read_resource(char *text, struct tres *tres, int64_t *typed)
 {
     char *value = strchr(text, '=');
@@ -104,7 +107,8 @@ static bool read_resource(char *text, struct tres *tres, int64_t *typed)
 
 #define PARTS_MAX 64u           /* resources in one cell */
 
-/* Cuts a cell at its commas, in place; *count: 0 if it is empty. */
+/* Cuts a cell at its commas, in place; *count is 0 for an empty cell.  Columns
+ * become those of the line. */
 static bool cut_cell(struct sacct *log, int column, struct cell part[PARTS_MAX], size_t *count,
                      struct err *err)
 {
@@ -119,7 +123,9 @@ static bool cut_cell(struct sacct *log, int column, struct cell part[PARTS_MAX],
     return true;
 }
 
-/* "billing=8,cpu=8,gres/gpu:a100=4,mem=64G,node=2" */
+/* Reads trackable resources, such as
+ * "billing=8,cpu=8,gres/gpu:a100=4,mem=64G,node=2". Where types and their sum
+ * are both stated, the larger number counts. */
 static bool read_tres(struct sacct *log, int column, struct tres *tres,
                       struct err *err)
 {
@@ -140,7 +146,8 @@ static bool read_tres(struct sacct *log, int column, struct tres *tres,
     return true;
 }
 
-/* "gpu:a100:4" or "gpu:4"; other resources count no GPUs. */
+/* Reads "gpu:a100:4" or "gpu:4" of one node and adds it, times the nodes.
+ * Other resources (mps, shard) are passed over: they count no GPUs. */
 static bool read_gres_item(const char *text, int64_t nodes, struct tres *tres)
 {
     static const char gpu[] = "gpu";
@@ -167,7 +174,8 @@ static bool read_gres_item(const char *text, int64_t nodes, struct tres *tres)
     return true;
 }
 
-/* "gpu:a100:4,mps:100", of each node, as Slurm wrote it before 20.11. */
+/* Reads generic resources of each node, "gpu:a100:4,mps:100", as Slurm wrote
+ * them before 20.11. */
 static bool read_gres(struct sacct *log, int column, int64_t nodes,
                       struct tres *tres, struct err *err)
 {
@@ -185,7 +193,8 @@ static bool read_gres(struct sacct *log, int column, int64_t nodes,
     return true;
 }
 
-/* "4000Mc" is of a core, "4Gn" of a node; "4G" of the job, since Slurm 21.08. */
+/* Reads ReqMem where the resources state no memory: "4000Mc" is of a core,
+ * "4Gn" of a node, "4G" of the job since Slurm 21.08. */
 static bool read_memory(struct sacct *log, struct tres *tres,
                         struct err *err)
 {
@@ -208,7 +217,8 @@ static bool read_memory(struct sacct *log, struct tres *tres,
     return true;
 }
 
-/* A column of its own says it where the resources do not. */
+/* Reads a column of its own, NNodes or NCPUS, where the resources do not state
+ * the number. */
 static bool read_count(struct sacct *log, int column, int64_t *count,
                        struct err *err)
 {
@@ -229,7 +239,9 @@ static void note_shares(struct sacct *log)
                 "not known: they count as jobs without a GPU");
 }
 
-/* What the job held; or asked for, if it never ran. */
+/* Puts what the job held; of a job that never ran, what it asked for.  GPU
+ * types are those that it asked for: a job that got an A100 without asking may
+ * run on any. */
 bool sacct_put_resources(struct sacct *log, struct err *err)
 {
     struct record *record = &log->record;

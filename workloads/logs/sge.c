@@ -29,19 +29,21 @@ enum { GROUP = 2, OWNER, JOB = 5, SUBMITTED = 8, STARTED, ENDED, FAILED, STATUS,
        PROJECT = 31, PE = 33, SLOTS, TASK, CATEGORY = 39, PE_TASK = 41,
        FIELDS_MIN = 42 };
 
+/* A log under way: the fields of the line that was read last. */
 struct sge {
     struct record record;
     struct cell cell[RECORD_CELLS_MAX];
-    char name[2 * RECORD_BYTES], types[64];
+    char name[2 * RECORD_BYTES], types[64]; /* the job's name with its task; GPU
+                                               type, empty: any */
 };
 
 /* What the options of a job ask for. */
 struct asked {
-    int64_t gpus, limit_ns;
+    int64_t gpus, limit_ns;     /* 0 unless has_gpus, has_limit */
     bool has_gpus, has_limit;
 };
 
-/* Reads a number of 0 or more, which must be there. */
+/* Reads a field that must be a number of 0 or more.  `what` names it in errors. */
 static bool read_whole(const struct sge *log, int field, const char *what,
                        int64_t *out, struct err *err)
 {
@@ -51,7 +53,8 @@ static bool read_whole(const struct sge *log, int field, const char *what,
            record_fault(&log->record, cell, what, "a whole number", err);
 }
 
-/* Is this one of the names that sites give to GPUs?  SGE has no name of its own. */
+/* Is this one of the names that sites give to GPUs?  Grid Engine has no name of
+ * its own for them. */
 static bool is_gpu(const char *name, size_t bytes)
 {
     static const char *const names[] = {"gpu", "gpus", "ngpus", "GPU", "cuda",
@@ -63,7 +66,9 @@ static bool is_gpu(const char *name, size_t bytes)
     return false;
 }
 
-/* One "name=value" of -l; a name alone is a switch. */
+/* Reads one "name=value" of -l: GPUs, a GPU type, or h_rt, the limit.  A name
+ * alone is a switch, and means one GPU. Others are passed over.  False: the
+ * value cannot be read. */
 static bool read_request(struct sge *log, const char *text, size_t bytes,
                          struct asked *asked)
 {
@@ -91,7 +96,8 @@ static bool read_request(struct sge *log, const char *text, size_t bytes,
     return !asked->has_limit || record_span(limit, &asked->limit_ns);
 }
 
-/* The lists behind -l; others, as -q and -pe, are passed over. */
+/* Reads the requests behind each -l of the category; other options, such as -q
+ * and -pe, are passed over. */
 static bool read_category(struct sge *log, struct asked *asked,
                           struct err *err)
 {
@@ -117,7 +123,9 @@ static bool read_category(struct sge *log, struct asked *asked,
     return true;
 }
 
-/* Univa's times are milliseconds: 1e11 s are the year 5138. */
+/* Puts an instant.  A value above 1e11 is taken for milliseconds, which Univa
+ * writes: as seconds it would be the year 5138. 0 is not known, and puts
+ * nothing. */
 static bool put_time(struct sge *log, int field, enum log_column column,
                      struct err *err)
 {
@@ -148,8 +156,8 @@ static bool put_time(struct sge *log, int field, enum log_column column,
     return true;
 }
 
-/* Slots are cores.  A job without a parallel environment lies on one node; of
- * others nobody says on how many. */
+/* Puts GPUs, cores (slots) and nodes.  A job without a parallel environment
+ * runs on one node; for others the log does not say on how many. */
 static bool put_resources(struct sge *log, struct err *err)
 {
     struct record *record = &log->record;
@@ -173,7 +181,8 @@ static bool put_resources(struct sge *log, struct err *err)
     return true;
 }
 
-/* "4101", or "4101.3" of an array job. */
+/* Puts the job's name, "4101", or "4101.3" of an array job; its tenant; and its
+ * state. */
 static bool put_names(struct sge *log, struct err *err)
 {
     struct record *record = &log->record;
@@ -205,7 +214,7 @@ static bool put_names(struct sge *log, struct err *err)
     return true;
 }
 
-/* "1.node17", as a task of a parallel job is called. */
+/* Is it a name such as "1.node17", of a task of a parallel job? */
 static bool is_task(const char *name)
 {
     size_t digits = strspn(name, "0123456789");
@@ -215,7 +224,9 @@ static bool is_task(const char *name)
            host[strspn(host, "0123456789.")] != '\0';
 }
 
-/* A line with a colon within a field would be cut in wrong places. */
+/* The last field that is read must be NONE or the name of a task.  If it is
+ * neither, a field before it holds a colon, and the line was cut in wrong
+ * places. */
 static bool check_task(const struct sge *log, struct err *err)
 {
     if (is_task(log->cell[PE_TASK].text))
@@ -226,7 +237,8 @@ static bool check_task(const struct sge *log, struct err *err)
                          "the category: write seconds there.");
 }
 
-/* The next line that is a job: no comment, no task of a parallel job. */
+/* Reads the next line that is a job: no comment, and no task of a parallel job,
+ * which is within the line of its job. */
 static enum csv_step read_line(struct sge *log, struct err *err)
 {
     struct record *record = &log->record;

@@ -22,6 +22,9 @@
 
 #define TWO_PI 6.283185307179586
 
+/* The relative rates `high` and `low` are scaled by the mean that they would
+ * give, weighted by the time in each state.  With high 9, low 1, and as long in
+ * either, the mean is 5: bursts have 9 / 5 of rate_per_s. */
 double arrival_state_rate(const struct arrival *a, bool high)
 {
     double in_high = (double)a->stay_high_ns, in_low = (double)a->stay_low_ns;
@@ -69,7 +72,9 @@ void arrival_start(struct arrival_clock *clock, const struct arrival *arrival,
     }
 }
 
-/* Walks from state to state until the unit exponential is used up. */
+/* Draws a unit exponential and goes through the states until it is used up: a
+ * second in a state uses up the rate of that state.  A state that never ends
+ * with a rate of 0 has no next arrival. */
 static int64_t next_bursty(struct arrival_clock *clock)
 {
     double need = rng_exponential(&clock->gaps, 1.0);
@@ -90,8 +95,8 @@ static int64_t next_bursty(struct arrival_clock *clock)
     }
 }
 
-/* Candidates come at the highest rate; each is kept with the probability rate
- * / highest. */
+/* Thinning: candidates come at the highest rate of the day, and each is kept
+ * with the probability rate / highest. */
 static int64_t next_diurnal(struct arrival_clock *clock)
 {
     const struct arrival *a = clock->arrival;
@@ -113,6 +118,8 @@ static int64_t next_diurnal(struct arrival_clock *clock)
     }
 }
 
+/* Behind the last of fixed times is 1 ns later.  A series that repeats, or
+ * holds its last rate, has no end. */
 int64_t arrival_end_ns(const struct arrival *arrival)
 {
     const struct time_series *rates = arrival->rates;
@@ -123,7 +130,7 @@ int64_t arrival_end_ns(const struct arrival *arrival)
                ? CLOCK_NEVER_NS : rates->time_ns[rates->count - 1];
 }
 
-/* Walks from rate to rate until the unit exponential is used up. */
+/* As next_bursty(), with the rates of a series in the place of states. */
 static int64_t next_series(struct arrival_clock *clock)
 {
     const struct time_series *rates = clock->arrival->rates;
@@ -146,7 +153,8 @@ static int64_t next_series(struct arrival_clock *clock)
     return CLOCK_NEVER_NS;
 }
 
-/* Given times, or multiples of a period from 0 on. */
+/* Returns the next of the times that are listed, or the next multiple of
+ * `every` from 0 on. */
 static int64_t next_fixed(const struct arrival_clock *clock)
 {
     const struct arrival *a = clock->arrival;
@@ -159,7 +167,9 @@ static int64_t next_fixed(const struct arrival_clock *clock)
     return clock_after(clock->now_ns, a->every_ns);
 }
 
-/* The time of `count` gaps of a renewal process with gamma gaps: one gamma. */
+/* Draws the seconds of `count` gaps together.  A gap is gamma with shape 1 /
+ * cv^2, and a sum of such gaps is a gamma of the sum of their shapes, so one
+ * draw is enough. */
 static double draw_gaps(struct arrival_clock *clock, double count)
 {
     const struct arrival *a = clock->arrival;
@@ -211,7 +221,9 @@ int64_t arrival_next(struct arrival_clock *clock)
 
 /* ---- many at once ------------------------------------------------------- */
 
-/* Counts unit exponentials up to the mean; above 100 a normal count. */
+/* Draws a Poisson count.  It counts unit exponentials until their sum passes
+ * the mean; above a mean of 100, where that is slow, a normal distribution of
+ * the same mean and variance is near enough. */
 static uint64_t draw_poisson(struct rng *rng, double mean)
 {
     uint64_t n = 0;
@@ -250,8 +262,8 @@ static uint64_t skip_gaps(struct arrival_clock *clock, double span_s)
     return high - 1;
 }
 
-/* The renewal process itself: what is left of a gap at the end of a span is
- * waited for in the next. */
+/* Counts the arrivals of a renewal process within a span.  The gap that reaches
+ * beyond the span goes on in the next: wait_s keeps what is left of it. */
 static uint64_t count_gamma(struct arrival_clock *clock, double span_s)
 {
     uint64_t n = 0;
@@ -264,7 +276,8 @@ static uint64_t count_gamma(struct arrival_clock *clock, double span_s)
     return n;
 }
 
-/* The integral of the rate of a day. */
+/* The integral of the rate over a span: r t, and the integral of the cosine,
+ * which is a difference of sines. */
 static double integrate_diurnal(const struct arrival *a, int64_t from_ns,
                                 int64_t until_ns)
 {
@@ -279,7 +292,8 @@ static double integrate_diurnal(const struct arrival *a, int64_t from_ns,
                           sin(from)));
 }
 
-/* The integral of the rate of a bursty process, through its states. */
+/* The integral of the rate over a span, through the states that lie in it.  It
+ * moves the state on, but not now_ns. */
 static double integrate_bursty(struct arrival_clock *clock, int64_t until_ns)
 {
     double mean = 0.0;
@@ -297,7 +311,7 @@ static double integrate_bursty(struct arrival_clock *clock, int64_t until_ns)
     return mean;
 }
 
-/* The integral of a measured rate, as long as there is one. */
+/* The integral of a measured rate over a span, up to the end of the series. */
 static double integrate_series(const struct arrival *a, int64_t from_ns,
                                int64_t until_ns)
 {

@@ -19,12 +19,15 @@
 
 struct time_series;
 
+/* How things arrive.  The order is that of process_names in arrival_read.c. */
 enum arrival_process {
     ARRIVAL_POISSON, ARRIVAL_BURSTY, ARRIVAL_GAMMA, ARRIVAL_DIURNAL,
     ARRIVAL_FIXED, ARRIVAL_ALL_AT_ONCE, ARRIVAL_SERIES,
     ARRIVAL_PROCESS_COUNT
 };
 
+/* A process as the file states it.  Members of other processes than its own are
+ * 0. */
 struct arrival {
     int process;                /* enum arrival_process */
     double rate_per_s;          /* mean, over long times */
@@ -44,12 +47,13 @@ struct arrival {
  * or the last point of a series.  CLOCK_NEVER_NS: arrivals go on. */
 int64_t arrival_end_ns(const struct arrival *arrival);
 
+/* The arrivals of one trial, up to now. */
 struct arrival_clock {
     const struct arrival *arrival;
     struct rng gaps, states;
     int64_t now_ns;             /* time of the last arrival or candidate */
     int64_t state_end_ns;       /* bursty */
-    bool high;
+    bool high;                  /* bursty: the state; true in a burst */
     double wait_s;              /* gamma, counted: until the next arrival */
     uint64_t count;             /* arrivals so far */
 };

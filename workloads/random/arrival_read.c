@@ -150,7 +150,7 @@ static bool check_keys(const struct conf_node *conf, int process,
     return true;
 }
 
-/* A list of times that does not go down; equal ones arrive together. */
+/* Reads a list of times in ascending order; equal ones arrive together. */
 static bool read_times(struct arena *arena, const struct conf_node *list,
                        struct arrival *out, struct err *err)
 {
@@ -179,8 +179,9 @@ static bool read_times(struct arena *arena, const struct conf_node *list,
     return true;
 }
 
-/* A measured rate, by which something arrives.  Its mean over a round, or over the
- * points, stands for the rate. */
+/* Reads a measured rate.  Its mean stands for rate_per_s: over one round if it
+ * repeats, else over its points; if that is 0, the last rate, which holds.  A
+ * rate that is 0 everywhere is an error. */
 static bool read_rates(struct arena *arena, const struct conf_node *conf,
                        struct arrival *out, struct err *err)
 {
@@ -212,6 +213,8 @@ static bool read_rates(struct arena *arena, const struct conf_node *conf,
     return true;
 }
 
+/* Defaults that other processes do not use stay in the struct: the peak at
+ * 14:00 and the period of a day. */
 bool arrival_read(struct arena *arena, const struct conf_node *conf,
                   struct arrival *out, struct err *err)
 {

@@ -26,7 +26,7 @@
 
 #include "sim/base/rng.h"
 
-#define GAMMA_SHAPE_MAX 1e5
+#define GAMMA_SHAPE_MAX 1e5     /* beyond it the series of gamma_below() is long */
 
 /* A draw beyond min or max becomes that bound. */
 double distribution_draw(const struct distribution *d, struct rng *rng)
@@ -72,14 +72,15 @@ double distribution_draw(const struct distribution *d, struct rng *rng)
     return x > d->max ? d->max : x;
 }
 
-/* Are the samples what is drawn? */
+/* Does a draw return one of the samples?  (Those of a hyperexponential are
+ * means.) */
 static bool is_discrete(const struct distribution *d)
 {
     return d->kind == DISTRIBUTION_CHOICE ||
            d->kind == DISTRIBUTION_EMPIRICAL;
 }
 
-/* Samples are not sorted, so that all are looked at. */
+/* Returns the smallest sample.  Samples are not sorted, so all are looked at. */
 static double least_sample(const struct distribution *d)
 {
     double least = d->sample[0];
@@ -90,6 +91,8 @@ static double least_sample(const struct distribution *d)
     return least;
 }
 
+/* Kinds without a parameter for it draw from 0 on.  Clamping may raise or lower
+ * it. */
 double distribution_least(const struct distribution *d)
 {
     double least = 0.0;
@@ -104,6 +107,7 @@ double distribution_least(const struct distribution *d)
     return least < d->min ? d->min : least;
 }
 
+/* Kinds with a tail have no largest draw, unless `max` clamps it. */
 double distribution_most(const struct distribution *d)
 {
     double most = INFINITY;
@@ -120,7 +124,8 @@ double distribution_most(const struct distribution *d)
     return most > d->max ? d->max : most;
 }
 
-/* A whole number, or a part of one in whole thousandths. */
+/* Is it a number of GPUs: whole, or below 1 in whole thousandths?  A double
+ * such as 0.07 is not exact, hence the tolerance of 1e-6 thousandths. */
 static bool is_gpus(double value)
 {
     return value >= 1.0 ? value == floor(value)
@@ -128,6 +133,8 @@ static bool is_gpus(double value)
                                               rint(value * 1000.0)) < 1e-6;
 }
 
+/* Kinds with a density draw no whole numbers.  Clamps may become draws, so they
+ * must be numbers of GPUs, too. */
 bool distribution_gpus(const struct distribution *d)
 {
     bool good = d->kind == DISTRIBUTION_CONSTANT ? is_gpus(d->a)
@@ -139,6 +146,7 @@ bool distribution_gpus(const struct distribution *d)
            (!isfinite(d->max) || is_gpus(d->max));
 }
 
+/* In closed form by kind; the mean of samples where they are drawn. */
 double distribution_mean(const struct distribution *d)
 {
     double sum = 0.0;
@@ -191,6 +199,8 @@ static double gamma_below(double shape, double x)
     return sum;
 }
 
+/* The share of a lognormal distribution below x, given log x.  With a log sd of
+ * 0 it is one value. */
 static double lognormal_below(const struct distribution *d, double log_x)
 {
     assert(d->kind == DISTRIBUTION_LOGNORMAL);
@@ -228,7 +238,8 @@ static double mean_up_to(const struct distribution *d, double most)
     return 0.0;
 }
 
-/* Returns E[min(x, most)] of the kinds whose least draw is known, and below most. */
+/* Returns E[min(x, most)] of the kinds whose smallest draw is known, uniform
+ * and Pareto, for a `most` above it. */
 static double mean_from_up_to(const struct distribution *d, double most)
 {
     double over = most / d->a;
@@ -243,7 +254,8 @@ static double mean_from_up_to(const struct distribution *d, double most)
     return d->a * (1.0 + (1.0 - pow(over, 1.0 - d->b)) / (d->b - 1.0));
 }
 
-/* Returns E[min(x, most)]. */
+/* Returns E[min(x, most)] of any kind.  `most` may be infinite, or below all
+ * draws. */
 static double mean_at_most(const struct distribution *d, double most)
 {
     double sum = 0.0;

@@ -22,6 +22,8 @@ enum distribution_kind {
     DISTRIBUTION_KIND_COUNT
 };
 
+/* A distribution, as its readers fill it.  Arrays are in the arena of the
+ * reader. */
 struct distribution {
     enum distribution_kind kind;
     double a, b;                /* parameters, see distribution.c */

@@ -21,6 +21,9 @@
 #include "sim/text/scan.h"
 #include "workloads/random/distribution.h"
 
+/* The keys of all kinds; each kind's table says which it has.  NULL: not
+ * written.  Numbers are nodes, since their unit depends on the key that has the
+ * distribution. */
 struct keys {
     const struct conf_node *mean, *cv, *log_mean, *log_sd, *scale, *shape;
     const char *file, *column;
@@ -120,7 +123,8 @@ struct reader {
     struct err *err;
 };
 
-/* A scalar as a double in base units: times in seconds. */
+/* Reads a scalar as a double in base units; times become seconds.  `key` names
+ * it in messages. */
 static bool read_value(struct reader *r, const struct conf_node *node,
                        const char *key, enum conf_type type, double *out)
 {
@@ -148,7 +152,7 @@ static bool read_positive(struct reader *r, const struct conf_node *node,
                    conf_text(node));
 }
 
-/* low may equal high: then it is a constant. */
+/* Reads [low, high]. They may be equal, which makes a constant. */
 static bool read_uniform(struct reader *r, const struct conf_node *node,
                          struct distribution *out)
 {
@@ -166,7 +170,8 @@ static bool read_uniform(struct reader *r, const struct conf_node *node,
                    conf_text(conf_item(node, 1)));
 }
 
-/* Either mean and cv of the value, or the parameters of its logarithm. */
+/* Reads either the mean and the cv of the value itself, or the mean and the
+ * standard deviation of its logarithm. */
 static bool read_lognormal(struct reader *r, const struct conf_node *node,
                            const struct keys *keys, struct distribution *out)
 {
@@ -219,7 +224,8 @@ static bool read_scale_shape(struct reader *r, const struct keys *keys,
            read_positive(r, keys->shape, "shape", CONF_REAL, &out->b);
 }
 
-/* All rows of one column, kept as they are: a draw takes any of them. */
+/* Reads all rows of one column.  They are kept in the order of the file: a draw
+ * takes any of them, each as likely. */
 static bool load_samples(struct reader *r, struct csv *csv, size_t column,
                          const char *path, struct distribution *out)
 {
@@ -247,7 +253,7 @@ static bool load_samples(struct reader *r, struct csv *csv, size_t column,
     return true;
 }
 
-/* Which column: the one that is named, or the only one. */
+/* Finds the column: the one that is named, or the only one of the file. */
 static bool pick_column(struct reader *r, const struct conf_node *node,
                         const struct csv *csv, const char *name,
                         size_t *column)
@@ -275,7 +281,8 @@ static bool pick_column(struct reader *r, const struct conf_node *node,
     return false;
 }
 
-/* Samples from a column of a file, each as likely. */
+/* Reads samples from a column of a file: `empirical: file.csv`, or a mapping of
+ * file and column. */
 static bool read_empirical(struct reader *r, const struct conf_node *node,
                            struct distribution *out)
 {
@@ -301,7 +308,8 @@ static bool read_empirical(struct reader *r, const struct conf_node *node,
     return good;
 }
 
-/* By value: the order of a map says nothing. */
+/* Sorts values and their weights by value, so that the order of the map does
+ * not change the draws. */
 static void sort_choice(double *value, double *weight, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -318,9 +326,9 @@ static void sort_choice(double *value, double *weight, size_t count)
     }
 }
 
-/* Of a choice, or of a hyperexponential, whose values are means.  Weights are
- * brought to a sum of 1; values of weight 0 are never drawn and are
- * forgotten. */
+/* Reads a mapping of values to weights, of a choice or of a hyperexponential,
+ * whose values are means.  Weights are divided by their sum.  Values of weight
+ * 0 are never drawn and are left out. */
 static bool read_choice(struct reader *r, const struct conf_node *node,
                         const char *what, struct distribution *out)
 {
@@ -411,6 +419,7 @@ static bool read_kind(struct reader *r, const struct conf_node *node,
     }
 }
 
+/* Returns the kind of that name; DISTRIBUTION_KIND_COUNT: there is none. */
 static size_t find_kind(const char *name)
 {
     size_t i = 0;
@@ -435,7 +444,7 @@ static bool report_key(struct reader *r, const struct conf_node *map,
     return false;
 }
 
-/* One distribution, and min and max beside it. */
+/* Reads a mapping: one distribution, and min and max beside it. */
 static bool read_map(struct reader *r, const struct conf_node *map,
                      struct distribution *out)
 {
@@ -477,7 +486,7 @@ bool distribution_read(struct arena *arena, const struct conf_node *node,
     return distribution_read_as(arena, node, "a value", type, out, err);
 }
 
-/* A scalar is a constant; a map names the distribution.  min and max cut off
+/* A scalar is a constant; a mapping names the distribution.  min and max clamp
  * what is drawn. */
 bool distribution_read_as(struct arena *arena, const struct conf_node *node,
                           const char *key, enum conf_type type,

@@ -25,7 +25,9 @@
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 #define DATA_CORES 8u           /* assumption; claim A3 names 48 for a node */
 
-/* A critic is laid out as the policy is; by default it is the same model. */
+/* Sets the shape of the critic: the policy's own, with its own model.  `critic:
+ * policy` names the same model.  A recipe without the key `critic` has none,
+ * and align->critic.llm stays NULL. */
 static bool begin_critic(struct align *align)
 {
     const char *model = align->draft.keys.critic;
@@ -46,7 +48,9 @@ static bool begin_critic(struct align *align)
 }
 
 /* Reads what all layouts share: the model, the response, and the shapes of
- * training at the mean and at the longest length. */
+ * training at the mean and at the longest length.  Memory must hold the longest
+ * sequence, while time follows the mean length.  DPO trains on two responses of
+ * each pair. */
 bool align_begin(struct align *align, const struct world *world,
                   const struct conf_node *conf, const struct recipe *recipe)
 {
@@ -67,8 +71,9 @@ bool align_begin(struct align *align, const struct world *world,
     return begin_critic(align);
 }
 
-/* A frozen copy beside the trained weights, divided as they are; adapters are
- * switched off and need none. */
+/* Returns the bytes of a GPU that the frozen copy takes beside the trained
+ * weights; it is divided over GPUs as they are.  With adapters there is no
+ * copy: the reference is the model with adapters switched off. */
 static double count_reference_bytes(const struct align *align, uint32_t gpus)
 {
     if (!align->draft.keys.reference || align->mean.method != TRAIN_FULL)
@@ -76,13 +81,15 @@ static double count_reference_bytes(const struct align *align, uint32_t gpus)
     return memory_frozen(&align->mean, gpus);
 }
 
-/* Of the critic, bytes of a GPU. */
+/* What the critic takes of each GPU, in bytes; all 0 where there is none. */
 struct critic_bytes {
     double weights;             /* all that there is before it was trained */
     double state;               /* and its optimizer: what is loaded later */
     double held;                /* while the policy trains: all but activations */
 };
 
+/* Counts the critic's bytes of each of `gpus` GPUs, which must hold one replica
+ * of it. */
 static struct critic_bytes count_critic(const struct align *align, uint32_t gpus)
 {
     if (align->critic.llm == NULL || gpus < align->critic.tp *
@@ -111,7 +118,9 @@ static double count_critic_more(const struct align *align, struct critic_bytes c
 }
 
 /* Beside the trained weights each GPU holds the frozen reference, and what
- * remains of the critic; policy and critic are trained in turn. */
+ * remains of the critic; policy and critic are trained in turn.  What remains
+ * of each is counted for the GPUs that are asked for and, for copies, for the
+ * fewest that hold the model. */
 bool align_train_role(struct align *align)
 {
     uint32_t gpus, gang = experts_gang(&align->longest);
@@ -133,7 +142,8 @@ bool align_train_role(struct align *align)
     }, START_WAKE, &align->train);
 }
 
-/* The role `data`, and where it reads: all else of a loader is given. */
+/* Adds the role `data` and reads where its data set lies.  Of the keys of a
+ * loader only `from` is taken: prompts and responses say the rest. */
 bool align_data_role(struct align *align)
 {
     static const char *const given[] = {"kind", "size", "per_sequence",
@@ -186,8 +196,8 @@ bool align_engine_role(struct align *align)
                              START_WAKE, &align->engine, &align->rollout);
 }
 
-/* Without offloading, the trainer's state stays on the GPUs and takes room
- * from the KV cache. */
+/* Lets the engine generate on the GPUs that train.  Without `offload` the
+ * trainer's state stays there and takes memory from the KV cache. */
 bool align_engine_beside(struct align *align)
 {
     const struct role_spec *role = &align->draft.form->role[align->train];
@@ -201,7 +211,8 @@ bool align_engine_beside(struct align *align)
                                &align->engine);
 }
 
-/* Prompts (or pairs) are read, tokenized and shuffled. */
+/* Adds the phase that reads and tokenizes `texts` texts of `tokens` tokens,
+ * `repeats` times, on cores. */
 uint32_t align_data(struct align *align, double texts, double tokens,
                          uint32_t repeats)
 {
@@ -226,7 +237,8 @@ uint32_t align_rollout(struct align *align, uint32_t after_mask)
                        align->rollout, after_mask, &law);
 }
 
-/* A forward pass of a model over the sequences of a step. */
+/* A forward pass of a model over the sequences of a step.  It runs on the GPUs
+ * of the trainer, and is divided as its training is. */
 static struct phase_law make_forward_law(const struct align *align,
                                          const struct llm *llm, double sequences,
                                          uint32_t repeats)
@@ -239,9 +251,10 @@ static struct phase_law make_forward_law(const struct align *align,
     return law;
 }
 
-/* A reward model shares the rollout GPUs with a sleeping engine: types that
- * do not hold it, split as the engine is, beside a trainer that stays are struck
- * off. */
+/* A reward model scores on the rollout GPUs, where the engine sleeps meanwhile.
+ * GPU types whose memory does not hold the model, divided as the engine is,
+ * beside what a trainer leaves there, are removed from the role.  False: no
+ * type is left, and err says what is missing. */
 static bool check_reward(struct align *align, const struct llm *llm)
 {
     const struct world *world = align->draft.world;
@@ -260,7 +273,8 @@ static bool check_reward(struct align *align, const struct llm *llm)
            demand_place(world, &demand, role);
 }
 
-/* Always false, with err: a score on cores takes no time. */
+/* Returns false, with err: a reward on cores must say how long a core scores
+ * one response. */
 static bool refuse_core_time(const struct draft *draft)
 {
     const struct conf_node *given = conf_get(draft->keys.reward, "core_time");
@@ -273,7 +287,9 @@ static bool refuse_core_time(const struct draft *draft)
     return err_hint(draft->world->err, "Leave out `reward` where scores take no time.");
 }
 
-/* Adds the scoring; `mask` gains its phase. */
+/* Adds the phase that scores responses, after phase `after`, if the entry has a
+ * reward.  *mask gains the phase, so that training waits for it.  False: keys
+ * of the reward disagree. */
 bool align_reward(struct align *align, uint32_t after, uint32_t *mask)
 {
     struct draft *draft = &align->draft;
@@ -325,8 +341,8 @@ uint32_t align_reference(struct align *align, uint32_t after_mask,
                        after_mask, &law);
 }
 
-/* Training on the sequences of a step: `updates` optimizer steps in each of
- * `epochs` passes. */
+/* The law of training on the sequences of a step: `updates` optimizer steps in
+ * each of `epochs` passes, `repeats` times. */
 static struct phase_law make_train_law(const struct align *align,
                                        const struct train_shape *shape,
                                        uint32_t repeats)
@@ -379,8 +395,9 @@ uint32_t align_critic(struct align *align, uint32_t after_mask)
                        after_mask, &law);
 }
 
-/* Adapters alone where only they are trained, else all weights, in the
- * precision that the engine serves. */
+/* Adds the phase that sends new weights to the engine's GPUs: the adapters
+ * alone, where only they are trained, else all weights in the precision that
+ * the engine serves. */
 uint32_t align_sync(struct align *align, uint32_t after_mask)
 {
     struct draft *draft = &align->draft;
@@ -397,8 +414,8 @@ uint32_t align_sync(struct align *align, uint32_t after_mask)
     return number;
 }
 
-/* After generation the trainer comes back to its GPUs: its state from host
- * memory, if it was offloaded. */
+/* Adds the phase in which the trainer gets its GPUs back after generation: its
+ * state comes from host memory, if it was offloaded. */
 uint32_t align_wake_trainer(struct align *align, uint32_t after_mask)
 {
     const struct role_spec *role = &align->draft.form->role[align->train];
@@ -414,7 +431,9 @@ uint32_t align_wake_trainer(struct align *align, uint32_t after_mask)
                        after_mask, &law);
 }
 
-/* The trainer's state leaves first: the engine needs its room. */
+/* Adds the phase in which the engine gets the GPUs back after training.  The
+ * trainer's state leaves first, since the engine needs its memory; then the
+ * engine gathers the new weights. */
 uint32_t align_wake_engine(struct align *align, uint32_t after_mask)
 {
     const struct role_spec *role = &align->draft.form->role[align->train];

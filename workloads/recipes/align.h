@@ -11,21 +11,24 @@
 
 #include "workloads/recipes/recipe.h"
 
+/* Where a step generates and trains: on GPUs apart, on the same GPUs in turn,
+ * or the one of the two that recipe_align.c chooses. */
 enum align_layout { LAYOUT_DISAGGREGATED, LAYOUT_COLOCATED, LAYOUT_AUTO };
 
 /* An entry that is being expanded: its keys, its roles and what a step trains
  * on. */
 struct align {
     struct draft draft;
+    /* Of the policy: its responses, and what follows from their lengths. */
     struct response_keys response;
     double mean_tokens;         /* of a sequence, after the cut */
-    double max_tokens;
+    double max_tokens;          /* of the longest sequence, for memory */
     double train_sequences;     /* per step */
     struct train_shape mean, longest;
     struct train_shape critic;  /* .llm NULL: there is none */
     uint32_t rollout, train, data;  /* roles; colocated: rollout is train */
     int from;                   /* enum loader_from */
-    struct rollout_shape engine;
+    struct rollout_shape engine; /* what a rollout generates, and how */
 };
 
 /* Reads the entry: keys, response lengths, shapes of the policy and the
@@ -45,9 +48,12 @@ bool align_data_role(struct align *align);
 /* Prompts (or pairs) are read, tokenized and shuffled. */
 uint32_t align_data(struct align *align, double texts, double tokens,
                     uint32_t repeats);
+/* Generates all responses of a step, after the phases of the mask. */
 uint32_t align_rollout(struct align *align, uint32_t after_mask);
 /* Adds the scoring; `mask` gains its phase. */
 bool align_reward(struct align *align, uint32_t after, uint32_t *mask);
+/* The forward pass of the frozen model over what is trained on, `repeats`
+ * times. */
 uint32_t align_reference(struct align *align, uint32_t after_mask,
                          uint32_t repeats);
 /* draft_interval() of a step that trains on what was read. */

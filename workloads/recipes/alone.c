@@ -23,6 +23,8 @@
 #include "sim/base/arena.h"
 #include "workloads/recipes/recipe.h"
 
+/* `switches` counts the leaves of the network that the nodes hang on:
+ * neighbours of the placement that share a leaf count once. */
 struct alone alone_gang(const struct draft *draft, uint32_t role)
 {
     const struct cluster_spec *spec = draft->world->cluster;
@@ -52,6 +54,8 @@ struct alone alone_gang(const struct draft *draft, uint32_t role)
     return alone;
 }
 
+/* The law is asked in the middle of the job (0.5 of its progress). A law
+ * without a finite time counts as 0. */
 double alone_law_s(const struct draft *draft, uint32_t role,
                    const struct phase_law *law)
 {
@@ -61,7 +65,8 @@ double alone_law_s(const struct draft *draft, uint32_t role,
     return isfinite(s) ? s : 0;
 }
 
-/* Phases take what their usual law says; the graph adds them up. */
+/* Each phase takes what its usual law says; the graph of the form adds up what
+ * runs one after the other and takes the longest of what runs at once. */
 double alone_run_s(const struct draft *draft)
 {
     const struct job_form *form = draft->form;
@@ -73,7 +78,8 @@ double alone_run_s(const struct draft *draft)
     return advise_form_s(form, seconds, 1);
 }
 
-/* Copies go over the PCIe slots of the role's own GPUs. */
+/* A switch wakes the role, and copies its state over the PCIe slots of its own
+ * GPUs, out and in.  Roles without GPUs switch for nothing. */
 double alone_switch_loss(const struct draft *draft)
 {
     double run_s = alone_run_s(draft), switch_s = 0;

@@ -17,6 +17,7 @@
 struct draft;
 struct phase_law;
 
+/* The best place of a role in the empty cluster. */
 struct alone {
     struct gang gang;
     uint32_t switches;          /* of the network, that it hangs on */

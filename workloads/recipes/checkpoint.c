@@ -39,7 +39,8 @@ double draft_run_s(const struct draft *draft)
     return draft->keys.checkpoint == CHECKPOINT_STEPS ? 0 : alone_run_s(draft);
 }
 
-/* Young's and Daly's intervals need a rate of failures. */
+/* Young's and Daly's intervals need the mean time between failures.  False,
+ * with err: the cluster says of none. */
 static bool has_failures(const struct draft *draft)
 {
     const struct conf_node *node = conf_get(draft->conf, "checkpoint");
@@ -55,7 +56,8 @@ static bool has_failures(const struct draft *draft)
                          "steps with checkpoint_every.");
 }
 
-/* Failures per second of `nodes` nodes, as a trace recorded them. */
+/* Returns the failures per second of `nodes` nodes that a recorded trace of
+ * failures adds; 0 without one. */
 static double find_recorded_per_s(const struct outage_spec *failures,
                                   double nodes)
 {
@@ -65,8 +67,10 @@ static double find_recorded_per_s(const struct outage_spec *failures,
 
 #define STEPS_MAX 1e9           /* as the key checkpoint_every allows */
 
-/* From the gang in an empty cluster: time of a save, mean time to
- * interruption, then the interval in whole steps, at least one. */
+/* Order: the gang in an empty cluster, the time of a save, the mean time to
+ * interruption, and then the interval in whole steps, at least one.  Failures
+ * of nodes, switches and of a recorded trace add up as rates.  Where nothing
+ * fails, nothing is saved. */
 bool draft_interval(struct draft *draft, const struct train_shape *shape,
                     uint32_t role, double step_s)
 {
@@ -101,7 +105,8 @@ bool draft_interval(struct draft *draft, const struct train_shape *shape,
     return true;
 }
 
-/* Checkpoints fall between whole runs of the graph. */
+/* Checkpoints fall between whole runs of the graph: a run has round_steps
+ * steps, so the phase is due in every (checkpoint_every / round_steps)-th run. */
 void draft_checkpoint(struct draft *draft, const struct train_shape *shape,
                       uint32_t role, uint32_t after)
 {

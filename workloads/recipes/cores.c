@@ -21,7 +21,8 @@
 
 #define GB 1e9
 
-/* Where `types` names cpu: from 0 on; -1: nowhere. */
+/* Returns the place of `cpu` in `types`, from 0 on; -1: it is not there.
+ * `types` may be one word or a list; *count is its length. */
 static int find_cpu(const struct conf_node *types, size_t *count)
 {
     bool is_list = types != NULL && conf_kind(types) == CONF_LIST;
@@ -37,7 +38,8 @@ static int find_cpu(const struct conf_node *types, size_t *count)
     return -1;
 }
 
-/* Keys of GPUs, where there are none. */
+/* A role on cores alone has no keys of GPUs, and states its cores and memory in
+ * `cpu`. False: one is written. */
 static bool check_no_gpu_keys(const struct draft *draft,
                               const struct conf_node *conf)
 {
@@ -55,7 +57,9 @@ static bool check_no_gpu_keys(const struct draft *draft,
     return true;
 }
 
-/* Do `types` and `cpu` say the same? */
+/* Do `types` and `cpu` agree?  A recipe without a law of cores takes no `cpu`;
+ * `types`, if written, must name cpu, first or last: a role tries cores before
+ * all GPUs or after them. */
 static bool check_types(const struct draft *draft,
                         const struct conf_node *conf,
                         const struct role_spec *role, int at, size_t count)
@@ -84,7 +88,8 @@ static bool check_types(const struct draft *draft,
     return err_hint(err, "The order of the GPUs is free.");
 }
 
-/* False: the memory that `cpu` states does not hold what the law needs. */
+/* Does the memory that `cpu` states hold what the law needs?  False, with err,
+ * if not. */
 static bool check_memory(const struct draft *draft,
                          const struct conf_node *conf,
                          const struct role_spec *role, double need_bytes)
@@ -101,8 +106,8 @@ static bool check_memory(const struct draft *draft,
                                        "or more memory.");
 }
 
-/* `types: [cpu]` alone makes a role without GPUs; cpu beside GPU types one
- * that may run on either. */
+/* `types: [cpu]` alone makes a role without GPUs.  `cpu` beside GPU types makes
+ * a role that runs on either, on cores first if cpu stands first. */
 bool draft_role_cores(struct draft *draft, const struct conf_node *conf,
                       const struct role_keys *keys,
                       const struct cores_need *need, struct role_spec *role)
@@ -136,8 +141,8 @@ bool draft_role_cores(struct draft *draft, const struct conf_node *conf,
     return check_no_gpu_keys(draft, conf);
 }
 
-/* Process, weights, and the cache of one response, or by default of
- * RESPONSES. */
+/* Host memory holds the process, the weights and the KV cache: of one response
+ * at least, of RESPONSES by default. */
 struct cores_need cores_need_engine(const struct rollout_shape *shape,
                                     double context_tokens)
 {

@@ -28,7 +28,8 @@ const struct conf_schema recipe_batch_infer_schema =
     CONF_SCHEMA("workload.mix[].batch-infer",
                 "batches of prompts", infer_fields);
 
-/* A forward pass holds its replicas as an engine does: tp and memory of one
+/* Expands an entry: one role `infer` and one phase.  A forward pass, without
+ * `response`, holds its replicas as an engine does: tp, and memory for one
  * response whose context is the prompt. */
 static bool expand_entry(const struct recipe *recipe, const struct world *world,
                          const struct conf_node *conf, struct entry *out)

@@ -12,6 +12,8 @@ static const char *const send_choices[] = {"copy", "zero-copy", NULL};
 static const char *const start_choices[] = {"process", "wake", NULL};
 static const char *const reward_choices[] = {"cpu", "gpu", NULL};
 
+/* Groups of keys, of which the tables below are made.  Each names a member of
+ * struct role_keys. */
 #define ROLE_GPUS \
     CONF_KEY("gpus", CONF_INT, role_keys, gpus, CONF_ABSENT, \
              "GPUs the owner would like", .min = 1, .max = ROLE_GPUS_MAX), \

@@ -42,7 +42,8 @@ static void add_note(struct notes *notes, const char *role, const char *key,
         arena_text(notes->arena, name), arena_text(notes->arena, value), said};
 }
 
-/* What a default means, where its word alone would mislead. */
+/* Returns what to write behind a word that alone would mislead; "" for all
+ * others. */
 static const char *explain_value(const char *key, const char *value)
 {
     if (strcmp(key, "method") != 0)
@@ -61,8 +62,9 @@ static bool has_role(const struct job_form *form, const char *name)
     return false;
 }
 
-/* The keys that decide most, if the recipe's table has them, with the default
- * where the file has none. */
+/* Adds the keys that decide most, if the recipe's table has them: the value
+ * that the file states, or the default.  `layout: auto` counts as not said, and
+ * the note tells which layout it became. */
 static void add_keys(struct notes *notes, const struct entry *entry)
 {
     static const char *const keys[] = {"method", "precision", "recompute",
@@ -90,7 +92,8 @@ static void add_keys(struct notes *notes, const struct entry *entry)
         }
 }
 
-/* A fixed number of steps that is no whole number of rounds: other steps than those are done. */
+/* Notes a fixed number of steps that is no whole number of rounds: a job does
+ * whole rounds, so other steps than those that are written count. */
 static void add_steps(struct notes *notes, const struct entry *entry)
 {
     double steps = distribution_least(&entry->steps), round_steps = entry->form->round_steps;
@@ -106,8 +109,8 @@ static void add_steps(struct notes *notes, const struct entry *entry)
     add_note(notes, "", "steps", value, false);
 }
 
-/* Values that are set and change nothing beside another value.  They are told, not refused, so
- * that a sweep may go through them. */
+/* Notes values that are set and change nothing beside another value.  They are
+ * told, not refused, so that a sweep may pass through them. */
 static void add_idle(struct notes *notes, const struct entry *entry)
 {
     const struct conf_node *response = conf_get(entry->conf, "response");
@@ -129,7 +132,7 @@ static void add_idle(struct notes *notes, const struct entry *entry)
         add_note(notes, "", "sequence_parallel", "true does nothing: tp is 1", false);
 }
 
-/* What each GPU of a role brings with it, and what starting costs. */
+/* Notes what each GPU of a role brings with it, and what starting costs. */
 static void add_role(struct notes *notes, const struct conf_node *conf,
                      const struct role_spec *role)
 {

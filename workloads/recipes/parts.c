@@ -59,7 +59,8 @@ bool draft_net(const struct draft *draft, const char *name,
     return catalogue_hint(catalogue, CATALOGUE_NETS, name, draft->world->err);
 }
 
-/* A distribution of times that an entry may have. */
+/* Reads a limit or a deadline that may be absent: *has says if it is there.  No
+ * draw may be below 0. */
 static bool read_times(const struct draft *draft,
                        const struct conf_node *node, const char *key,
                        bool *has, struct distribution *out)
@@ -78,8 +79,8 @@ static bool read_times(const struct draft *draft,
                    "down to %gs", distribution_least(out));
 }
 
-/* At least one step, in the mean at least, before min and max or with them; smaller draws are
- * rounded up. */
+/* Reads `steps`. The mean must be at least one step, with or without the bounds
+ * min and max.  Draws below one step are allowed, and become one. */
 static bool read_steps(const struct draft *draft, struct distribution *out)
 {
     const struct conf_node *node = draft->keys.steps;
@@ -99,7 +100,8 @@ static bool read_steps(const struct draft *draft, struct distribution *out)
                    "down to %g", mean, distribution_least(out));
 }
 
-/* The name of an entry is the recipe's where none is written. */
+/* Begins an entry: keys, name, share and deadline, and an empty form.  The name
+ * is the recipe's where none is written. */
 bool draft_open(struct draft *draft, const struct world *world,
                 const struct conf_node *conf, const struct recipe *recipe)
 {
@@ -125,7 +127,7 @@ bool draft_open(struct draft *draft, const struct world *world,
                       &entry->has_deadline, &entry->deadline);
 }
 
-/* Keys of training that others of the entry leave without a use. */
+/* Refuses keys of training that another key leaves without effect. */
 static bool check_training(const struct draft *draft)
 {
     const struct recipe_keys *keys = &draft->keys;
@@ -170,9 +172,10 @@ static double count_updates(const struct recipe_keys *keys)
     return fmax((double)keys->epochs, 1.0) * fmax((double)keys->updates, 1.0);
 }
 
-/* Runs of about a tenth of the mean job, so that rounding a job to whole runs
- * moves its length by little, and a whole number of runs per checkpoint.  The updates
- * of a run are counted in 32 bits. */
+/* Returns the steps of a run: about a tenth of the mean job, so that rounding a
+ * job to whole runs changes its length by little.  A whole number of runs lies
+ * between two checkpoints.  The updates of a run must fit in 32 bits, which
+ * bounds it too. */
 uint32_t draft_steps_per_run(struct draft *draft)
 {
     double mean = fmin(distribution_mean(&draft->entry.steps),
@@ -189,7 +192,8 @@ uint32_t draft_steps_per_run(struct draft *draft)
     return run;
 }
 
-/* The shape that the laws take.  A net has no layout: it is data parallel. */
+/* Returns the shape that the laws of training take.  A net has no keys of a
+ * layout: it is data parallel. */
 struct train_shape draft_train_shape(const struct draft *draft,
                                      double sequence_tokens)
 {
@@ -224,7 +228,8 @@ struct train_shape draft_train_shape(const struct draft *draft,
     return shape;
 }
 
-/* A critic is trained, too, and nothing else has its optimizer. */
+/* Returns the bytes of a checkpoint.  A critic is trained too, so its state is
+ * saved beside the policy's. */
 double draft_checkpoint_bytes(const struct draft *draft, const struct train_shape *shape)
 {
     double critic = draft->critic == NULL ? 0.0 : transfer_checkpoint_bytes(draft->critic);
@@ -233,7 +238,9 @@ double draft_checkpoint_bytes(const struct draft *draft, const struct train_shap
                                         : transfer_checkpoint_bytes(shape));
 }
 
-/* The law is copied: forms outlive the draft. */
+/* Adds a phase.  `after_mask` has a bit for each phase that must end before;
+ * only earlier ones, so there is no circle.  The law is copied, since forms
+ * outlive the draft. */
 uint32_t draft_phase(struct draft *draft, enum phase_kind kind,
                      const char *name, uint32_t role, uint32_t after_mask,
                      const struct phase_law *law)
@@ -256,8 +263,8 @@ uint32_t draft_phase(struct draft *draft, enum phase_kind kind,
     return number;
 }
 
-/* Where a loader reads from: drives must be on all nodes that the role may run
- * on. */
+/* Can the role read from there?  Drives must be on all nodes that the role may
+ * run on. */
 bool draft_from(const struct draft *draft, const struct conf_node *loader,
                 int from, uint32_t role)
 {
@@ -271,7 +278,9 @@ bool draft_from(const struct draft *draft, const struct conf_node *loader,
     return demand_nvme(draft->world, &demand, &draft->form->role[role]);
 }
 
-/* Memory of a role beyond that of its processes and its parked state. */
+/* Returns the host memory of a role that can cache files: what its processes
+ * and its parked state leave.  On cores nothing is left: the law of cores
+ * counts all of it. */
 static double count_cache(const struct role_spec *role)
 {
     if (role->gpus == 0 && role->on_cores.cores > 0)
@@ -283,7 +292,8 @@ static double count_cache(const struct role_spec *role)
     return fmax(0.0, (double)role->memory_bytes - used);
 }
 
-/* Does the data set lie where it is said to? */
+/* Does the data set fit where it is said to lie?  Shared storage has no bound;
+ * drives and memory have those of the largest node. */
 static bool check_dataset(const struct draft *draft,
                           const struct loader_keys *loader,
                           const struct role_spec *role)
@@ -309,8 +319,9 @@ static bool check_dataset(const struct draft *draft,
                                        "nodes more.");
 }
 
-/* The first epoch reads all; from the step after it on another law counts the
- * misses of the page cache. */
+/* The first epoch reads everything.  From the run after it on, another law
+ * (`later`) counts only what the page cache misses.  In memory there is nothing
+ * to miss.  A first epoch of STEPS_MAX runs or more never ends. */
 bool draft_dataset(const struct draft *draft,
                    const struct loader_keys *loader, uint32_t phase,
                    double run_bytes)
@@ -337,7 +348,8 @@ bool draft_dataset(const struct draft *draft,
     return true;
 }
 
-/* A response in parts has at most PARTS_MAX of them. */
+/* Reads `response:`. A response in parts has at most PARTS_MAX of them, and its
+ * maximum is not below its mean. */
 bool draft_response(const struct draft *draft, struct response_keys *out)
 {
     const struct conf_node *conf = draft->keys.response;

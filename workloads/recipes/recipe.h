@@ -45,6 +45,8 @@ struct cores_keys {
     double memory_bytes;        /* below 0: as the recipe says */
 };
 
+/* What a lease after the first costs beside its bytes: a new process, or one
+ * that sleeps is woken. */
 enum role_start { START_PROCESS, START_WAKE };
 
 /* Lengths of responses in tokens: mean and coefficient of variation before the cut
@@ -53,7 +55,9 @@ struct response_keys { double mean, cv, max, partial; };
 /* How responses are scored: core_time_ns of one core for each, or a model (its name) on
  * GPUs.  on: enum reward_on. */
 struct reward_keys { int on; int64_t core_time_ns; const char *model; };
+/* Where responses are scored. */
 enum reward_on { REWARD_CPU, REWARD_GPU };
+/* The keys of `loader:`, what is read and prepared for a sequence. */
 struct loader_keys {
     int kind, from;             /* enum loader_kind, enum loader_from */
     double size, per_sequence;  /* of an item, in the unit of its kind; items */
@@ -68,7 +72,10 @@ struct loader_keys {
     int64_t start_ns;           /* of a spawned worker */
     int send;                   /* enum loader_send */
 };
+/* How data nodes hand tensors over: through host memory, which costs a core of
+ * the receiver, or past it. */
 enum loader_send { SEND_COPY, SEND_ZERO_COPY };
+/* Where optimizer states lie and are updated. */
 enum optimizer_on { OPTIMIZER_ON_GPU, OPTIMIZER_ON_CPU };
 /* What workers do at the end of an epoch: stay, or new ones start. */
 enum loader_epoch { EPOCH_STAY, EPOCH_FORK, EPOCH_SPAWN };

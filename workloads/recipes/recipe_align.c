@@ -38,7 +38,9 @@ static const char *const generation_choices[] = {"online", "offline", NULL};
 static const char *const layout_choices[] = {"disaggregated", "colocated", "auto",
                                              NULL};
 static const char *const schedule_choices[] = {"sync", "one-step-off", NULL};
+/* In the order of generation_choices. */
 enum generation { GENERATION_ONLINE, GENERATION_OFFLINE };
+/* In the order of schedule_choices. */
 enum schedule { SCHEDULE_SYNC, SCHEDULE_ONE_STEP_OFF };
 
 #define KEYS_OF_ALIGNMENT(PROMPTS, RESPONSES, FEWEST, REFERENCE) \
@@ -108,7 +110,9 @@ const struct conf_schema recipe_ppo_schema =
     CONF_SCHEMA("workload.mix[].ppo",
                 "proximal policy optimization", ppo_fields);
 
-/* Keys that one layout or schedule has no use for. */
+/* Refuses keys that the layout or the schedule has no use for, and a missing
+ * `rollout` where that has GPUs of its own.  `layout: auto` needs what both
+ * layouts need. */
 static bool check_layout(const struct align *align)
 {
     const struct recipe_keys *keys = &align->draft.keys;
@@ -131,7 +135,7 @@ static bool check_layout(const struct align *align)
     return true;
 }
 
-/* Of n responses there are n * (n - 1) / 2 pairs. */
+/* Of n responses there are n * (n - 1) / 2 pairs, so a prompt cannot give more. */
 static bool check_pairs(const struct align *align)
 {
     const struct recipe_keys *keys = &align->draft.keys;
@@ -144,7 +148,8 @@ static bool check_pairs(const struct align *align)
                    keys->responses, keys->pairs);
 }
 
-/* Roles by layout: with GPUs of their own, or one that does both in turn. */
+/* Adds the roles of the layout: with GPUs of their own, or one that does both
+ * in turn. */
 static bool add_roles(struct align *align)
 {
     if (align->draft.keys.layout == LAYOUT_COLOCATED)
@@ -154,8 +159,10 @@ static bool add_roles(struct align *align)
            align_data_role(align);
 }
 
-/* From responses, generated and scored, to trained weights; returns the last
- * phase.  Forward passes need no score. */
+/* Adds the phases from responses to trained weights, and returns the last one.
+ * Forward passes wait for `generated_mask`; training also waits for
+ * `scored_mask`, since only it needs the scores.  The critic trains before the
+ * policy. */
 static uint32_t add_training(struct align *align, uint32_t generated_mask,
                              uint32_t scored_mask)
 {
@@ -170,9 +177,11 @@ static uint32_t add_training(struct align *align, uint32_t generated_mask,
     return align_train(align, ready_mask, 1);
 }
 
-/* Rounds 0 to n: what generates rests in the last, what trains in the first, and weights
- * are handed over at the end of a round that trained if the next one generates: not in
- * round n - 1. */
+/* Makes the graph that of one step off.  A job of n steps has rounds 0 to n.
+ * Phases of `made_mask` generate for the next round, so they rest in the last
+ * round; the others train on what the round before generated, so they rest in
+ * the first.  `sync` hands weights over at the end of a round that trained, if
+ * the next one generates: it also rests in round n - 1. */
 static void shift_one_step(struct job_form *form, uint32_t made_mask,
                            uint32_t sync)
 {
@@ -185,8 +194,9 @@ static void shift_one_step(struct job_form *form, uint32_t made_mask,
     }
 }
 
-/* The graph of the comment above, phase by phase in the order of their
- * edges. */
+/* Builds the graph of the comment on top, phase by phase, in the order of its
+ * edges.  With one step off (`off`) training waits for nothing of its own
+ * round, and the hand-over waits for both. */
 static bool expand_online(struct align *align)
 {
     struct draft *draft = &align->draft;
@@ -221,7 +231,8 @@ static bool expand_online(struct align *align)
     return true;
 }
 
-/* Pairs are read: no rollout, no reward, no sync; keys of these are refused. */
+/* Pairs are read, so there is no rollout, no reward and no sync; keys of these
+ * are refused. */
 static bool expand_offline(struct align *align)
 {
     struct draft *draft = &align->draft;
@@ -255,7 +266,8 @@ static bool expand_offline(struct align *align)
 /* Switches by a step up to which GPUs apart are given back between phases. */
 #define LAYOUT_LOSS_MAX 0.1
 
-/* Keys of rollout that say where it has GPUs of its own. */
+/* Returns what to say of keys of `rollout` that are for GPUs of its own, and
+ * that a colocated form does not use; NULL: there are none. */
 static const char *find_ignored_keys(const struct draft *draft)
 {
     static const char *const own[] = {"gpus", "min", "max", "types", "pool", "home"};
@@ -267,8 +279,10 @@ static const char *find_ignored_keys(const struct draft *draft)
     return NULL;
 }
 
-/* Both layouts from the same keys: apart, or colocated if that form's switches
- * are dear, and one group has room for both. */
+/* Makes the form with GPUs apart.  If giving GPUs back between phases would
+ * lose more than LAYOUT_LOSS_MAX, the colocated form is made from the same
+ * keys; if that does not fit on one group of GPUs (an error of range), the
+ * first form is kept. */
 static bool expand_either(struct align *align, const struct world *world,
                           const struct conf_node *conf,
                           const struct recipe *recipe)
@@ -301,8 +315,8 @@ static bool expand_either(struct align *align, const struct world *world,
     return true;
 }
 
-/* Chooses the form by how responses are made: offline, in one of two layouts
- * by which is faster, or as asked. */
+/* Chooses the form: offline; online with the layout that is asked for; or, with
+ * `layout: auto`, the layout that expand_either() finds. */
 static bool expand_entry(const struct recipe *recipe, const struct world *world,
                          const struct conf_node *conf, struct entry *out)
 {

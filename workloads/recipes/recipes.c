@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * recipes.c - the table of recipes, made from recipes.def.
- *
- * Jobs of `trace` are drawn here; those of a file stand alone, see trace.c.
- */
+/* recipes.c - the table of recipes, made from recipes.def: a line there adds
+ * one. */
 #include "workloads/recipes/recipe.h"
 
 const struct recipe *const recipe_table[] = {

@@ -30,7 +30,9 @@
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 #define CORES_PER_GPU       6       /* assumption, see above */
 
-/* Keys of a role, with the recipe's defaults where it says nothing. */
+/* Reads the keys of a role.  What it does not say is -1 or 0, which later
+ * functions replace by defaults; `start` is the recipe's own.  conf NULL:
+ * nothing is said. */
 static bool fill_role(const struct draft *draft, const struct conf_node *conf,
                       const struct conf_schema *schema, int start,
                       struct role_keys *keys)
@@ -69,7 +71,8 @@ static struct role_spec *new_role(struct draft *draft, const char *name,
     return &form->role[*number];
 }
 
-/* GPU counts of a role: min <= gpus <= max, all multiples. */
+/* Sets the GPU counts of a role.  They must satisfy min <= gpus <= max, and all
+ * be multiples of `multiple`, the GPUs of one replica. */
 static bool fill_counts(const struct draft *draft,
                         const struct conf_node *conf,
                         const struct role_keys *keys, uint32_t multiple,
@@ -96,7 +99,8 @@ static bool fill_counts(const struct draft *draft,
                    multiple, role->gpus, role->gpus_min, role->gpus_max);
 }
 
-/* Of a key of the role, or else of the entry, or else of what there is. */
+/* Returns the place of a key for messages: in the role, else in the entry, else
+ * that of the role or the entry itself. */
 static struct err_pos find_key_pos(const struct draft *draft,
                                    const struct conf_node *conf, const char *key)
 {
@@ -109,7 +113,9 @@ static struct err_pos find_key_pos(const struct draft *draft,
     return conf_pos(node);
 }
 
-/* Tensor parallelism divides a layer by its heads, pipelining by layers. */
+/* Tensor parallelism divides a layer by its attention heads, so tp must divide
+ * their number.  A pipeline divides the model by layers, so it has at most as
+ * many stages. */
 static bool check_layout(const struct draft *draft,
                          const struct conf_node *conf, uint32_t tp,
                          uint32_t pp, const struct role_spec *role)
@@ -131,7 +137,8 @@ static bool check_layout(const struct draft *draft,
     return true;
 }
 
-/* A group of ep GPUs holds every expert once, all as many. */
+/* A group of ep GPUs holds every expert once, all GPUs the same number: ep must
+ * divide the number of experts. */
 static bool check_experts(const struct draft *draft, uint32_t ep)
 {
     const struct conf_node *node = conf_get(draft->conf, "ep");
@@ -149,7 +156,8 @@ static bool check_experts(const struct draft *draft, uint32_t ep)
                    draft->llm->name, ep);
 }
 
-/* Every replica must have a micro batch of its own. */
+/* Every replica must have at least one micro batch in an optimizer step.
+ * Alignment has no `batch`: its sequences are what one update trains on. */
 static bool check_batch(const struct draft *draft,
                         const struct train_shape *shape,
                         const struct role_spec *role)
@@ -177,10 +185,11 @@ static bool check_batch(const struct draft *draft,
                    replicas, batch);
 }
 
-/* Nothing is trained in integers; qlora is a method.  Some formats need units
- * that older GPUs lack.  TF32 is none of them: it is how FP32 is computed where
- * it can be.  Engines expand weights of 8 bits and fewer before they compute,
- * so that of them only 16 bits count. */
+/* Can a GPU compute in that precision?  Nothing is trained in integers (qlora
+ * is a method). BF16, FP8 and FP4 need units that older GPUs lack.  TF32 does
+ * not count: it is how FP32 is computed where the GPU can.  Engines expand
+ * weights of 8 bits and fewer before they compute, so for them only BF16 needs
+ * units. */
 static bool has_units(const struct gpu_type *gpu, enum precision precision,
                       bool trains)
 {
@@ -200,7 +209,7 @@ static bool has_units(const struct gpu_type *gpu, enum precision precision,
     }
 }
 
-/* "fp32, fp16" */
+/* Writes the precisions that a GPU has, such as "fp32, fp16", for messages. */
 static void list_units(const struct gpu_type *gpu, bool trains, char *out,
                        size_t room)
 {
@@ -215,8 +224,9 @@ static void list_units(const struct gpu_type *gpu, bool trains, char *out,
                                      precision_choices[p]);
 }
 
-/* A precision that is written must be one of every GPU type that is named,
- * and of one at least where none is.  The default falls back silently. */
+/* A precision that is written must be one of every GPU type that `types` names;
+ * without `types`, of at least one type of the cluster.  The default precision
+ * is never refused. */
 static bool check_precision(const struct draft *draft,
                             const struct conf_node *conf, bool trains,
                             enum precision precision,
@@ -256,7 +266,8 @@ static bool check_precision(const struct draft *draft,
     return false;
 }
 
-/* Where the role is written, for the messages of demand.h. */
+/* Says where the role is written, for messages of demand.h, and notes it in the
+ * role. */
 static struct demand make_demand(const struct draft *draft,
                                  const struct conf_node *conf,
                                  const struct role_keys *keys,
@@ -272,7 +283,8 @@ static struct demand make_demand(const struct draft *draft,
     return demand;
 }
 
-/* Cores and memory per GPU, and pool. */
+/* Sets pools, and cores and host memory per GPU. By default a GPU has
+ * HOST_BYTES_PER_GPU and the state that parks there. */
 static void fill_host(const struct role_keys *keys, double state_bytes,
                       struct role_spec *role)
 {
@@ -286,7 +298,8 @@ static void fill_host(const struct role_keys *keys, double state_bytes,
     role->memory_bytes = (int64_t)memory;
 }
 
-/* An optimizer on the host needs cores, and room for its states in host memory. */
+/* An optimizer on the host needs cores, and host memory for its states: `host`
+ * bytes per GPU. */
 static bool check_host(const struct draft *draft, const struct conf_node *conf,
                        double host,
                        const struct role_spec *role)
@@ -307,7 +320,8 @@ static bool check_host(const struct draft *draft, const struct conf_node *conf,
     return true;
 }
 
-/* What a GPU needs of which nothing is made by casting: as it was saved. */
+/* Returns what a lease loads for a GPU: its needs without what casting makes
+ * from what was saved. */
 static struct memory_need find_loaded(const struct train_shape *longest, uint32_t gpus)
 {
     struct memory_need need = memory_train(longest, gpus);
@@ -317,8 +331,9 @@ static struct memory_need find_loaded(const struct train_shape *longest, uint32_
     return need;
 }
 
-/* What a lease of a training role loads: weights and optimizer, on a new job weights
- * alone; and one copy of these, which fills the fewest GPUs that hold the model. */
+/* Sets what a lease of a training role loads, in bytes of all its GPUs: weights
+ * and optimizer, of a new job the weights alone.  A copy is the same on the
+ * fewest GPUs that hold the model. */
 static void fill_train_load(const struct train_shape *longest, const struct beside *beside,
                             struct role_spec *role)
 {
@@ -333,9 +348,11 @@ static void fill_train_load(const struct train_shape *longest, const struct besi
     role->first_copy_bytes = (one.weights + beside->first_copy_bytes) * gang;
 }
 
-/* Memory is checked for the fewest GPUs and the longest sequence; what a lease
- * loads is for the GPUs that the owner requests.  Only then types, precision,
- * host and batch. */
+/* Order: counts, memory, host, GPU types, and only then what depends on the
+ * types.  Memory is checked for the fewest GPUs, which hold most each, and for
+ * the longest sequence.  What a lease loads is for the GPUs that the owner
+ * requests.  If no type has the memory, the hint says what would make it fit on
+ * the best. */
 bool draft_train_role(struct draft *draft, const struct train_shape *longest,
                       struct beside beside, int start, uint32_t *number)
 {
@@ -381,7 +398,9 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
     return false;
 }
 
-/* Least GPU memory in which one response of that context can be decoded. */
+/* Returns the least GPU memory in which one response of that context can be
+ * decoded, to the byte.  Bisection, since the law says how many responses fit
+ * in a memory, and not the reverse. */
 static double find_engine_need(const struct rollout_shape *shape,
                                double context_tokens)
 {
@@ -401,7 +420,8 @@ static double find_engine_need(const struct rollout_shape *shape,
     return ceil(high);
 }
 
-/* What would make an engine fit: more GPUs per replica, or fewer bits. */
+/* Hints at what would make an engine fit on that GPU: more GPUs per replica,
+ * else fewer bits. */
 static void hint_engine(const struct draft *draft,
                         const struct rollout_shape *shape,
                         double context_tokens, const struct gpu_type *gpu)
@@ -425,7 +445,8 @@ static void hint_engine(const struct draft *draft,
                                     "shorter responses or larger GPUs.");
 }
 
-/* A replica must hold its weights and one response of the longest context. */
+/* A replica must hold its weights and one response of the longest context.  The
+ * steps are those of draft_train_role(). */
 bool draft_engine_role(struct draft *draft, const char *name,
                        const struct conf_node *conf, double context_tokens,
                        int start, struct rollout_shape *shape,
@@ -469,8 +490,8 @@ bool draft_engine_role(struct draft *draft, const char *name,
     return false;
 }
 
-/* The engine's own GPUs are those of the trainer: of its keys remain those of
- * a replica. */
+/* Colocated, the engine has the GPUs of the trainer, so `rollout` has keys of a
+ * replica alone: tp, precision, concurrency. */
 static bool check_replica_keys(const struct draft *draft,
                                const struct conf_node *conf)
 {
@@ -487,7 +508,9 @@ static bool check_replica_keys(const struct draft *draft,
     return true;
 }
 
-/* Both must fit, and a number of GPUs must suit both. */
+/* Makes the role hold the engine as well: its memory grows if the engine needs
+ * more, and its GPUs must come in multiples that suit both.  GPU types that are
+ * too small now are removed. */
 static bool grow_role(struct draft *draft, const struct conf_node *conf,
                       double need_bytes, uint32_t tp, struct role_spec *role)
 {
@@ -512,7 +535,8 @@ static bool grow_role(struct draft *draft, const struct conf_node *conf,
            demand_place(draft->world, &demand, role);
 }
 
-/* The role that trains grows: its GPUs must hold either in turn. */
+/* Adds an engine to the role that trains: its GPUs must hold either in turn,
+ * and its first start starts both. */
 bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
                          double context_tokens, uint32_t number,
                          struct rollout_shape *shape)
@@ -535,8 +559,8 @@ bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
                      shape->tp, role);
 }
 
-/* The GPUs of training before its role is made: as asked, the least of an
- * elastic job, or those of one replica. */
+/* Returns the fewest GPUs on which the entry trains, before its role is made:
+ * `min`, else `gpus`, else one replica. */
 bool draft_train_gpus(const struct draft *draft,
                       const struct train_shape *shape, uint32_t *gpus)
 {

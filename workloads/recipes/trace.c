@@ -53,8 +53,9 @@ const struct conf_schema recipe_trace_schema =
     CONF_SCHEMA("workload.mix[].trace",
                 "jobs of known size and length", whole_fields);
 
-/* Bisection: what fits with n GPUs fits with fewer.  Errors of the tries are
- * thrown away. */
+/* Returns the most GPUs that a job of the role could ever have.  Bisection:
+ * what has room with n GPUs has room with fewer.  The errors of the tries go to
+ * an err that nobody reads. */
 uint32_t whole_job_gpus_max(const struct world *world,
                             const struct role_spec *role)
 {
@@ -78,8 +79,9 @@ uint32_t whole_job_gpus_max(const struct world *world,
     return low;
 }
 
-/* One role and one phase: GPUs without memory or state, and a length that each
- * job has for itself. */
+/* Makes the form of a whole job: one role and one phase.  Its GPUs need no
+ * memory and have no state, and each job has a length of its own.  *gpus_max is
+ * the largest gang that the cluster could hold. */
 bool whole_job_form(const struct world *world, const char *name,
                     const struct conf_schema *schema,
                     const struct conf_node *conf, struct err_pos pos,
@@ -119,7 +121,8 @@ bool whole_job_form(const struct world *world, const char *name,
     return true;
 }
 
-/* The power cap must allow the largest job, or the least size that it may be resized to. */
+/* The power cap must allow the largest job to run, or the smallest size to
+ * which it may be resized. */
 static bool check_power(const struct draft *draft, uint32_t gpus_max, double asked)
 {
     const struct job_form *form = draft->form;
@@ -134,8 +137,8 @@ static bool check_power(const struct draft *draft, uint32_t gpus_max, double ask
     return err_hint(draft->world->err, "It takes a higher power_cap, or fewer GPUs.");
 }
 
-/* The table of `elastic` must have each size that is drawn.  Parts of a GPU are never
- * resized. */
+/* The table of `elastic` must have a speedup for each size that is drawn.
+ * Parts of a GPU are never resized, so they need none. */
 static bool check_sizes(const struct draft *draft, const struct distribution *d)
 {
     size_t count = d->kind == DISTRIBUTION_CONSTANT ? 1 : d->sample_count;
@@ -153,7 +156,8 @@ static bool check_sizes(const struct draft *draft, const struct distribution *d)
     return true;
 }
 
-/* Whole numbers, or parts of one, up to the largest gang that the cluster could run. */
+/* Reads `gpus`: whole numbers, or parts of one GPU, none larger than the
+ * largest gang that the cluster could hold. */
 static bool read_gpus(const struct draft *draft, uint32_t gpus_max,
                       struct distribution *out)
 {
@@ -179,8 +183,8 @@ static bool read_gpus(const struct draft *draft, uint32_t gpus_max,
                    distribution_most(out), gpus_max);
 }
 
-/* Run times and limits.  A limit is a factor, so that it is never below the
- * run time. */
+/* Reads run times and limits.  A limit is a factor of at least 1, so it is
+ * never below the run time. */
 static bool read_durations(const struct draft *draft, struct entry *entry)
 {
     const struct recipe_keys *keys = &draft->keys;
@@ -211,8 +215,8 @@ static bool read_durations(const struct draft *draft, struct entry *entry)
     return err_hint(err, "Put min: 1 beside the distribution.");
 }
 
-/* Jobs may be no larger than the largest gang in the pools that the rates
- * name. */
+/* Checks `rates` and lowers *gpus_max to the largest gang within the pools that
+ * it names: elsewhere the job does not run. */
 static bool check_rates(const struct draft *draft, uint32_t *gpus_max)
 {
     const struct conf_node *rates = draft->keys.rates;
@@ -230,8 +234,8 @@ static bool check_rates(const struct draft *draft, uint32_t *gpus_max)
     return true;
 }
 
-/* A form of one role, whose sizes and durations come from the trace, or are
- * drawn. */
+/* Expands an entry: one role and one phase.  Sizes and lengths are drawn for
+ * each job by source.c. */
 static bool expand_entry(const struct recipe *recipe, const struct world *world,
                          const struct conf_node *conf, struct entry *out)
 {

@@ -85,7 +85,8 @@ static const struct conf_field net_fields[] = {
              "what is read for a sample; absent: samples are in GPU memory"),
 };
 
-/* False: a key of workers or their buffers is written, and they are not there. */
+/* Refuses keys of a loader that have no effect: of an epoch where no data set
+ * ends, and of workers and their buffers where the data nodes have them. */
 static bool check_loader(const struct draft *draft,
                          const struct loader_keys *loader)
 {
@@ -108,7 +109,9 @@ static bool check_loader(const struct draft *draft,
                      "needs `epoch`: it is that of `spawn`", err);
 }
 
-/* Keys of the loader, with the recipe's usual input where none is written. */
+/* Reads `loader:`. Without it, the recipe's usual kind of input is read.  Items
+ * of tokens and text are as long as a sequence; the size of images and videos
+ * must be stated. */
 static bool read_loader(const struct draft *draft, int kind,
                         struct loader_keys *out)
 {
@@ -141,7 +144,8 @@ static bool read_loader(const struct draft *draft, int kind,
                    "video");
 }
 
-/* What a whole training sequence costs: its items, all of them. */
+/* Returns what a whole training sequence costs to read and prepare: all of its
+ * items. */
 static struct loader_item make_item(const struct loader_keys *keys)
 {
     struct loader_item item = loader_item((enum loader_kind)keys->kind,
@@ -160,8 +164,9 @@ static struct loader_item make_item(const struct loader_keys *keys)
     return item;
 }
 
-/* The part of it that stays with the train role where others prepare it: to receive and
- * collect it. */
+/* Returns the part of an item that stays with the train role where data nodes
+ * prepare it: to receive it, which costs a core unless it is sent past host
+ * memory, and to collect it. */
 static struct loader_item received_item(const struct loader_keys *keys,
                                         struct loader_item item)
 {
@@ -171,8 +176,8 @@ static struct loader_item received_item(const struct loader_keys *keys,
     return item;
 }
 
-/* Data prepared on CPU nodes beside the training; what is left to the train
- * role (the first) is to receive and collect it, and the copy to its GPUs. */
+/* Adds the phase on CPU nodes that prepares data beside the training.  *role
+ * becomes its role.  The law of training keeps only what received_item() says. */
 static bool add_preprocess(struct draft *draft,
                            const struct loader_keys *loader,
                            struct phase_law *train, uint32_t *role)
@@ -198,7 +203,7 @@ static bool add_preprocess(struct draft *draft,
     return draft_dataset(draft, loader, number, law.storage_bytes);
 }
 
-/* The loader of a step. */
+/* Sets what the loader does in the law of a step. */
 static void fill_loader(const struct loader_keys *loader, struct phase_law *law)
 {
     law->item = make_item(loader);
@@ -212,7 +217,8 @@ static void fill_loader(const struct loader_keys *loader, struct phase_law *law)
         law->epoch_items = loader->dataset_bytes / law->item.storage_bytes;
 }
 
-/* A step of the training on an empty cluster, as its loader lets it run. */
+/* Returns the seconds of one step on an empty cluster, as its loader lets it
+ * run; draft_interval() needs them. */
 static double time_step(const struct draft *draft, const struct loader_keys *loader,
                         uint32_t role, const struct phase_law *law)
 {
@@ -223,8 +229,9 @@ static double time_step(const struct draft *draft, const struct loader_keys *loa
     return draft_law_s(draft, role, &step);
 }
 
-/* The order matters: the role first, since the checkpoint interval depends on
- * its gang and on what a step reads, then runs, then the phases. */
+/* Expands an entry.  The order matters: the role first, since the checkpoint
+ * interval depends on its gang and on what a step reads; then the steps of a
+ * run; then the phases. */
 static bool expand_entry(const struct recipe *recipe, const struct world *world,
                          const struct conf_node *conf, struct entry *out)
 {

@@ -15,7 +15,8 @@
 /* Jobs of one application with these GPUs and this batch. */
 struct link_of_jobs {
     struct application_job job;
-    bool runs;
+    bool runs;                  /* false: it cannot run in the cluster, and was
+                                   tried */
     struct link_of_jobs *next;
 };
 
@@ -24,7 +25,7 @@ struct link_of_jobs {
 struct known_application {
     const struct application *app;
     struct goodput_pools pools;
-    struct job_form form;
+    struct job_form form;       /* of all its jobs */
     struct link_of_jobs *first;
     struct known_application *next;
 };
@@ -32,9 +33,9 @@ struct known_application {
 /* All applications that were named so far. */
 struct applications {
     struct arena *arena;
-    struct job_form base;
+    struct job_form base;       /* copied for each application */
     struct known_application *first;
-    uint32_t jobs;
+    uint32_t jobs;              /* made so far; each has its number as index */
 };
 
 struct applications *applications_new(const struct world *world,
@@ -77,7 +78,7 @@ static struct known_application *find_application(struct applications *all,
     return known;
 }
 
-/* A job that cannot run is kept as well, so that it is tried once. */
+/* A job that cannot run is kept too, so that it is tried only once. */
 const struct application_job *applications_job(struct applications *all,
                                                const struct world *world,
                                                const char *name, uint32_t gpus,

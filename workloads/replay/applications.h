@@ -14,6 +14,7 @@
 
 struct applications;
 
+/* What jobs of one application, size and batch share. */
 struct application_job {
     struct goodput_job goodput;
     const struct job_form *form;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * file.c - a trace's file, read once: rows are taken one by one, judged (judge.c),
- * and kept, or end the reading.
+/* file.c - a trace's file: rows are taken one by one, judged (judge.c), and
+ * kept, or end the reading.
  *
- * Other formats than CSV and SWF are read by their import_NAME.c, row by row.
- */
+ * Other formats than CSV and SWF are read by workloads/formats, row by row.
+ * The file is opened two or three times (trace_check), as it may be far larger
+ * than memory. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -28,8 +28,8 @@
 
 /* ---- rows --------------------------------------------------------------- */
 
-/* Rows must come in the order of submission, unless they are sorted
- * afterwards. */
+/* Does the row come at or after the row before?  Rows that are sorted
+ * afterwards need not.  False: err is at its submission. */
 static bool is_sorted(const struct reading *in, const struct row *row,
                       struct err *err)
 {
@@ -46,7 +46,7 @@ static bool is_sorted(const struct reading *in, const struct row *row,
     return err_hint(err, "Sort the file, or ask for it with unsorted: sort.");
 }
 
-/* Where the row lies: before, in or after the slice. */
+/* FATE_SKIP, counted: the row lies before or after the slice.  Else FATE_JOB. */
 static enum fate judge_slice(struct reading *in, const struct row *row)
 {
     const struct trace_slice *slice = &in->spec->slice;
@@ -60,8 +60,8 @@ static enum fate judge_slice(struct reading *in, const struct row *row)
     return FATE_JOB;
 }
 
-/* Has the slice all its jobs?  Of rows that are sorted later, none is known
- * to be among the first before all are read. */
+/* Has the slice all its jobs?  Of rows that are sorted later, nobody knows
+ * which are the first before all are read. */
 static bool slice_is_full(const struct reading *in)
 {
     const struct trace_spec *spec = in->spec;
@@ -70,7 +70,9 @@ static bool slice_is_full(const struct reading *in)
            in->jobs >= (uint64_t)spec->slice.jobs;
 }
 
-/* What it takes as its owner asked; judge_values() says it if it cannot. */
+/* Looks the application up that the row names, and sets the run time on the
+ * GPUs that it asks for.  If it cannot run so, row->application stays NULL, and
+ * judge_values() reports it. */
 static void fill_application(struct reading *in, const struct import_job *job,
                              struct row *row)
 {
@@ -82,7 +84,8 @@ static void fill_application(struct reading *in, const struct import_job *job,
         row->duration_ns = goodput_job_ns(&row->application->goodput);
 }
 
-/* Is the row taken by `where`?  If it is not, it is counted. */
+/* *taken tells if `where` takes the row; a row that it does not take is
+ * counted.  CSV_ERROR: a cell is wrong. */
 static enum csv_step judge_where(struct reading *in, bool *taken,
                                  struct err *err)
 {
@@ -96,8 +99,8 @@ static enum csv_step judge_where(struct reading *in, bool *taken,
     return CSV_ROW;
 }
 
-/* The next row that is taken, as its cells; of a csv or swf, those of other rows are
- * never read. */
+/* Reads on to the next row that `where` takes.  Of csv and swf, the cells of
+ * other rows are never converted. */
 static enum csv_step next_taken(struct reading *in, struct err *err)
 {
     enum csv_step step;
@@ -112,7 +115,8 @@ static enum csv_step next_taken(struct reading *in, struct err *err)
     return step;
 }
 
-/* The next row of the file that `where` takes. */
+/* Reads the next row that `where` takes into *row, whatever the format.  The
+ * columns of in->at become those of the row, for places of errors. */
 static enum csv_step step_row(struct reading *in, struct row *row,
                               struct err *err)
 {
@@ -145,8 +149,9 @@ static enum csv_step step_row(struct reading *in, struct row *row,
     return CSV_ROW;
 }
 
-/* Reasons that judge_values does not look at; they stand before its, since
- * such a row may have no submit time. */
+/* Was the row dropped by its format, for a reason that judge_values() does not
+ * look at?  Such rows are judged before all others, since they may have no
+ * submission time. */
 static bool has_reason(const struct reading *in)
 {
     enum import_reason reason = in->row.reason;
@@ -156,7 +161,9 @@ static bool has_reason(const struct reading *in)
            reason != IMPORT_TOO_LARGE;
 }
 
-/* The next row that is a job. */
+/* Reads on to the next row that is a job.  Order: the format's own reasons, the
+ * order of rows, the slice, and then the values; so a wrong value outside of
+ * the slice is no error. */
 static enum fate next_row(struct reading *in, struct row *row,
                           struct err *err)
 {
@@ -193,7 +200,8 @@ static enum fate next_row(struct reading *in, struct row *row,
 
 /* ---- opening ---------------------------------------------------------- */
 
-/* SWF's columns are fixed, and those behind the ninth are not cut out. */
+/* Finds the columns.  Those of SWF are fixed; fields behind the ninth are not
+ * even cut out, unless `where` may name them. */
 static bool find_columns(struct reading *in, struct err *err)
 {
     const struct trace_spec *spec = in->spec;
@@ -211,8 +219,8 @@ static bool find_columns(struct reading *in, struct err *err)
                               spec->columns_pos, &in->at, err);
 }
 
-/* Opens the file by its format: CSV and SWF here, the others through
- * import.h. */
+/* Opens the file by its format: CSV and SWF here, the others through import.h.
+ * NULL: err is set. */
 static struct reading *open_file(struct arena *arena,
                                const struct trace_spec *spec,
                                struct err *err)
@@ -267,7 +275,8 @@ struct kept_rows {
     size_t count, room;
 };
 
-/* Names end with the row, so they are copied. */
+/* Keeps a row.  Its name is copied, since the reader overwrites it with the
+ * next row. */
 static void keep_row(struct reading *in, struct kept_rows *kept,
                      const struct row *row)
 {
@@ -278,14 +287,14 @@ static void keep_row(struct reading *in, struct kept_rows *kept,
     kept->count++;
 }
 
-/* Rows that `where` leaves out. */
+/* Returns how many rows `where` left out. */
 static uint64_t count_filtered(const struct reading *in)
 {
     return in->counts.not_taken + in->counts.no_value;
 }
 
-/* Submit time of the first row, or the least of all: where slices start.  A
- * date has no zero of its own that a simulation could begin at. */
+/* Finds spec->first_ns, the submission of the first row, or of the earliest if
+ * rows are sorted: slices are counted from there. */
 static bool find_first(struct trace_spec *spec, struct reading *in,
                        struct err *err)
 {
@@ -309,13 +318,14 @@ static bool find_first(struct trace_spec *spec, struct reading *in,
                    "file has no rows");
 }
 
-/* If it never waits. */
+/* Returns when the job ends if it never waits. */
 static int64_t find_end(const struct row *row)
 {
     return clock_after(row->submit_ns, row->duration_ns);
 }
 
-/* Says what became of all the rows. */
+/* Reports a file without a job, and what became of all its rows.  Returns
+ * false. */
 static bool report_no_job(const struct trace_spec *spec, struct err *err)
 {
     const struct source_counts *counts = &spec->counts;
@@ -347,7 +357,9 @@ static const char *keep_tenant(struct trace_spec *spec, struct reading *in, cons
     return kept;
 }
 
-/* Reads every row, once. */
+/* Reads every row and keeps the jobs: in the store, or in *kept where they are
+ * sorted or drawn anew.  Then sets counts, the origin of time, and begin and
+ * end.  A list drawn to a bound has times of its own. */
 static bool check_rows(struct trace_spec *spec, struct reading *in,
                        struct kept_rows *kept, struct err *err)
 {
@@ -395,8 +407,8 @@ static bool check_rows(struct trace_spec *spec, struct reading *in,
                    "%s has more than %u jobs", spec->path, ID_NONE - 1);
 }
 
-/* Sorts, then cuts to the number of jobs of the slice: the first ones by
- * time. */
+/* Sorts the rows, then cuts them to the number of jobs of the slice, which are
+ * the first by time. */
 static void sort_rows(struct trace_spec *spec, const struct kept_rows *kept)
 {
     uint64_t most = (uint64_t)spec->slice.jobs;
@@ -410,8 +422,8 @@ static void sort_rows(struct trace_spec *spec, const struct kept_rows *kept)
     }
 }
 
-/* Reads `where`: what its columns hold is seen in the first rows.  A row that is
- * wrong ends the look; it is told when it is read. */
+/* Reads `where`. The types of columns follow from the first WHERE_ROWS rows.  A
+ * row that is wrong ends that look; it is reported when it is read as a job. */
 static bool read_where(struct trace_spec *spec, const struct world *world)
 {
     struct reading *in;
@@ -437,8 +449,8 @@ static bool read_where(struct trace_spec *spec, const struct world *world)
     return where_read(where, world->arena, spec->keys.where, world->err);
 }
 
-/* The file is read by read_where(), then twice more: the first reading finds time 0,
- * the second judges every row. */
+/* The file is read once for `where`, if it is given, then twice: the first
+ * reading finds time 0, the second judges every row. */
 bool trace_check(struct trace_spec *spec, const struct world *world)
 {
     struct reading *in;

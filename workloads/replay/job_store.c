@@ -13,7 +13,10 @@
 #include "sim/base/clock.h"
 #include "sim/base/spool.h"
 
-/* Times in seconds; a submit time since the row before. */
+/* What a row differs in from the row before, as nearly all do: whole seconds, a
+ * number of GPUs and a name.  The submission is the time since the row before.
+ * Example: 60 s after the last, 3600 s long, without a limit, on 8 GPUs, called
+ * "17": 21 bytes and 3 of the name, where a struct row has hundreds. */
 struct head {
     uint32_t submit_s, duration_s, limit_s, gpus;
     uint32_t name_bytes;        /* with its end; 0: no name */
@@ -21,17 +24,19 @@ struct head {
 };
 #define HEAD_BYTES 21u          /* of a head, without its padding */
 
-/* What nearly all rows share, padding included: where that differs alone, the
- * row is put whole, and nothing is lost. */
+/* The members of struct row from here on are equal in nearly all rows of a
+ * trace.  They are compared as bytes, padding included.  A row that differs
+ * only in padding is put whole, so nothing is lost. */
 #define SAME_FROM offsetof(struct row, deadline_ns)
 
 struct job_store {
     struct spool *spool;
     uint64_t count;
-    struct row last;            /* as put last, in what heads do not tell of
-                                   a row itself, but since it */
+    struct row last;            /* the last whole row, with the submission and
+                                   number of the row that was put last */
 };
 
+/* One walk through the store. */
 struct job_store_reader {
     struct spool_reader *from;
     uint64_t left;              /* rows */
@@ -56,7 +61,8 @@ size_t job_store_memory_bytes(const struct job_store *job_store)
     return spool_memory_bytes(job_store->spool);
 }
 
-/* Whole seconds that fit. */
+/* Converts to whole seconds.  False: the time has a fraction, or does not fit
+ * in 32 bits. */
 static bool read_seconds(int64_t ns, uint32_t *s)
 {
     *s = (uint32_t)((uint64_t)ns / (uint64_t)CLOCK_NS_PER_S);
@@ -64,7 +70,8 @@ static bool read_seconds(int64_t ns, uint32_t *s)
            *s * CLOCK_NS_PER_S == ns;
 }
 
-/* Does the row differ from the last in no more than a head can say? */
+/* Can a head alone say how the row differs from the last?  If so, *head is
+ * filled. */
 static bool is_plain(const struct row *row, const struct row *last,
                      struct head *head)
 {
@@ -86,8 +93,8 @@ static char *put_bytes(char *out, const void *bytes, size_t count)
     return out + count;
 }
 
-/* Types are dropped: the row's kind stands for them, and their text ends with
- * the file. */
+/* Types are not stored: the row's kind stands for them, and their text ends
+ * with the file.  The first row is always put whole. */
 void job_store_put(struct job_store *job_store, const struct row *row)
 {
     size_t name_bytes = row->name == NULL ? 0 : strlen(row->name) + 1;
@@ -134,7 +141,7 @@ static void unpack_head(const struct head *head, struct row *row)
     row->number++;
 }
 
-/* The name stays in the block, or in memory, until the next call. */
+/* The name stays in the spool's block, or in memory, until the next call. */
 enum job_store_step job_store_next(struct job_store_reader *reader,
                                    const struct row **row)
 {

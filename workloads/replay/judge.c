@@ -23,10 +23,11 @@
 #include "workloads/replay/run_times.h"
 #include "workloads/replay/spec.h"
 
-/* Names that are bits: whole numbers below 2^26, so at most 8 MiB. */
+/* Names that are whole numbers below 2^26 are bits, of at most 8 MiB together.
+ * Most traces have such names. */
 #define SEEN_BITS (INT64_C(1) << 26)
 
-/* Thousandths of GPUs that a row asks for. */
+/* Returns the GPUs that a row asks for, in thousandths. */
 static uint64_t milli_of(const struct row *row)
 {
     return row->gpu_milli > 0 ? (uint64_t)row->gpu_milli : (uint64_t)row->gpus * GPU_MILLI;
@@ -39,7 +40,8 @@ struct place {
     bool capped;                /* it has the GPUs, but power_cap does not let them run */
 };
 
-/* Says that a job is larger than any place for it. */
+/* Reports a job that is larger than any place for it: GPUs, the parts of one
+ * node that a pod needs, or what the power cap allows. */
 static void report_too_large(const struct reading *in, const struct row *row,
                              const struct place *place, struct err *err)
 {
@@ -65,7 +67,8 @@ static void report_too_large(const struct reading *in, const struct row *row,
     err_hint(err, "Leave such rows out with skip: {larger_than_cluster: true}.");
 }
 
-/* No GPU has the memory: left out as one that is too large, or an error. */
+/* Judges a row whose GPUs need more memory than any has: it is left out as one
+ * that is too large, or an error. */
 static enum fate judge_memory(struct reading *in, struct err *err)
 {
     char what[80];
@@ -81,7 +84,8 @@ static enum fate judge_memory(struct reading *in, struct err *err)
     return FATE_ERROR;
 }
 
-/* Was the name met above?  It was not, and now it is. */
+/* Was the name met before?  If not, it is noted.  Numbers with a sign or
+ * leading zeros are texts: 07 and 7 are two names. */
 static bool is_duplicate(struct seen *seen, const char *name)
 {
     int64_t number;
@@ -122,7 +126,8 @@ enum fate judge_reason(struct reading *in, enum import_reason reason,
     return FATE_ERROR;
 }
 
-/* With tenant_pools: the pool of the job's tenant.  False: it has none. */
+/* With `tenant_pools`, sets the pool that has the name of the job's tenant.
+ * False: there is none. */
 static bool find_pool(const struct reading *in, struct row *row)
 {
     const struct cluster_spec *cluster;
@@ -137,8 +142,8 @@ static bool find_pool(const struct reading *in, struct row *row)
     return row->pool != NULL;
 }
 
-/* What is asked beside GPUs: a kind of its own where it is more.  False: the
- * cluster has none of the types that the row wants. */
+/* Sets the kind of a row that asks for more than a number of GPUs.  False: the
+ * cluster has none of the types that the row names. */
 static bool find_kind(struct reading *in, struct row *row)
 {
     const struct trace_spec *spec = in->spec;
@@ -152,7 +157,8 @@ static bool find_kind(struct reading *in, struct row *row)
     return row->kind->has_type;
 }
 
-/* The fewest thousandths that a policy may give it. */
+/* Returns the fewest thousandths of GPUs that a policy may give to the job:
+ * those of its smallest size, if it can be resized. */
 static uint64_t least_milli(const struct trace_spec *spec, const struct row *row)
 {
     uint64_t asked = milli_of(row), least = asked;
@@ -164,7 +170,9 @@ static uint64_t least_milli(const struct trace_spec *spec, const struct row *row
     return least < asked ? least : asked;
 }
 
-/* Could it run if the cluster were free? */
+/* Could the job run if the cluster were empty?  *place tells what there is.
+ * Pods of a list that is drawn to a bound (`resample: {until: ...}`) always
+ * count as such: a job that finds no room is part of that experiment. */
 static bool has_place(const struct reading *in, const struct row *row,
                       struct place *place)
 {
@@ -181,7 +189,8 @@ static bool has_place(const struct reading *in, const struct row *row,
     return !place->capped;
 }
 
-/* The table of `elastic` must have its size.  Pods and parts of a GPU are never resized. */
+/* The table of `elastic` must have the size of the job.  Pods and parts of a
+ * GPU are never resized. */
 static bool check_size(const struct reading *in, const struct row *row, struct err *err)
 {
     assert(row->gpus >= 0);
@@ -191,7 +200,7 @@ static bool check_size(const struct reading *in, const struct row *row, struct e
                               csv_pos(in->csv, in->at.gpus), err);
 }
 
-/* Of a kind that the table of rates knows at that size, on some pool? */
+/* Is the speed of the job known at its size, in some pool at least? */
 static bool has_rate(const struct trace_spec *spec,
                      const struct row *row)
 {
@@ -209,8 +218,9 @@ static bool has_rate(const struct trace_spec *spec,
     return false;
 }
 
-/* Why an application's job has no rate: nobody knows the application (its
- * column is that of the run time), or not that number of GPUs and that batch. */
+/* Reports an application's job without a rate: the application is unknown, or
+ * it cannot have that number of GPUs with that batch.  The name of the
+ * application stands in the column of the run time. */
 static void report_application(const struct reading *in,
                                const struct row *row, struct err *err)
 {
@@ -237,8 +247,8 @@ static void report_application(const struct reading *in,
              near != NULL ? ".  " : "");
 }
 
-/* A row without a rate: left out if the workload says so, else an error with
- * the reason. */
+/* Judges a row without a rate: it is left out if the workload says so, else it
+ * is an error with the reason. */
 static enum fate judge_rate(struct reading *in, const struct row *row,
                             struct err *err)
 {
@@ -250,7 +260,8 @@ static enum fate judge_rate(struct reading *in, const struct row *row,
     return FATE_ERROR;
 }
 
-/* A run time below 0 stands for one that is not known. */
+/* A run time below 0 means that it is not known.  With `unknown_run_time` such
+ * a row runs that long, and is counted. */
 static void assume_run_time(struct reading *in, struct row *row)
 {
     int64_t unknown_ns = in->spec->keys.unknown_run_ns;
@@ -261,15 +272,16 @@ static void assume_run_time(struct reading *in, struct row *row)
     in->counts.assumed_run_time++;
 }
 
-/* Does it ask for GPUs?  A pod may run on cores alone; but `rates` and
- * `elastic` say how fast GPUs are, and nothing of cores. */
+/* Does the row ask for GPUs?  A pod may run on cores alone; but with `rates` or
+ * `elastic`, which say nothing of cores, its speed would not be known. */
 static bool requests_enough(const struct reading *in, const struct row *row)
 {
     return row->gpus > 0 || (row->pod && row->gpus == 0 &&
                              row->core_milli > 0 && !in->spec->form.paced);
 }
 
-/* A row that the cluster has a place for: is its speed known, and is it new? */
+/* Judges a row that the cluster has a place for: its speed must be known, and
+ * its name be new. */
 static enum fate judge_placed(struct reading *in, struct row *row, struct err *err)
 {
     assert(row->duration_ns > 0);
@@ -282,6 +294,8 @@ static enum fate judge_placed(struct reading *in, struct row *row, struct err *e
     return judge_reason(in, IMPORT_DUPLICATE, in->at.job, err);
 }
 
+/* Order: run time, GPUs, pool, memory of GPUs, types, run times by type, place,
+ * rate, name.  The first that is wrong decides what the row is counted as. */
 enum fate judge_values(struct reading *in, struct row *row, struct err *err)
 {
     const struct trace_spec *spec = in->spec;

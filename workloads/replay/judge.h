@@ -29,15 +29,16 @@ struct seen {
     size_t bytes;               /* of `bit` */
 };
 
+/* One pass over a trace's file.  Counts are of this pass. */
 struct reading {
     struct arena *arena;
     const struct trace_spec *spec;
     struct import_stream *import;       /* NULL: csv or swf */
     const struct csv *csv;
     struct csv *own;            /* csv or swf: the same */
-    struct row_columns at;
+    struct row_columns at;      /* columns of the row, for places of errors */
     struct import_row row;      /* read last, of an import */
-    struct string_set tenants;
+    struct string_set tenants;  /* each name once */
     struct seen *seen;          /* NULL: names are not compared */
     const struct where *where;  /* NULL: every row is taken */
     uint64_t rows, jobs;        /* taken by `where`; that are jobs */

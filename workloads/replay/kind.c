@@ -18,8 +18,7 @@
 
 #define TYPE_BYTES 64u          /* longer than any name of a GPU */
 
-/* Jobs of a trace that ask for the same share one form: this is what they ask
- * for. */
+/* A kind, and what tells it from others. */
 struct entry_of_kind {
     struct trace_kind kind;
     bool pod, no_gpus;
@@ -29,7 +28,8 @@ struct entry_of_kind {
     size_t memory;              /* how many sizes of `mib` its jobs exceed */
 };
 
-/* The forms that were made so far, by what jobs ask for. */
+/* The kinds that were made so far, in a hash table of open addressing: at most
+ * half of the slots are in use. */
 struct trace_kinds {
     struct arena *arena;
     struct job_form base;
@@ -39,14 +39,14 @@ struct trace_kinds {
     size_t slots, count;
 };
 
-/* Returns the whole MiB of a GPU; UINT32_MAX where its memory is not known: it never
- * limits. */
+/* Returns the whole MiB of a GPU; UINT32_MAX where its memory is not known, so
+ * that it never limits. */
 static uint32_t mib_of(const struct gpu_type *gpu)
 {
     return gpu->memory_bytes > 0 ? (uint32_t)(gpu->memory_bytes / 1048576.0) : UINT32_MAX;
 }
 
-/* Adds the memory of a type that the base may use. */
+/* Adds the memory of a type, in ascending order. */
 static void add_mib(struct trace_kinds *kinds, uint32_t mib)
 {
     size_t i = kinds->mibs++;
@@ -104,7 +104,7 @@ static const char *types_of(const struct row *row)
     return row->types == NULL ? "" : row->types;
 }
 
-/* Mixes all that tells kinds apart. */
+/* Mixes everything by which kinds differ. */
 static size_t hash_row(const struct trace_kinds *kinds, const struct row *row)
 {
     uint64_t h = rng_hash_text(types_of(row));
@@ -117,7 +117,8 @@ static size_t hash_row(const struct trace_kinds *kinds, const struct row *row)
     return (size_t)(h ^ h >> 29);
 }
 
-/* Does the row ask for exactly what the entry does? */
+/* Does the row ask for exactly what the entry does?  Pools are compared by
+ * address, as the cluster owns each name once. */
 static bool is_equal(const struct trace_kinds *kinds, const struct entry_of_kind *entry,
                      const struct row *row)
 {
@@ -128,7 +129,7 @@ static bool is_equal(const struct trace_kinds *kinds, const struct entry_of_kind
            strcmp(entry->types, types_of(row)) == 0;
 }
 
-/* Its slot, or the empty one where it would stand. */
+/* Returns the slot of the row's kind, or the empty slot where it would go. */
 static size_t find_slot(const struct trace_kinds *kinds, const struct row *row)
 {
     size_t i = hash_row(kinds, row) & (kinds->slots - 1);
@@ -138,7 +139,8 @@ static size_t find_slot(const struct trace_kinds *kinds, const struct row *row)
     return i;
 }
 
-/* A row that asks for what the entry does, to find its slot again. */
+/* Returns a row that asks for what the entry does, to find its slot in a larger
+ * table. */
 static struct row row_of(const struct trace_kinds *kinds, const struct entry_of_kind *entry)
 {
     return (struct row){ .gpu_mib = entry->memory > 0 ? kinds->mib[entry->memory - 1] + 1LL : 0,
@@ -165,8 +167,8 @@ static void grow_table(struct trace_kinds *kinds)
         }
 }
 
-/* Does one of "a|b|c" mean that GPU?  A log may call it by an alias, or by its
- * family. */
+/* Does one of the names in "a|b|c" mean that GPU? A log may call it by an
+ * alias, or by its family. */
 static bool has_name(const struct world *world, const char *types,
                      const char *gpu)
 {
@@ -186,14 +188,15 @@ static bool has_name(const struct world *world, const char *types,
     }
 }
 
-/* Are there only separators? */
+/* Are there only separators?  Then every type is allowed. */
 static bool has_no_name(const char *types)
 {
     return types[strspn(types, "|")] == '\0';
 }
 
-/* Of the types that the base may use, those that the row names and that have memory
- * enough. */
+/* Keeps, of the types that the base may use, those that the row names and that
+ * have enough memory.  `smaller` is how many types have too little.
+ * kind->has_type tells if one is left. */
 static void narrow_types(struct trace_kinds *kinds, const struct world *world,
                          const char *names_of, size_t smaller, struct trace_kind *kind)
 {
@@ -232,7 +235,8 @@ static bool has_type(const struct role_spec *role,
     return false;
 }
 
-/* The most GPUs that one node has for such a pod. */
+/* Finds the most GPUs that one node has for such a pod, which needs its cores
+ * and memory on the same node. */
 static void measure_pod(const struct world *world, bool no_gpus,
                         struct trace_kind *kind)
 {
@@ -259,8 +263,8 @@ static bool allows_cores(const struct world *world, const struct role_spec *role
            draw_least_mw(world->cluster, role, 0) <= 1000 * world->cluster->power_cap_w;
 }
 
-/* The form is the base's, with the row's types and, of a pod, its cores and
- * memory. */
+/* The form is the base's, with the row's types and pool and, of a pod, its
+ * cores and memory.  What the cluster can hold of it is found once, here. */
 const struct trace_kind *trace_kind_make(struct trace_kinds *kinds,
                                          const struct world *world,
                                          const struct row *row)

@@ -15,6 +15,8 @@
 
 struct trace_kinds;
 
+/* A form that jobs with equal requests share, and what the cluster has for them
+ * if nothing else runs. */
 struct trace_kind {
     struct job_form form;
     uint32_t gpus_max;          /* most GPUs that could run; of a pod: on one

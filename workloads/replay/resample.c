@@ -51,7 +51,8 @@ const struct conf_schema resample_schema =
     CONF_SCHEMA("workload.trace.resample",
                 "a list drawn anew for each seed", fields);
 
-/* By blocks or job by job. */
+/* Either `block` or `until` must be there.  Keys of drawing job by job have no
+ * meaning beside `block`. */
 static bool check_way(const struct conf_node *conf, struct err *err)
 {
     static const char *const apart[] = {"until", "every", "stay"};
@@ -89,7 +90,7 @@ bool resample_read(const struct conf_node *conf, uint32_t cluster_gpus,
     return true;
 }
 
-/* The block that a row stands in. */
+/* Returns the number of the block that row i stands in, from 0 on. */
 static uint32_t block_of(const struct resample *how, const struct row *list,
                          size_t i)
 {
@@ -97,8 +98,8 @@ static uint32_t block_of(const struct resample *how, const struct row *list,
                       how->block_ns);
 }
 
-/* A last block that is nearly whole counts; of a shorter one no job is
- * drawn. */
+/* A last block counts if it is at least nine tenths of a block long.  Jobs of a
+ * shorter one are never drawn. */
 bool resample_count(struct resample *how, const struct row *list,
                     size_t count, struct err_pos pos, uint64_t *unused,
                     struct err *err)
@@ -123,14 +124,14 @@ bool resample_count(struct resample *how, const struct row *list,
     return true;
 }
 
-/* GPUs of a job, in thousandths. */
+/* Returns the GPUs of a job, in thousandths. */
 static double count_milli(const struct row *row)
 {
     return (double)row->gpus *
            (double)(row->gpu_milli > 0 ? row->gpu_milli : GPU_MILLI);
 }
 
-/* What one GPU of the job takes. */
+/* Returns the thousandths of one GPU that the job takes; 0 if it takes none. */
 static double device_milli(const struct row *row)
 {
     return row->gpus == 0 ? 0.0 : count_milli(row) / (double)row->gpus;
@@ -150,8 +151,8 @@ static void add_pick(struct picks *picks, uint32_t i)
     ARENA_ADD(picks->arena, picks->pick, picks->count, picks->room, i);
 }
 
-/* All jobs once, in random order (Fisher and Yates); returns the GPUs that
- * they ask for. */
+/* Picks all jobs once, in random order (Fisher and Yates). Returns the GPUs
+ * that they ask for, in thousandths. */
 static double shuffle_jobs(struct picks *picks, const struct row *list,
                            size_t count, struct rng *rng)
 {
@@ -170,7 +171,8 @@ static double shuffle_jobs(struct picks *picks, const struct row *list,
     return asked;
 }
 
-/* Where each block begins in the list; one more for the end of the last. */
+/* Returns where each block begins in the list, and behind the last block where
+ * it ends. */
 static size_t *block_starts(const struct resample *how, struct arena *arena,
                             const struct row *list, size_t count)
 {
@@ -185,8 +187,9 @@ static size_t *block_starts(const struct resample *how, struct arena *arena,
     return start;
 }
 
-/* Draws as many blocks as the list has; a job knows its new block and how
- * often that block came before, for its name. */
+/* Draws as many blocks as the list has.  Of each job it keeps the new place of
+ * its block, and how often that block was drawn before, from which its name is
+ * made. */
 static struct resampled draw_blocks(const struct resample *how,
                                     struct arena *arena,
                                     const struct row *list, size_t count,
@@ -220,7 +223,8 @@ static struct resampled draw_blocks(const struct resample *how,
     return (struct resampled){how, list, count, pick, n, place, again};
 }
 
-/* Job by job: first down to the bound if the list exceeds it, then up to it. */
+/* Job by job: jobs are taken from the shuffled list at random while it exceeds
+ * the bound; then jobs are added until the next would. */
 struct resampled resample_draw(const struct resample *how,
                                struct arena *arena, const struct row *list,
                                size_t count, uint64_t seed,
@@ -256,8 +260,8 @@ struct resampled resample_draw(const struct resample *how,
                               NULL, NULL};
 }
 
-/* A job drawn again is called NAME+1, NAME+2 and so on, so that names stay
- * unique. */
+/* A job that is drawn again is called NAME+1, NAME+2 and so on, so that names
+ * stay unique. */
 static void name_again(struct row *row, struct arena *arena, size_t times)
 {
     char name[200];
@@ -268,7 +272,8 @@ static void name_again(struct row *row, struct arena *arena, size_t times)
     row->name = arena_text(arena, name);
 }
 
-/* A job of a block that lies elsewhere now. */
+/* Returns a job of a block that was moved.  Its submission and deadline move by
+ * whole blocks. */
 static struct row moved_row(const struct resampled *drawn,
                             struct arena *arena, size_t i)
 {
@@ -284,8 +289,9 @@ static struct row moved_row(const struct resampled *drawn,
     return row;
 }
 
-/* Row i of the drawn workload: from the list of picks in arrival order, or a
- * moved block.  Jobs drawn twice get new names. */
+/* Drawn job by job, the i-th job comes at i times the interval; if jobs stay,
+ * it lasts until the last has come.  Deadlines of the file have no meaning
+ * there. */
 struct row resampled_row(const struct resampled *drawn, struct arena *arena,
                          size_t i)
 {

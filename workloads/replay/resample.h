@@ -17,6 +17,7 @@ struct conf_node;
 struct conf_schema;
 struct err;
 
+/* The key `resample` as it is read.  Either until_milli or block_ns is above 0. */
 struct resample {
     double until_milli;         /* requested GPUs in thousandths at which the
                                    list ends; 0: not job by job */

@@ -20,13 +20,16 @@
 #include "workloads/formats/trace_row.h"
 #include "workloads/jobs/speedup_keys.h"
 
+/* The columns of run times, and the rates of the row that is read. */
 struct run_times {
     const struct conf_node *map;
-    uint32_t pools, count, pool_mask;
+    uint32_t pools, count, pool_mask; /* of the cluster; entries of the map; pools
+                                         that some entry names */
     uint32_t *mask;             /* of each entry */
     size_t *at;                 /* its column, of the open file */
     double *rate;               /* of the row under way, by pool */
-    const struct job_rates **last;
+    const struct job_rates **last; /* rates of the row before, to be shared if they
+                                      are equal */
 };
 
 const struct run_times *run_times_read(const struct world *world,
@@ -112,6 +115,8 @@ static bool read_rates(const struct run_times *times, const struct csv *csv,
     return true;
 }
 
+/* A rate is the duration of the row over its run time in the pool: 2 where it
+ * runs half as long. */
 bool run_times_row(const struct run_times *times, struct arena *arena,
                    const struct csv *csv, struct row *row, struct err *err)
 {

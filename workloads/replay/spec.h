@@ -20,7 +20,9 @@ struct run_times;
 struct trace_kinds;
 struct where;
 
+/* The first two formats, which are read here. */
 enum { FORMAT_CSV, FORMAT_SWF };        /* of formats.def */
+/* In the order of unsorted_choices and origin_choices. */
 enum { UNSORTED_ERROR, UNSORTED_SORT };
 enum { ORIGIN_FIRST, ORIGIN_FILE };
 
@@ -42,6 +44,8 @@ struct trace_keys {
                                    row is an error */
 };
 
+/* A trace: its keys, and what the check of its file found.  It lives in the
+ * arena of the world.  Trials share it and change nothing in it. */
 struct trace_spec {
     struct trace_keys keys;
     struct trace_columns columns;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * trace.c - a file of past jobs: CSV whose columns the workload names, or SWF.
+/* trace.c - a file of past jobs: CSV whose columns the workload names, or SWF.
  *
- * Fields of the Standard Workload Format (Chapin et al. 1999; version 2.2):
- * 2 submit time, 4 run time, 5 allocated processors or, where that is not
- * known, 8 requested processors, 9 requested time.  A processor is taken for
- * a GPU.  Other formats are read by their import_NAME.c, row by row.
+ * Fields of the Standard Workload Format (Chapin et al.  1999; version 2.2): 2
+ * submit time, 4 run time, 5 allocated processors or, where that is not known,
+ * 8 requested processors, 9 requested time.  A processor is taken for a GPU.
+ * Other formats are read by workloads/formats, row by row.
  *
  * Invariant: jobs come in file order and submit times never go down.  The file
- * is read once, to be checked; its jobs go to a job_store, which trials read.  If
- * the workload asks for `unsorted: sort`, the rows are kept instead, sorted by
- * (submit time, row), and trials walk that array.
- */
+ * is read before any trial, to be checked (file.c); its jobs go to a job_store,
+ * which trials read.  If the workload asks for `unsorted: sort` or `resample`,
+ * the rows are kept instead, sorted by (submit time, row), and trials walk that
+ * array. */
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "workloads/jobs/birth.h"
@@ -190,8 +189,10 @@ struct trace *trace_open(struct arena *arena, const struct trace_spec *spec,
     return trace;
 }
 
-/* Makes a job of a row: times count from the trace's origin, and what policies
- * may not know goes to the truth. */
+/* Makes a job of a row.  Times count from the origin of the trace.  What
+ * policies may not know, such as the run time, goes into the truth.  What is
+ * over when the replay begins has the deadline 1 ns, since 0 would mean that
+ * there is none. */
 static void fill_birth(struct trace *trace, const struct row *row,
                        struct job_birth *birth)
 {
@@ -227,7 +228,8 @@ static void fill_birth(struct trace *trace, const struct row *row,
     birth->truth.seed = row->number;
 }
 
-/* The i-th job of a list that was drawn anew. */
+/* Gives the next job of a list that was drawn anew.  Drawn job by job, times
+ * are not those of the file, so its origin is not subtracted. */
 static enum source_step next_drawn(struct trace *trace,
                                    struct job_birth *birth)
 {
@@ -277,7 +279,9 @@ enum source_step trace_next(struct trace *trace, struct job_birth *birth,
 
 /* ---- keys -------------------------------------------------------------- */
 
-/* What a format of import needs beside the file. */
+/* Reads what a published format needs beside its file: `lengths` for run times
+ * or rates that it lacks, and `gpu_type` where those differ by type.  Both are
+ * refused where the format has run times of its own. */
 static bool read_format(struct trace_spec *spec, const struct world *world,
                         const struct conf_node *conf)
 {
@@ -326,8 +330,9 @@ static bool read_format(struct trace_spec *spec, const struct world *world,
                    "lengths nor gpu_type", name);
 }
 
-/* Keys of what a format does not hold: of types a csv knows what its column
- * says.  What `skip` allows may come or not. */
+/* Refuses keys of what the format does not have.  The GPU types of a csv are
+ * known if a column of them is named.  Keys of `skip` are never refused: such
+ * rows may come or not. */
 static bool check_format(const struct trace_spec *spec, struct err *err)
 {
     bool plain = spec->import == NULL;
@@ -339,7 +344,8 @@ static bool check_format(const struct trace_spec *spec, struct err *err)
                      "needs format csv or swf", err);
 }
 
-/* Keys that one format lacks or needs are told at their place. */
+/* Reads the keys.  What one format lacks or needs is reported at the key's
+ * place. */
 static bool read_keys(struct trace_spec *spec, const struct world *world,
                       const struct conf_node *conf)
 {
@@ -400,7 +406,7 @@ static bool read_keys(struct trace_spec *spec, const struct world *world,
            conf_fill(keys->skip, &trace_skip_schema, &spec->skip, err);
 }
 
-/* Run times that rows have by GPU type; rates say the same of all rows. */
+/* Reads `run_times:`, columns that say for each row what `rates` says for all. */
 static bool read_run_times(struct trace_spec *spec, const struct world *world)
 {
     const struct trace_keys *keys = &spec->keys;
@@ -420,7 +426,9 @@ static bool read_run_times(struct trace_spec *spec, const struct world *world)
     return spec->run_times != NULL;
 }
 
-/* Other sizes and pools than the file's. */
+/* Reads how fast jobs are with other sizes and in other pools than those of the
+ * file: elastic, rates, run_times and packing.  gpus_max is lowered to what the
+ * pools that they name have. */
 static bool read_pacing(struct trace_spec *spec, const struct world *world)
 {
     const struct trace_keys *keys = &spec->keys;
@@ -465,7 +473,8 @@ static bool read_pacing(struct trace_spec *spec, const struct world *world)
     return true;
 }
 
-/* Blocks can be counted only once all rows are read. */
+/* Counts the blocks of `resample`, which is possible only when all rows are
+ * read. */
 static bool count_blocks(struct trace_spec *spec, struct err *err)
 {
     return spec->resample.block_ns == 0 ||
@@ -474,7 +483,8 @@ static bool count_blocks(struct trace_spec *spec, struct err *err)
                           &spec->counts.never_drawn, err);
 }
 
-/* Keys, the form of its jobs, rates, then the file itself. */
+/* Order: keys, the form of its jobs, rates, and then the file itself, whose
+ * rows are judged by all of these. */
 const struct trace_spec *trace_read(const struct world *world,
                                     const struct conf_node *conf)
 {

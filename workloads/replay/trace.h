@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * trace.h - replay of a file of past jobs: CSV whose columns the workload
+/* trace.h - replay of a file of past jobs: CSV whose columns the workload
  * names, SWF, or a published format.
  *
- * The file is read once, together with the workload.  This finds every error
- * before a run, and counts the rows that were left out.  Trials stream the jobs
- * from a job_store.  Rows are sorted, repaired or left out only if the workload
- * asks for it; then they are counted.
- */
+ * The file is read and judged together with the workload.  This finds every
+ * error before a run, and counts the rows that were left out.  Trials do not
+ * read the file: they stream the jobs from a job_store.  Rows are sorted,
+ * repaired or left out only if the workload asks for it; then they are counted. */
 #ifndef WORKLOADS_REPLAY_TRACE_H
 #define WORKLOADS_REPLAY_TRACE_H
 

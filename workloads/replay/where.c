@@ -15,10 +15,11 @@
 #include "sim/text/csv.h"
 #include "sim/text/scan.h"
 
+/* A condition, and the columns of the file. */
 struct where {
     const struct expr *expr;
     struct expr_column *column; /* those of the file */
-    bool *met;                  /* a cell that is not empty */
+    bool *met;                  /* by column: a cell that is not empty was seen */
     uint32_t count;
 };
 
@@ -49,6 +50,8 @@ void where_look(struct where *where, const struct csv *csv)
     }
 }
 
+/* A column that was empty in all rows that were looked at counts as text, so
+ * that `state == ""` can be asked. */
 bool where_read(struct where *where, struct arena *arena,
                 const struct conf_node *text, struct err *err)
 {
@@ -74,13 +77,14 @@ bool where_read(struct where *where, struct arena *arena,
     return err_hint(err, "A condition compares: gpus <= 8, vc == 'a'.");
 }
 
-/* The row at which a condition is looked. */
+/* The row for which a condition is evaluated. */
 struct cells {
     const struct where *where;
     const struct csv *csv;
 };
 
-/* Gives a cell to the evaluator; a number that is missing or no number is NAN. */
+/* Gives a cell to the evaluator.  A number that is missing, or that is none, is
+ * NAN. */
 static struct expr_cell cell_of(const void *self, uint32_t column)
 {
     const struct cells *cells = self;
@@ -93,7 +97,8 @@ static struct expr_cell cell_of(const void *self, uint32_t column)
     return cell;
 }
 
-/* Is each cell that the condition names a number, where its column is of such? */
+/* Are all cells that the condition reads numbers, where their columns hold
+ * numbers?  Empty ones may be. */
 static bool check_cells(const struct where *where, const struct csv *csv,
                         struct err *err)
 {

@@ -24,29 +24,38 @@
 #include "sim/text/json.h"
 #include "sim/text/scan.h"
 
-#define WINDOW_S 600.0
-#define RATE_MAX 1e6
+/* Limits of what is read.  A window is a row of the trace.  The others refuse
+ * what no service has: requests a second, and tokens of one kind in one
+ * request. */
+#define WINDOW_S 600.0          /* seconds that one row of the trace describes */
+#define RATE_MAX 1e6            /* requests a second */
 #define TOKENS_MAX 1e7
-#define INPUTS 5u
-#define FIELDS 6u
+#define INPUTS 5u               /* kinds of input; a request is the sum of all */
+#define FIELDS 6u               /* columns of the trace */
 #define TRACE_END "-trace.csv"
 
-/* Numbers of tokens and how likely each is. */
+/* Numbers of tokens and how likely each is.  Draws search `sum`, so the
+ * probabilities need not add up to 1.
+ *
+ *      {45: 0.25, 46: 0.75}    value 45, 46    sum 0.25, 1.0 */
 struct tokens {
     uint32_t *value;
     double *sum;                /* of the probabilities up to it */
     uint32_t count, room;
 };
 
+/* The lengths of requests from `start_s` on, until the next part begins.  A
+ * kind of input that the file does not name has count 0, and adds no tokens. */
 struct part {
-    double start_s;
+    double start_s;             /* since the start of the trace */
     struct tokens input[INPUTS], output;
 };
 
 /* Ten minutes with one rate and one shape of gaps. */
 struct window {
-    double start_s, rate, shape;
-    bool weibull;
+    double start_s, rate, shape; /* start of the window; requests a second; shape
+                                    of the gaps */
+    bool weibull;               /* false: gaps are of a gamma distribution */
 };
 
 /* One client: rates by window of the trace, lengths by part of the day.  Reading
@@ -54,9 +63,9 @@ struct window {
 struct servegen {
     struct arena *arena;
     const char *path, *dataset;
-    struct window *window;
-    size_t windows, window_room, at;
-    struct part *part;
+    struct window *window;      /* by start; those without requests are left out */
+    size_t windows, window_room, at; /* `at`: the window that is drawn from */
+    struct part *part;          /* by start */
     size_t parts, part_room;
     double now_s;               /* of the last request; < 0: a new window */
     struct rng rng;
@@ -69,6 +78,8 @@ static const char *const input_names[INPUTS] = {
 
 /* ---- the trace ---------------------------------------------------------- */
 
+/* Reports a fault of the row that was read last, at a column of its line;
+ * returns false. */
 static bool report_row(struct scan *scan, uint32_t col, const char *what,
                        struct err *err)
 {
@@ -98,7 +109,8 @@ static bool read_real(const char *text, double least, double most, double *out)
     return scan_f64(text, strlen(text), out) && *out >= least && *out <= most;
 }
 
-/* One row: a window of ten minutes.  Windows without requests are not kept. */
+/* One row: a window of ten minutes.  Windows without requests are not kept.
+ * *line is cut into its fields.  False: err is at the field that is wrong. */
 static bool read_window(struct servegen *client, struct scan *scan,
                         char *line, struct err *err)
 {
@@ -149,7 +161,8 @@ static bool read_trace(struct servegen *client, struct err *err)
 
 /* ---- the lengths --------------------------------------------------------- */
 
-/* A number with blanks around it, as Python prints dicts. */
+/* Reads the number between `from` and `to`, without the blanks around it:
+ * Python prints them in dicts.  False: it is no number. */
 static bool read_trimmed(const char *from, const char *to, double *out)
 {
     while (from < to && *from == ' ')
@@ -159,7 +172,9 @@ static bool read_trimmed(const char *from, const char *to, double *out)
     return scan_f64(from, (size_t)(to - from), out);
 }
 
-/* Both arrays have one room; sums of probabilities make a draw a search. */
+/* Adds a number of tokens.  `weight` is its probability, above 0. Each entry of
+ * `sum` holds the probabilities up to it, so a draw is a search.  Both arrays
+ * grow together: `room` is that of both. */
 static void add_token(struct servegen *client, struct tokens *tokens, double value,
                       double weight)
 {
@@ -173,7 +188,9 @@ static void add_token(struct servegen *client, struct tokens *tokens, double val
     tokens->count++;
 }
 
-/* {45: 0.25, 46: 0.75} */
+/* Reads the text that was read last as a Python dict such as "{45: 0.25, 46:
+ * 0.75}". Numbers of tokens are whole; probabilities are above 0. False: err
+ * shows the form that is expected. */
 static bool read_dict(struct servegen *client, struct json *json,
                       struct tokens *tokens, struct err *err)
 {
@@ -216,7 +233,7 @@ static struct tokens *find_tokens(struct part *part, const char *name,
 }
 
 /* The lengths of one part of the day; kinds of input that are not known are
- * passed over. */
+ * passed over.  False: a value is no text, or no dict. */
 static bool read_part(struct servegen *client, struct json *json,
                       struct part *part, struct err *err)
 {
@@ -236,7 +253,7 @@ static bool read_part(struct servegen *client, struct json *json,
 }
 
 /* Parts of a day, by their begin in seconds, each with its distributions of
- * lengths. */
+ * lengths.  They must be in ascending order. */
 static bool read_parts(struct servegen *client, struct json *json,
                        struct err *err)
 {
@@ -261,7 +278,8 @@ static bool read_parts(struct servegen *client, struct json *json,
     return token == JSON_OBJECT_END;
 }
 
-/* A part serves only if it has both input and output. */
+/* Has the part lengths of at least one kind of input, and of the output?
+ * Requests are drawn from such parts alone. */
 static bool has_lengths(const struct part *part)
 {
     for (uint32_t i = 0; i < INPUTS; i++)
@@ -270,7 +288,8 @@ static bool has_lengths(const struct part *part)
     return false;
 }
 
-/* A dataset without a part that has both lengths could make no request. */
+/* Reads the lengths of the client.  A file in which no part has lengths could
+ * make no request, and is refused. */
 static bool read_dataset(struct servegen *client, struct err *err)
 {
     struct json *json = json_open(client->arena, client->dataset, err);
@@ -289,8 +308,9 @@ static bool read_dataset(struct servegen *client, struct err *err)
 
 /* ---- drawing ------------------------------------------------------------- */
 
-/* The latest part that has begun and has lengths; before the first one,
- * that. */
+/* Returns the part from which a request at that second takes its lengths: the
+ * latest that has begun and has lengths, else the first that has lengths.
+ * There is one (read_dataset). */
 static const struct part *find_part(const struct servegen *client, double s)
 {
     const struct part *found = NULL;
@@ -304,7 +324,8 @@ static const struct part *find_part(const struct servegen *client, double s)
     return found;
 }
 
-/* Inverts the distribution by bisection. */
+/* Draws a number of tokens: the first whose sum of probabilities is above a
+ * uniform number.  Bisection; 0 where the distribution is empty. */
 static int64_t draw_tokens(struct servegen *client,
                            const struct tokens *tokens)
 {
@@ -324,7 +345,10 @@ static int64_t draw_tokens(struct servegen *client,
     return tokens->value[low];
 }
 
-/* The stated scale is not used: the mean of the gaps is 1 / rate. */
+/* Draws the seconds to the next request.  The scale that the file states is not
+ * used: the mean of the gaps is 1 / rate.  The mean of a gamma distribution is
+ * scale x shape, that of a Weibull distribution is scale x Gamma(1 + 1 /
+ * shape); both give the scale here. */
 static double draw_gap(struct servegen *client, const struct window *window)
 {
     double mean = 1 / window->rate, shape = window->shape;
@@ -334,7 +358,9 @@ static double draw_gap(struct servegen *client, const struct window *window)
     return rng_weibull(&client->rng, mean / tgamma(1 + 1 / shape), shape);
 }
 
-/* A window ends with the first gap that leaves it; the next one begins anew. */
+/* A window ends with the first gap that leads out of it, and the request behind
+ * that gap is not made.  The next window begins with a part of a gap: it is
+ * unlikely that a request comes at its very start. */
 bool servegen_next(struct servegen *client, int64_t *at_ns, int64_t *prompt,
                    int64_t *output)
 {
@@ -371,7 +397,9 @@ static size_t count_plain(const char *path)
                ? bytes - end : bytes;
 }
 
-/* chunk-N-trace.csv: chunk-N-dataset.json.gz, or without .gz. */
+/* Returns the name of the data set that belongs to a trace:
+ * chunk-N-dataset.json beside chunk-N-trace.csv, packed if there is a packed
+ * one.  NULL: the trace is not called so. */
 static const char *find_dataset(struct arena *arena, const char *path,
                                 struct err *err)
 {

@@ -18,7 +18,8 @@ struct servegen;
 struct servegen *servegen_open(struct arena *arena, const char *path,
                                struct err *err);
 /* Draws the next request, in order of time; every open gives the same requests.
- * False: there are no more. */
+ * False: there are no more.  *at_ns is on the clock of the trace; *prompt is at
+ * least 1 token, *output may be 0. */
 bool servegen_next(struct servegen *client, int64_t *at_ns, int64_t *prompt,
                    int64_t *output);
 

@@ -18,11 +18,13 @@
 #include "workloads/requests/request_trace.h"
 #include "workloads/requests/services.h"
 
-#define TOKENS_MAX 1e7
+#define TOKENS_MAX 1e7          /* what draws are cut to; of one prompt or output */
 
+/* The streams of one service.  Lengths and prefixes have streams of their own,
+ * so that a key of one does not change what is drawn for the other. */
 struct request_source {
     const struct service_entry *entry;
-    struct arrival_clock clock;
+    struct arrival_clock clock; /* when the next request comes */
     struct rng lengths, prefixes;
     uint64_t prefix;                    /* of the last request */
     struct request_trace *trace;        /* NULL: drawn */
@@ -60,6 +62,8 @@ bool request_source_verdict(const struct request_source *source,
            request_trace_verdict(source->trace, err);
 }
 
+/* Draws a whole number of tokens from 1 to TOKENS_MAX. What is not a number
+ * becomes 1. */
 static uint32_t draw_tokens(const struct distribution *d, struct rng *rng)
 {
     double tokens = round(distribution_draw(d, rng));
@@ -69,8 +73,9 @@ static uint32_t draw_tokens(const struct distribution *d, struct rng *rng)
     return tokens < TOKENS_MAX ? (uint32_t)tokens : (uint32_t)TOKENS_MAX;
 }
 
-/* Bisection in the sums of the weights; its stream is not that of the
- * lengths. */
+/* Draws the beginning of a prompt: 0 to prefix_count - 1, by its weight.  It is
+ * found by bisection in the sums of the weights.  The result points to
+ * source->prefix, which the next draw overwrites. */
 static struct prefix draw_prefix(struct request_source *source)
 {
     const struct service_entry *entry = source->entry;
@@ -88,6 +93,8 @@ static struct prefix draw_prefix(struct request_source *source)
     return (struct prefix){&source->prefix, 1, entry->prefix_tokens};
 }
 
+/* The prompt is drawn before the output: the order is part of what a seed
+ * means.  A service that does not generate draws no output, which stays 0. */
 static void draw_lengths(struct request_source *source, struct request *out)
 {
     const struct service_entry *entry = source->entry;
@@ -97,6 +104,8 @@ static void draw_lengths(struct request_source *source, struct request *out)
                        ? draw_tokens(&entry->output, &source->lengths) : 0;
 }
 
+/* Counts the requests up to an instant without drawing their lengths.  The end
+ * of the service (`for`) also ends the count. */
 uint64_t request_source_count(void *self, int64_t until_ns)
 {
     struct request_source *source = self;
@@ -106,6 +115,7 @@ uint64_t request_source_count(void *self, int64_t until_ns)
                          until_ns < end_ns ? until_ns : end_ns);
 }
 
+/* 0 for a trace: services of a mass of requests have none. */
 double request_source_expected(const struct request_source *source)
 {
     const struct service_entry *entry = source->entry;
@@ -114,6 +124,8 @@ double request_source_expected(const struct request_source *source)
     return entry->trace != NULL ? 0.0 : arrival_expected(&entry->arrival, entry->for_ns);
 }
 
+/* Coefficient of variation of the gaps between requests; 1 is that of a Poisson
+ * process.  Processes whose rate changes count as 1 too. */
 double request_source_gap_cv(const struct request_source *source)
 {
     const struct arrival *arrival = &source->entry->arrival;
@@ -122,12 +134,16 @@ double request_source_gap_cv(const struct request_source *source)
     return arrival->process == ARRIVAL_GAMMA ? arrival->cv : 1.0;
 }
 
+/* A request without an instant, for services that count requests instead of
+ * simulating each. */
 void request_source_draw(void *self, struct request *out)
 {
     *out = (struct request){0};
     draw_lengths(self, out);
 }
 
+/* A drawn request that would come at or after the end (`for`) is not given, and
+ * ends the stream. */
 bool request_source_next(void *self, struct request *out)
 {
     struct request_source *source = self;

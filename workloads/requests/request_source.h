@@ -26,7 +26,9 @@ void request_source_close(struct request_source *source);   /* accepts NULL */
  * lost. */
 bool request_source_verdict(const struct request_source *source,
                             struct err *err);
-/* The functions and values of a service_mass_source. */
+/* What a service of a mass of requests asks (service_mass_source): requests
+ * expected in the whole run; coefficient of variation of their gaps; requests
+ * from the last call up to an instant; and the lengths of one. */
 double request_source_expected(const struct request_source *source);
 double request_source_gap_cv(const struct request_source *source);
 uint64_t request_source_count(void *source, int64_t until_ns);

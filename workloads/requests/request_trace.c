@@ -26,9 +26,11 @@
 #include "workloads/requests/request_servegen.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
-#define TOKENS_MAX 10000000
+#define TOKENS_MAX 10000000     /* of a prompt or an output; more is an error of
+                                   the file */
 #define BLOCK_TOKENS 512u       /* of a hash id of Mooncake's */
 
+/* How a file is laid out, in the order of format_names. */
 enum format {
     FORMAT_CSV, FORMAT_AZURE, FORMAT_BURSTGPT, FORMAT_MOONCAKE,
     FORMAT_SERVEGEN
@@ -43,15 +45,19 @@ static const char *const format_about[] = {
     "Mooncake (Kimi): an object a line, with hash_ids of blocks of 512 tokens",
     "a client of ServeGen, chunk-N-trace.csv with chunk-N-dataset.json: drawn",
 };
+/* What becomes of a request without output: an error, or it is counted and left
+ * out. */
 enum empty { EMPTY_REFUSE, EMPTY_SKIP };
 static const char *const empty_names[] = { "refuse", "skip", NULL };
 
 /* The keys of `trace:` of requests, as they are written. */
 struct trace_keys {
-    const char *file;
-    int format, empty;
+    const char *file;           /* as it is written: relative to the file that
+                                   names it */
+    int format, empty;          /* enum format, enum empty */
     const struct conf_node *columns;
 };
+/* Names of the three columns of a CSV: seconds, tokens, tokens. */
 struct column_keys { const char *arrive, *prompt, *output; };
 
 static const struct conf_field trace_fields[] = {
@@ -83,9 +89,9 @@ const struct conf_schema request_trace_columns_schema =
 struct request_trace_spec {
     const char *path;
     enum format format;
-    bool skip_empty;
-    struct column_keys name;
-    struct request_trace_facts facts;
+    bool skip_empty;            /* `empty: skip` */
+    struct column_keys name;    /* of a CSV; other formats have none */
+    struct request_trace_facts facts; /* what the first reading counted */
 };
 
 /* One reading of the file, by one trial; of csv, json and client the one of
@@ -97,10 +103,12 @@ struct request_trace {
     struct json *json;
     struct servegen *client;
     size_t arrive, prompt, output;      /* columns */
-    int64_t first_ns, last_ns;
+    int64_t first_ns, last_ns;  /* of the first row, and of the last one that was
+                                   read; on the clock of the file */
     uint64_t *block;            /* hash_ids of the last row */
     uint32_t blocks, block_room;
-    uint64_t rows, skipped, given;
+    uint64_t rows, skipped, given; /* rows read; of these without output; given to
+                                      the trial */
     bool broken;                /* not the file that was checked */
 };
 
@@ -114,15 +122,19 @@ const char *request_format_at(size_t i, const char **summary)
 
 /* ---- rows -------------------------------------------------------------- */
 
+/* What reading a row gave. */
 enum row { ROW_REQUEST, ROW_END, ROW_ERROR };
 
+/* A row: its instant, first on the clock of the file and then from its first
+ * row; tokens; and where it stands. */
 struct row_values {
     int64_t at_ns, prompt, output;
     struct err_pos pos;
 };
 
-/* A whole number of tokens, at least `least`; numbers such as 12.0 are
- * accepted. */
+/* Reads a whole number of tokens, from `least` to TOKENS_MAX. Numbers such as
+ * 12.0 are accepted, as pandas writes columns that have empty fields.  False:
+ * err says that `what` is no such number. */
 static bool read_tokens(const char *text, size_t bytes, int64_t least,
                         struct err_pos pos, const char *what, int64_t *out,
                         struct err *err)
@@ -139,8 +151,9 @@ static bool read_tokens(const char *text, size_t bytes, int64_t least,
                    TOKENS_MAX, text);
 }
 
-/* A time in the format's own writing: dates (Azure), milliseconds (Mooncake),
- * else seconds. */
+/* Reads a time as the format writes it: a date (Azure), milliseconds
+ * (Mooncake), else seconds.  *ns is on the clock of the file.  Negative times
+ * are an error. */
 static bool read_instant(const struct request_trace *t, const char *text,
                          size_t bytes, struct err_pos pos, int64_t *ns,
                          struct err *err)
@@ -165,7 +178,8 @@ static bool read_instant(const struct request_trace *t, const char *text,
                        ? "milliseconds" : "seconds", text);
 }
 
-/* One row of a CSV; ROW_ERROR comes with an err at the field. */
+/* Reads one row of a CSV. A prompt has at least one token; an output may have
+ * none, which read_next_row() judges.  ROW_ERROR: err is at the field. */
 static enum row read_csv_row(struct request_trace *t, struct row_values *row,
                              struct err *err)
 {
@@ -184,7 +198,10 @@ static enum row read_csv_row(struct request_trace *t, struct row_values *row,
                        "an output", &row->output, err) ? ROW_REQUEST : ROW_ERROR;
 }
 
-/* hash_ids: blocks of 512 tokens, each named for it and all before it. */
+/* Reads hash_ids, the ids of a prompt's blocks of 512 tokens, behind those that
+ * are in t->block.  An id stands for its block and all blocks before it, so two
+ * prompts that share an id share their beginning up to there.  Ids up to 2^53
+ * are whole in a double. */
 static bool read_blocks(struct request_trace *t, enum json_token token,
                         struct err *err)
 {
@@ -210,7 +227,9 @@ static bool read_blocks(struct request_trace *t, enum json_token token,
                     "hash_ids must be a list of numbers"));
 }
 
-/* The value of one key of an object. */
+/* Reads the value of one key, whose name was read last.  *seen gets bit 0, 1 or
+ * 2 for timestamp, input_length and output_length; other keys are passed over,
+ * but for hash_ids. */
 static bool read_member(struct request_trace *t, struct row_values *row,
                         unsigned *seen, struct err *err)
 {
@@ -241,8 +260,8 @@ static bool read_member(struct request_trace *t, struct row_values *row,
                        k == 1 ? &row->prompt : &row->output, err);
 }
 
-/* One object; `seen` has a bit for each of the three members that it must
- * have. */
+/* Reads one object.  `seen` has a bit for each of the three keys that it must
+ * have: 7 is all of them. */
 static enum row read_json_row(struct request_trace *t, struct row_values *row,
                               struct err *err)
 {
@@ -271,6 +290,8 @@ static enum row read_json_row(struct request_trace *t, struct row_values *row,
     return ROW_ERROR;
 }
 
+/* Draws a row of a client of ServeGen.  It has no line in a file: its place is
+ * the file. */
 static enum row draw_row(struct request_trace *t, struct row_values *row)
 {
     row->pos = (struct err_pos){ t->spec->path, 0, 0 };
@@ -278,7 +299,9 @@ static enum row draw_row(struct request_trace *t, struct row_values *row)
         ? ROW_REQUEST : ROW_END;
 }
 
-/* The next that counts, its time from the first of the file. */
+/* Reads the next row that counts, in any format.  Rows must be in ascending
+ * order of time.  Instants are counted from the first row, also where that row
+ * itself has no output and is left out. */
 static enum row read_next_row(struct request_trace *t, struct row_values *row,
                               struct err *err)
 {
@@ -336,7 +359,8 @@ static bool find_column(const struct request_trace *t, const char *key, const ch
     return false;
 }
 
-/* Opens the file by its format; NULL and an err if that fails. */
+/* Opens the file by its format; NULL and an err if that fails.  What was opened
+ * is closed again. */
 static struct request_trace *open_rows(struct arena *arena,
                                        const struct request_trace_spec *spec,
                                        struct err *err)
@@ -374,7 +398,8 @@ void request_trace_close(struct request_trace *t)
     t->json = NULL;
 }
 
-/* Reads it all: what is wrong is known before anything runs. */
+/* Reads the whole file once, so that faults are known before anything runs, and
+ * fills spec->facts.  A file without requests is an error. */
 static bool check_file(struct arena *arena, struct request_trace_spec *spec,
                        const struct conf_node *conf, struct err *err)
 {
@@ -405,7 +430,8 @@ static bool check_file(struct arena *arena, struct request_trace_spec *spec,
     return true;
 }
 
-/* Published CSVs have names of their own. */
+/* Published CSVs have fixed names of columns, in the place of those of
+ * `columns:`. */
 static void name_columns(struct request_trace_spec *spec)
 {
     static const struct column_keys azure = {
@@ -421,6 +447,7 @@ static void name_columns(struct request_trace_spec *spec)
         spec->name = burstgpt;
 }
 
+/* Order: the file must be there, then keys are checked, then the file is read. */
 const struct request_trace_spec *request_trace_read(
     struct arena *arena, const struct conf_node *conf, struct err *err)
 {
@@ -457,6 +484,8 @@ struct request_trace_facts request_trace_facts(
     return spec->facts;
 }
 
+/* A file that is gone gives no error here: request_trace_verdict() reports it
+ * when the trial ends, as it reports a file that was changed. */
 struct request_trace *request_trace_open(
     struct arena *arena, const struct request_trace_spec *spec)
 {
@@ -470,7 +499,8 @@ struct request_trace *request_trace_open(
 }
 
 /* No more requests are given than the check counted: a file that grew is
- * noticed. */
+ * noticed.  A file that became shorter, or has other rows, ends with `broken`,
+ * too. */
 bool request_trace_next(struct request_trace *t, struct request *out)
 {
     struct err ignored = {0};

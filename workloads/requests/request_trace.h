@@ -34,9 +34,9 @@ struct request_trace_spec;
 
 /* What a file has, for the report: counts, and means in tokens. */
 struct request_trace_facts {
-    uint64_t requests, skipped;
+    uint64_t requests, skipped; /* given to a trial; left out, without output */
     int64_t span_ns;            /* from the first to the last */
-    double prompt_mean, output_mean;
+    double prompt_mean, output_mean; /* tokens, of those that are given */
     uint64_t tokens_max;        /* of one request, prompt and output */
 };
 

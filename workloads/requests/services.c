@@ -34,28 +34,38 @@
 /* The keys of a service as they are written; times in ns. */
 struct service_keys {
     const char *name, *model, *tenant;
+    /* batch: requests; chunk: tokens; queue: requests, 0 without limit */
     int64_t priority, batch, chunk, queue, batch_delay_ns, timeout_ns;
-    int precision, route;
-    double cache_share;
-    int64_t aggregate_ns;
+    int precision, route;       /* enum precision, enum serve_route */
+    double cache_share;         /* of the KV cache; 0: no prefixes are kept */
+    int64_t aggregate_ns;       /* 0: requests are simulated one by one */
     const struct conf_node *gpu, *cpu, *replicas, *cpu_replicas, *requests,
         *slo, *scaling, *sides, *times;
 };
+/* The keys of `requests:`; a node that is not written is NULL. for_ns is 0 if
+ * it is not given. */
 struct requests_keys {
     const struct conf_node *arrival, *prompt, *output, *trace, *prefix;
     int64_t for_ns;
 };
+/* The keys of `prefix:`. Beginning k of `count` is drawn in proportion to
+ * k^-skew. */
 struct prefix_keys { int64_t tokens, count; double skew; };
+/* The keys of `slo:`; 0: this is not promised. */
 struct slo_keys { int64_t ttft_ns, tpot_ns, latency_ns; };
 
 /* The keys of `scaling:` as they are written. */
 struct scaling_keys {
     int signal;
     double target;
-    int64_t interval_ns, down_ns;
+    int64_t interval_ns, down_ns; /* between two looks; how long replicas stay that
+                                     are not needed */
 };
+/* The keys of `replicas:` and `cpu_replicas:`, numbers of replicas. */
 struct replicas_keys { int64_t min, max; };
+/* The keys of `switch:`, requests a second. */
 struct switch_keys { double cpu_below, gpu_above; };
+/* The keys of `times:`: a batch of n requests takes batch + n x request. */
 struct times_keys { int64_t batch_ns, request_ns; };
 
 static const char *const route_names[] = {
@@ -223,14 +233,15 @@ const struct conf_schema service_times_schema =
 /* A service that is being read. */
 struct service_draft {
     const struct world *world;
-    const struct conf_node *conf;
+    const struct conf_node *conf; /* its mapping, for places of errors */
     struct service_keys keys;
     const struct llm *llm;      /* or: */
     const struct net *net;
-    struct service_entry *out;
+    struct service_entry *out;  /* what is read, piece by piece */
 };
 
-/* A distribution of token counts; draws may not be below 0. */
+/* Reads a distribution of numbers of tokens.  One that can draw a value below 0
+ * is refused, unless its `min` prevents that.  `key` names it in errors. */
 static bool read_tokens(const struct world *world,
                         const struct conf_node *node, const char *key,
                         struct distribution *out)
@@ -251,7 +262,10 @@ static struct distribution make_constant(double value)
                                  .min = -INFINITY, .max = INFINITY};
 }
 
-/* A trace knows its lengths; their means serve to check memory. */
+/* Reads `trace:`, which has arrivals and lengths itself: keys of drawn requests
+ * beside it are an error.  The means of its lengths stand for distributions
+ * where the memory of a replica is computed.  Without `for`, the service ends 1
+ * ns after its last request. */
 static bool read_request_trace(struct service_draft *d,
                                const struct requests_keys *keys)
 {
@@ -274,7 +288,8 @@ static bool read_request_trace(struct service_draft *d,
     return true;
 }
 
-/* Cumulative weights, so that a draw is a search. */
+/* Reads `prefix:`. prefix_below[k] is the sum of the weights 0 to k, in which a
+ * draw is found by bisection.  Weights are those of Zipf's law: (k + 1)^-skew. */
 static bool read_prefix(const struct world *world,
                         const struct conf_node *conf,
                         struct service_entry *e)
@@ -293,7 +308,8 @@ static bool read_prefix(const struct world *world,
     return true;
 }
 
-/* A beginning is part of its prompt: of the longest one, at least. */
+/* A prefix is a part of its prompt, so it may not be longer than the longest
+ * prompt.  Prompts of a distribution without a bound may have any length. */
 static bool check_prefix(const struct world *world, const struct conf_node *prefix,
                          const struct service_entry *e)
 {
@@ -308,7 +324,9 @@ static bool check_prefix(const struct world *world, const struct conf_node *pref
     return err_hint(world->err, "Lengthen `prompt`, or shorten the prefix.");
 }
 
-/* Drawn requests need arrivals and an end; a trace has both itself. */
+/* Reads `requests:`. Drawn requests need arrivals and an end; a trace has both
+ * itself.  Prompts have 512 tokens if nothing is said.  A service without
+ * `output` answers in one pass. */
 static bool read_requests(struct service_draft *d)
 {
     const struct world *world = d->world;
@@ -343,7 +361,8 @@ static bool read_requests(struct service_draft *d)
            read_tokens(world, keys.output, "output", &e->output);
 }
 
-/* Mean of what is drawn, at least one token; 1 where it is not finite. */
+/* Mean of what is drawn, at least 1 token.  A distribution without a finite
+ * mean (Pareto with shape 1 or less) counts as 1. */
 static double mean_tokens(const struct distribution *d)
 {
     double mean = distribution_clamped_mean(d);
@@ -351,7 +370,8 @@ static double mean_tokens(const struct distribution *d)
     return isfinite(mean) && mean >= 1.0 ? mean : 1.0;
 }
 
-/* Measured times take the place of the law of passes. */
+/* Fills the law by which a replica computes.  `tp` is the number of GPUs of a
+ * replica.  Measured `times:` replace the laws of the roofline. */
 static void fill_law(const struct service_draft *d, enum precision precision,
                      uint32_t tp, struct serve_law *law,
                      const struct times_keys *times)
@@ -368,7 +388,8 @@ static void fill_law(const struct service_draft *d, enum precision precision,
     law->request_s = clock_s_from_ns(times->request_ns);
 }
 
-/* A form in the making, as recipes have it. */
+/* Begins the form of a side: a draft as recipes use it, which draft_*() then
+ * fill.  The form lies in the arena of the world. */
 static struct draft make_form_draft(const struct service_draft *d)
 {
     struct draft draft = {
@@ -383,7 +404,8 @@ static struct draft make_form_draft(const struct service_draft *d)
     return draft;
 }
 
-/* One phase: to serve, forecast as long as the service is there. */
+/* One phase: to serve, forecast as long as the service is there.  The forecast
+ * is what policies see of it. */
 static void add_phase(const struct service_draft *d, struct draft *draft,
                       uint32_t role)
 {
@@ -402,7 +424,9 @@ static void note_start(struct service_draft *d, enum serve_side side,
                                conf_get(map, "process_start") != NULL;
 }
 
-/* A replica is one copy of the model on tp GPUs. */
+/* Reads the side on GPUs; without `gpu:` the side stays empty.  A replica is
+ * one copy of the model on tp GPUs, so a role with more GPUs is an error: more
+ * GPUs are more replicas.  Memory is checked for a request of mean length. */
 static bool read_gpu(struct service_draft *d, const struct times_keys *times)
 {
     struct serve_side_spec *side = &d->out->spec.side[SERVE_GPU];
@@ -433,8 +457,9 @@ static bool read_gpu(struct service_draft *d, const struct times_keys *times)
     return true;
 }
 
-/* A replica on cores must hold the weights in the host memory of its node; it loads them
- * as one on GPUs does. */
+/* Reads the side on cores; without `cpu:` the side stays empty.  16 cores if
+ * nothing is said, of one node.  Its host memory must hold the weights, which are loaded
+ * as on GPUs. */
 static bool read_cpu(struct service_draft *d, const struct times_keys *times)
 {
     struct serve_side_spec *side = &d->out->spec.side[SERVE_CPU];
@@ -470,7 +495,8 @@ static bool read_cpu(struct service_draft *d, const struct times_keys *times)
     return true;
 }
 
-/* One replica if nothing is said. */
+/* Reads the bounds of one side, 1 to 1 if nothing is said.  A side without a
+ * form is not there, and keeps 0 to 0. */
 static bool read_replicas(const struct service_draft *d,
                           const struct conf_node *conf,
                           struct serve_side_spec *side)
@@ -491,7 +517,10 @@ static bool read_replicas(const struct service_draft *d,
                    (long long)keys.min, (long long)keys.max);
 }
 
-/* At least one side; with both, each has its own bounds. */
+/* Reads both sides, of which one at least must be there.  `replicas` is of the
+ * side on GPUs if both are there, else of the only one; `cpu_replicas` needs
+ * both.  `times` are of answers in one pass: they do not say how long a token
+ * takes. */
 static bool read_sides(struct service_draft *d)
 {
     struct service_spec *spec = &d->out->spec;
@@ -523,7 +552,8 @@ static bool read_sides(struct service_draft *d)
                          &spec->side[SERVE_CPU]);
 }
 
-/* Where it is written how many replicas are wanted; file NULL: nowhere. */
+/* Returns where the file says how many replicas are wanted: the first of the
+ * keys that scaling goes by.  file NULL: it says nothing. */
 static struct err_pos find_sizing(const struct conf_node *scaling)
 {
     static const char *const keys[] = { "signal", "target", "down" };
@@ -534,7 +564,10 @@ static struct err_pos find_sizing(const struct conf_node *scaling)
     return (struct err_pos){ NULL, 0, 0 };
 }
 
-/* Promises, scaling, and the rates at which sides switch. */
+/* Reads promises, scaling, and the rates at which sides switch.  Scaling and
+ * switching have defaults, which an empty mapping gives.  The side changes to
+ * GPUs above one rate and back to cores below another; the second must not be
+ * larger, or it would never rest. */
 static bool read_rules(struct service_draft *d)
 {
     struct service_spec *spec = &d->out->spec;
@@ -569,7 +602,8 @@ static bool read_rules(struct service_draft *d)
                    "switch must have cpu_below <= gpu_above");
 }
 
-/* An LLM or encoder, or a net, whose passes take no tokens. */
+/* Finds the model: a net of the catalogue, else an LLM or encoder.  The pass of
+ * a net takes no tokens, so `output` and `trace` are refused for it. */
 static bool read_model(const struct draft *named, struct service_draft *d)
 {
     const struct conf_node *requests = d->keys.requests;
@@ -586,7 +620,9 @@ static bool read_model(const struct draft *named, struct service_draft *d)
                    "in one pass", d->keys.name, d->keys.model);
 }
 
-/* What the mass of requests does not know. */
+/* With `aggregate` requests are counted, not simulated one by one.  What needs
+ * single requests is refused with it: traces, fixed times, prefixes, measured
+ * generation. */
 static bool check_aggregate(const struct service_draft *d)
 {
     const struct service_entry *e = d->out;
@@ -612,7 +648,8 @@ static bool check_aggregate(const struct service_draft *d)
 
 #define ONE_PASS "needs `output` or a trace in requests: here one pass answers"
 
-/* Keys of generating, of passes, and of single requests. */
+/* Refuses keys that would have no effect on a service of this kind: one that
+ * generates or answers in one pass, of single requests or of a mass of them. */
 static bool check_kind(const struct service_draft *d)
 {
     const struct service_entry *e = d->out;
@@ -644,7 +681,8 @@ static bool check_kind(const struct service_draft *d)
                      "answered in one pass", err);
 }
 
-/* Keys of the two sides, and of replicas that are alike in all. */
+/* Refuses keys that need both sides, or replicas that can come and go, or a
+ * role that other recipes have. */
 static bool check_sides(const struct service_draft *d)
 {
     struct err *err = d->world->err;
@@ -665,7 +703,9 @@ static bool check_sides(const struct service_draft *d)
                      "encoder: a net is not split", err);
 }
 
-/* The autoscaler knows what came, and how long replicas worked, by whole ticks. */
+/* With `aggregate` the autoscaler sees arrivals and busy time by whole ticks,
+ * so a tick must divide its interval.  Services whose replicas never change
+ * need not heed it. */
 static bool check_ticks(const struct service_draft *d)
 {
     const struct service_spec *spec = &d->out->spec;
@@ -683,8 +723,8 @@ static bool check_ticks(const struct service_draft *d)
     return err_hint(d->world->err, "Take ticks of 1s, or an interval that is a multiple.");
 }
 
-/* Order: requests first, since the memory of a replica depends on their
- * lengths. */
+/* Reads one service.  Order: the model and the requests first, since the memory
+ * of a replica depends on both; checks last, when all is known. */
 static bool read_service(const struct world *world,
                          const struct conf_node *conf,
                          struct service_entry *out)
@@ -711,7 +751,8 @@ static bool read_service(const struct world *world,
            read_rules(&d) && check_kind(&d) && check_sides(&d) && check_ticks(&d);
 }
 
-/* By name, so that the order of the file does not matter. */
+/* Sorts by name, so that the order of the file does not matter.  Insertion
+ * sort: services are few. */
 static void sort_services(struct service_entry *entry, size_t count)
 {
     for (size_t i = 1; i < count; i++) {

@@ -21,6 +21,8 @@ struct conf_schema;
 struct request_trace_spec;
 struct world;
 
+/* A service as its file has it.  It is read once and shared by all trials; each
+ * opens a request_source of its own. */
 struct service_entry {
     struct service_spec spec;
     struct arrival arrival;     /* of requests */

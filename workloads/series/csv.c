@@ -15,7 +15,10 @@
 #include "workloads/formats/trace_row.h"
 #include "workloads/series/reader.h"
 
-/* A date with or without a time of day, month first, or seconds. */
+/* Reads a field as a time, tried in this order: a date alone (its midnight), a
+ * date with a time of day, the same with the month first, seconds.  A date
+ * alone gets a time of day put behind it, since date_read() wants both.  False:
+ * err is at the field. */
 static bool read_time(const struct csv *csv, size_t column, int64_t *ns,
                       struct err *err)
 {
@@ -33,7 +36,7 @@ static bool read_time(const struct csv *csv, size_t column, int64_t *ns,
            row_fault(csv, column, ERR_SYNTAX, "a date or seconds", err);
 }
 
-/* A number, with or without a dollar sign before it. */
+/* Reads a number.  A dollar sign may stand before it, as in tables of prices. */
 static bool read_value(const struct csv *csv, size_t column, double *out,
                        struct err *err)
 {
@@ -44,8 +47,9 @@ static bool read_value(const struct csv *csv, size_t column, double *out,
            row_fault(csv, column, ERR_SYNTAX, "a number", err);
 }
 
-/* A time, and a value for each series; empty fields are no points, and are
- * counted. */
+/* Reads one row of a table: a time, and a value for each series.  number[i] is
+ * the number of the series in column i, from 1 on.  An empty field adds no
+ * point, and is counted. */
 static bool read_table_row(struct series_reader *reader, const struct csv *csv,
                            const size_t *number, struct err *err)
 {
@@ -67,7 +71,9 @@ static bool read_table_row(struct series_reader *reader, const struct csv *csv,
     return true;
 }
 
-/* The first column must be called so; NULL: anything. */
+/* Reads a table whose first column has times and each other one a series, named
+ * by the header.  `first` and `second` are names that the first two columns
+ * must have; NULL: any name will do. */
 static bool read_table(struct series_reader *reader, const char *first,
                        const char *second, struct err *err)
 {
@@ -99,7 +105,7 @@ static bool read_any(struct series_reader *reader, struct err *err)
     return read_table(reader, NULL, NULL, err);
 }
 
-/* Let's Wait Awhile calls its two columns so. */
+/* Let's Wait Awhile: the two columns are called Time and Carbon Intensity. */
 static bool read_carbon(struct series_reader *reader, struct err *err)
 {
     return read_table(reader, "Time", "Carbon Intensity", err);
@@ -111,7 +117,8 @@ static bool read_azure(struct series_reader *reader, struct err *err)
     return read_table(reader, "Date", NULL, err);
 }
 
-/* One point: the name of its series, the time, the value. */
+/* Adds the point of one row.  `at` has the columns of its series, time and
+ * value. */
 static bool read_common_row(struct series_reader *reader, const struct csv *csv,
                             const size_t *at, struct err *err)
 {
@@ -125,7 +132,8 @@ static bool read_common_row(struct series_reader *reader, const struct csv *csv,
                       time_ns, value, csv_pos(csv, at[1]), err);
 }
 
-/* The three columns may stand in any order, beside others. */
+/* Reads the common form.  Its three columns are found by name, may stand in any
+ * order, and other columns are passed over. */
 static bool read_common(struct series_reader *reader, struct err *err)
 {
     static const char *const names[] = {"series", "time_s", "value"};

@@ -13,14 +13,16 @@
 #include "sim/text/trace_date.h"
 #include "workloads/series/reader.h"
 
-#define TEXT_BYTES 100u
+#define TEXT_BYTES 100u         /* of a scalar, with the NUL behind it */
 
+/* Reports a fault at the token that was read last; returns false. */
 static bool report_fault(struct json *json, const char *what, struct err *err)
 {
     return err_set(err, ERR_SYNTAX, json_pos(json), "%s", what);
 }
 
-/* A text, a number or a word, as it stands. */
+/* Reads the next value as text: a text, a number or a word, as it stands in the
+ * file.  False: it is an array or an object, or too long. */
 static bool read_scalar(struct json *json, char out[TEXT_BYTES],
                         struct err *err)
 {
@@ -39,8 +41,9 @@ static bool read_scalar(struct json *json, char out[TEXT_BYTES],
     return true;
 }
 
-/* Reads an object whose brace was read: the scalars that `keys` names (ends
- * with NULL), in their order; others are passed over. */
+/* Reads an object whose brace was read.  out[i] gets the scalar of keys[i]; the
+ * list of keys ends with NULL. Other keys are passed over.  Each key of the
+ * list must be there, and not be empty.  *pos is where the object begins. */
 static bool read_object(struct json *json, const char *const *keys,
                         char (*out)[TEXT_BYTES], struct err_pos *pos,
                         struct err *err)
@@ -69,8 +72,9 @@ static bool read_object(struct json *json, const char *const *keys,
 
 /* ---- AWS ----------------------------------------------------------------- */
 
-/* One price; the series is ZONE/INSTANCE, with the product behind it where
- * that is not Linux. */
+/* Reads one price and adds it.  The series is called ZONE/INSTANCE, with
+ * /PRODUCT behind it where the product is not Linux: other systems have other
+ * prices. */
 static bool read_aws_price(struct series_reader *reader, struct json *json,
                            struct err *err)
 {
@@ -129,12 +133,13 @@ static bool read_aws_file(struct series_reader *reader, struct json *json,
 
 /* Evenly spaced points: the i-th is at i gaps. */
 struct ticks {
-    double gap_s;
+    double gap_s;               /* 0: not read yet */
     uint64_t count;
     size_t number;
 };
 
-/* Ticks have no times: the k-th is k gaps after the first. */
+/* Adds the number that was read last as the next point.  Ticks have no times of
+ * their own: the k-th is k gaps after the first. */
 static bool read_tick(struct series_reader *reader, struct json *json,
                       struct ticks *ticks, struct err *err)
 {
@@ -205,7 +210,9 @@ static bool read_ticks_file(struct series_reader *reader, struct json *json,
 
 /* ---- faults -------------------------------------------------------------- */
 
-/* One event; the value is how many faults the node has then. */
+/* Reads one event and adds a point: how many faults the node has from then on.
+ * An event that starts a fault adds one, an event that ends a fault takes one
+ * away.  A fault that ends without having started is an error. */
 static bool read_fault(struct series_reader *reader, struct json *json,
                        struct err *err)
 {
@@ -240,7 +247,8 @@ static bool read_fault(struct series_reader *reader, struct json *json,
                       pos, err);
 }
 
-/* Events in the order of the file; each changes the count of one node. */
+/* Reads the events of all nodes.  Their order in the file matters, since each
+ * changes the count that the one before left. */
 static bool read_faults_file(struct series_reader *reader, struct json *json,
                              struct err *err)
 {
@@ -257,10 +265,12 @@ static bool read_faults_file(struct series_reader *reader, struct json *json,
 
 /* ---- the formats --------------------------------------------------------- */
 
+/* Reads the value of a whole file from its stream of tokens. */
 typedef bool read_file(struct series_reader *reader, struct json *json,
                        struct err *err);
 
-/* Opens the file, lets `read` read one value, and refuses what follows it. */
+/* Opens the file and lets `read` read its one value.  Whatever follows that
+ * value is an error. */
 static bool with_json(struct series_reader *reader, read_file *read,
                       struct err *err)
 {
@@ -284,7 +294,9 @@ static bool read_ticks(struct series_reader *reader, struct err *err)
     return with_json(reader, read_ticks_file, err);
 }
 
-/* Order is what makes a state of events: it is never mended. */
+/* Events are never sorted: a count of faults is the sum of all events before
+ * it, so events in the wrong order would give wrong counts.  `--sort` is
+ * refused. */
 static bool read_faults(struct series_reader *reader, struct err *err)
 {
     if (reader->request->sort)

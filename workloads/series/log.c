@@ -17,14 +17,14 @@
 #include "sim/text/trace_date.h"
 #include "workloads/series/reader.h"
 
-#define NAME_BYTES 96u
+#define NAME_BYTES 96u          /* of ZONE/TYPE/GPUS */
 
 /* An instance that the log has named, and the series that counts it while it
  * runs. */
 struct instance {
-    const char *id;
+    const char *id;             /* its name in the log */
     size_t series;
-    bool runs;
+    bool runs;                  /* as the last line that named it said */
 };
 
 /* One reading of a log: all instances, and how many of each series run now. */
@@ -36,7 +36,8 @@ struct log {
     size_t running_room;
 };
 
-/* Newest first: the log speaks of instances that it just made. */
+/* Returns the instance of that id; NULL: the log did not create it.  The newest
+ * are tried first, since a log speaks of instances that it has just created. */
 static struct instance *find_instance(const struct log *log, const char *id)
 {
     for (size_t i = log->count; i-- > 0;)
@@ -45,7 +46,8 @@ static struct instance *find_instance(const struct log *log, const char *id)
     return NULL;
 }
 
-/* An instance belongs to the series ZONE/TYPE/GPUS. */
+/* Notes a new instance, which does not run yet.  `name` is that of its series,
+ * ZONE/TYPE/GPUS. */
 static void add_instance(struct log *log, const char *id, const char *name)
 {
     struct arena *arena = log->reader->arena;
@@ -56,7 +58,10 @@ static void add_instance(struct log *log, const char *id, const char *name)
               (struct instance){arena_text(arena, id), series, false});
 }
 
-/* The instance runs, or does not; an id that was never created does not. */
+/* Notes that an instance runs, or no longer does, and adds the new count of its
+ * series as a point.  A line that says what is known already adds none.  An id
+ * that was never created does not run; if the log says that it does, the log is
+ * not whole, which is an error. */
 static bool set_running(struct log *log, const char *id, bool runs,
                         int64_t time_ns, struct err_pos pos, struct err *err)
 {
@@ -75,7 +80,8 @@ static bool set_running(struct log *log, const char *id, bool runs,
                       log->running[instance->series], pos, err);
 }
 
-/* The forms of a line that these programs write; any other is an error. */
+/* Reads one line.  Only the forms that these programs write are known; any
+ * other line is an error, so that no event is lost in silence. */
 static bool read_line(struct log *log, const char *line, struct err_pos pos,
                       struct err *err)
 {

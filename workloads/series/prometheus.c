@@ -19,7 +19,7 @@
 #include "sim/text/scan.h"
 #include "workloads/series/reader.h"
 
-#define NAME_BYTES 240u
+#define NAME_BYTES 240u         /* of a series, with the NUL behind it */
 
 /* A result under way: its name as far as it was read. */
 struct matrix {
@@ -29,12 +29,15 @@ struct matrix {
     bool named;                 /* "metric" was read */
 };
 
+/* Reports a fault at the token that was read last; returns false. */
 static bool report_fault(struct json *json, const char *what, struct err *err)
 {
     return err_set(err, ERR_SYNTAX, json_pos(json), "%s", what);
 }
 
-/* Adds "/key=value" to the name; the metric's own name stands first, alone. */
+/* Adds "/key=value" to the name of the series.  The name of the metric
+ * (__name__) is put in front of all labels, wherever it stands in the object,
+ * and without its key. */
 static bool add_label(struct matrix *m, const char *key, const char *value,
                       struct err *err)
 {
@@ -57,7 +60,8 @@ static bool add_label(struct matrix *m, const char *key, const char *value,
                         "sum by fewer of them", err);
 }
 
-/* {"__name__": "...", "gpu": "0"} */
+/* Reads the object of labels, such as {"__name__": "...", "gpu": "0"}, into the
+ * name.  The sum over everything has no labels; its series is called "value". */
 static bool read_metric(struct matrix *m, struct err *err)
 {
     enum json_token token;
@@ -83,7 +87,8 @@ static bool read_metric(struct matrix *m, struct err *err)
     return token == JSON_OBJECT_END;
 }
 
-/* [1768204800.5, "97"], whose bracket was read. */
+/* Reads a point such as [1768204800.5, "97"], whose bracket was read, and adds
+ * it.  NaN and infinities are counted as empty, since a series holds numbers. */
 static bool read_point(struct matrix *m, size_t number, struct err *err)
 {
     struct err_pos pos = json_pos(m->json);
@@ -131,7 +136,9 @@ static bool read_values(struct matrix *m, struct err *err)
             report_fault(m->json, "[time, value] is expected here", err));
 }
 
-/* One result, whose brace was read. */
+/* Reads one result, whose brace was read.  A "value" in the place of "values"
+ * is the answer to a query of one instant; the hint says how to ask for a
+ * range. */
 static bool read_result(struct matrix *m, struct err *err)
 {
     enum json_token token;
@@ -155,7 +162,7 @@ static bool read_result(struct matrix *m, struct err *err)
     return token == JSON_OBJECT_END;
 }
 
-/* {"resultType": "matrix", "result": [...]} */
+/* Reads an object such as {"resultType": "matrix", "result": [...]}. */
 static bool read_data(struct matrix *m, struct err *err)
 {
     enum json_token token, item;
@@ -182,7 +189,8 @@ static bool read_data(struct matrix *m, struct err *err)
     return token == JSON_OBJECT_END;
 }
 
-/* {"status": "success", "data": {...}}; of an error, its text is told. */
+/* Reads the whole answer, {"status": "success", "data": {...}}. If it is an
+ * error of Prometheus, err holds its text. */
 static bool read_answer(struct matrix *m, struct err *err)
 {
     enum json_token token;

@@ -28,7 +28,9 @@ size_t series_number(struct series_reader *reader, const char *name)
     return set->count++;
 }
 
-/* Points of a series must not go back in time, unless the request sorts. */
+/* Compares a point with the last one of its series, which must exist.  Equal
+ * times are counted.  An earlier time is counted and sorted later if the
+ * request sorts; else it is an error, and the hint names --sort. */
 static bool check_order(struct series_reader *reader, const struct series *series,
                         int64_t time_ns, struct err_pos pos, struct err *err)
 {
@@ -48,7 +50,8 @@ static bool check_order(struct series_reader *reader, const struct series *serie
     return err_hint(err, "Points are sorted, and counted, with --sort.");
 }
 
-/* Adds a point; out of order it is counted, and sorted later, or refused. */
+/* Adds a point at the end of its series.  In a regular format, a step of
+ * another length than the first step is counted as uneven. */
 bool series_add(struct series_reader *reader, size_t number, int64_t time_ns,
                 double value, struct err_pos pos, struct err *err)
 {

@@ -8,7 +8,8 @@
 
 #include "workloads/series/series.h"
 
-/* An import under way; set and counts are the caller's. */
+/* An import under way.  *set and *counts are the caller's and are filled while
+ * `read` of the format runs; the arena owns names and points. */
 struct series_reader {
     struct arena *arena;
     const struct series_format *format;
@@ -17,10 +18,12 @@ struct series_reader {
     struct series_counts *counts;
 };
 
-/* Returns the number of the series of that name; adds a series if it is new. */
+/* Returns the number of the series of that name; adds a series if it is new.
+ * The number stays the same while the import lasts. */
 size_t series_number(struct series_reader *reader, const char *name);
 /* Adds a point.  False, with *err set at pos: it is earlier than the last
- * point, and the request does not ask for sorting. */
+ * point, and the request does not ask for sorting.  A negative value in a
+ * format whose values are `positive` is an error, too. */
 bool series_add(struct series_reader *reader, size_t number, int64_t time_ns,
                 double value, struct err_pos pos, struct err *err);
 

@@ -37,7 +37,8 @@ const struct series_format *series_format_find(const char *name)
 
 /* ---- import ----------------------------------------------------------- */
 
-/* Equal times stay in the order of the file. */
+/* A point and its place in the file, so that sorting keeps the order of equal
+ * times: the last of them is the one that holds. */
 struct placed {
     struct series_point point;
     size_t at;
@@ -68,6 +69,8 @@ static void sort_points(struct series *series)
     free(placed);
 }
 
+/* What was counted is returned in *counts, also if the import fails.  All
+ * series are sorted if any point of the file was out of order. */
 bool series_import(struct arena *arena, const struct series_format *format,
                    const struct series_request *request,
                    struct series_set *set, struct series_counts *counts,
@@ -92,6 +95,8 @@ bool series_import(struct arena *arena, const struct series_format *format,
 
 /* ---- the common form -------------------------------------------------- */
 
+/* The keys of `series:` as they are written.  `origin` is an ORIGIN_ below, in
+ * the order of origin_choices. */
 struct series_keys {
     const char *kind, *unit, *file;
     int origin;
@@ -153,7 +158,8 @@ const struct series *series_find(const struct series_set *set,
     return NULL;
 }
 
-/* Bisection; before the first point its value holds as well. */
+/* Returns the value at a time.  Bisection keeps point[low] at or before the
+ * time, or low 0: before the first point its value holds as well. */
 double series_at(const struct series *series, int64_t time_ns)
 {
     size_t low = 0, high = series->count;       /* the last one <= time_ns */

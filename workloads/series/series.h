@@ -20,6 +20,7 @@ struct arena;
 struct conf_node;
 struct conf_schema;
 
+/* A value, and from when on it holds. */
 struct series_point {
     int64_t time_ns;            /* on the file's clock, e.g. since 1970 */
     double value;
@@ -27,11 +28,12 @@ struct series_point {
 
 /* Points in order of time; the owner is the arena that they were read into. */
 struct series {
-    const char *name;
+    const char *name;           /* such as "us-east-1a/p3.2xlarge" */
     struct series_point *point;
     size_t count, room;
 };
 
+/* The series of one file, with what their values are. */
 struct series_set {
     const char *kind, *unit;    /* "carbon", "gCO2/kWh" */
     struct series *series;      /* in the order in which they first appear */
@@ -40,7 +42,7 @@ struct series_set {
 
 /* What an import counted. */
 struct series_counts {
-    uint64_t points;
+    uint64_t points;            /* added, in all series together */
     uint64_t empty;             /* fields without a value */
     uint64_t unsorted;          /* points before the one above; sorted */
     uint64_t repeated;          /* points at the time of the one above */
@@ -51,6 +53,7 @@ struct series_counts {
     uint64_t unchanged;         /* logs: lines that repeat the known state */
 };
 
+/* What an import is asked for. */
 struct series_request {
     const char *file;
     bool sort;                  /* points that are not in order are sorted; else they
@@ -61,7 +64,9 @@ struct series_reader;
 
 /* A published format: how it is read, and what its values are. */
 struct series_format {
-    const char *name, *summary, *about;
+    const char *name, *summary, *about; /* name: as users write it; summary: one
+                                           line; about: comment lines at the top of
+                                           the file that import writes */
     const char *kind, *unit;
     bool regular;               /* all steps should be as long as the first */
     bool positive;              /* values must not be below 0 */
@@ -83,6 +88,7 @@ bool series_import(struct arena *arena, const struct series_format *format,
  * *err is set. */
 bool series_read(struct arena *arena, const struct conf_node *conf,
                  struct series_set *set, struct err *err);
+/* Returns the series of that name; NULL: the set has none. */
 const struct series *series_find(const struct series_set *set,
                                  const char *name);
 /* Returns the value at a time; before the first point, the first value. */
