@@ -99,6 +99,8 @@ struct cs_breed_asks {
                    uint32_t gpus, bool spans);
     uint32_t population;        /* >= 2 */
     uint32_t generations;
+    uint32_t climb;             /* jobs above which a search begins with a climb, and ends where
+                                   generations gain nothing */
     double p;                   /* exponent of the mean of gains; 0: the geometric one */
 };
 /* Returns a search, which the host owns to the end of the trial. */

@@ -42,9 +42,10 @@ struct pollux_job {
     uint32_t gpus;              /* that it holds */
 };
 
-/* What a job has been through. */
+/* What is known of a job from its submission on, and what it has been through. */
 struct pollux_seen {
     uint32_t restarts, largest; /* largest: most GPUs that it has had */
+    bool dealt;                 /* may the search deal to it? */
 };
 
 /* Nodes of one pool that follow one another. */
@@ -56,6 +57,7 @@ struct pollux {
     int64_t interval_ns, delay_ns;
     int64_t population, generations, growth, depth;
     double p;
+    int64_t climb;
     struct pollux_job *job, *spare;     /* of this interval, in order */
     struct cs_breed_job *ask;
     struct pollux_seen *seen;   /* by job number */
@@ -66,27 +68,44 @@ struct pollux {
     struct cs_breed *breed;
     uint32_t jobs, job_room, spare_room, ask_room, seen_room, now_room, spot_room;
     uint32_t nodes, runs, gpus_max;
+    uint32_t others;            /* jobs here that the search may not deal to */
     uint32_t pool_most;         /* GPUs of the largest pool */
 };
 
 /* ---- the jobs and nodes of an interval ----------------------------------- */
 
 /* May the search deal to this job?  It must be one that can be moved, and a pool
- * must be able to hold its least size. */
-static bool pollux_can_deal(const struct pollux *px, struct cs_host *host,
+ * must be able to hold its least size.  The answer stays with the job. */
+static bool pollux_find_deal(const struct pollux *px, struct cs_host *host,
                             struct job_id id)
 {
     return cs_can_move(host, id) && cs_size_least(host, id) <= px->pool_most;
+}
+
+static void pollux_job_submitted(void *self, struct cs_host *host, struct job_id id)
+{
+    struct pollux *px = self;
+
+    px->seen = cs_grow(host, px->seen, &px->seen_room, id.i, sizeof *px->seen);
+    px->seen[id.i].dealt = pollux_find_deal(px, host, id);
+    px->others += !px->seen[id.i].dealt;
+}
+
+static void pollux_job_ended(void *self, struct cs_host *host, struct job_id id)
+{
+    struct pollux *px = self;
+
+    (void)host;
+    px->others -= !px->seen[id.i].dealt;
 }
 
 /* Adds a job to those of this interval, if the policy can deal with it. */
 static void pollux_add_job(struct pollux *px, struct cs_host *host,
                            struct job_id id)
 {
-    if (!pollux_can_deal(px, host, id))
+    if (!px->seen[id.i].dealt)
         return;
     px->job = cs_grow(host, px->job, &px->job_room, px->jobs, sizeof *px->job);
-    px->seen = cs_grow(host, px->seen, &px->seen_room, id.i, sizeof *px->seen);
     px->job[px->jobs++] = (struct pollux_job) {
         .id = id,
         .attained = cs_attained_gpu_s(host, id),
@@ -305,13 +324,13 @@ static void pollux_apply(struct pollux *px, struct cs_host *host)
 }
 
 /* Starts what the search does not deal to, as it asks: services, jobs of several
- * roles, parts of a GPU, gangs that span pools. */
+ * roles, parts of a GPU, gangs that span pools.  Where no such job is here, nothing is looked
+ * at. */
 static void pollux_start_others(const struct pollux *px, struct cs_host *host)
 {
-    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
+    for (uint32_t i = 0; px->others > 0 && i < cs_pending_count(host); i++) {
         struct task_id task = cs_pending(host, i);
-        if (!pollux_can_deal(px, host, cs_task(host, task)->job) &&
-            cs_start(host, task) == CS_DONE)
+        if (!px->seen[cs_task(host, task)->job.i].dealt && cs_start(host, task) == CS_DONE)
             i--;
     }
 }
@@ -346,6 +365,7 @@ static bool pollux_init(void *self, struct cs_host *host)
     struct cs_breed_asks asks = {
         .self = px, .size = pollux_size, .gain = pollux_gain,
         .population = (uint32_t)px->population, .generations = (uint32_t)px->generations,
+        .climb = (uint32_t)px->climb,
         .p = px->p
     };
     uint32_t all[POOLS] = { 0 };
@@ -383,6 +403,8 @@ static const struct cs_param params[] = {
       1e5, "100", "of the genetic algorithm, at each deal" },
     { "depth", CS_PARAM_INT, offsetof(struct pollux, depth), 1, 1e5, "256",
       "jobs that a deal looks at, beside those that run" },
+    { "climb", CS_PARAM_INT, offsetof(struct pollux, climb), 0, 1e6, "256",
+      "jobs of a deal above which it begins with a climb, and ends where nothing is gained" },
 };
 
 const struct cs_policy pollux_policy = {
@@ -393,5 +415,6 @@ const struct cs_policy pollux_policy = {
     .flags = CS_PREEMPTS | CS_RESIZES | CS_TUNES_BATCHES | CS_DRAWS,
     .param_count = sizeof params / sizeof params[0], .param = params,
     .self_bytes = sizeof(struct pollux), .init = pollux_init,
-    .decide = pollux_decide, .limits = "depth",
+    .decide = pollux_decide, .job_submitted = pollux_job_submitted,
+    .job_ended = pollux_job_ended, .limits = "depth",
 };

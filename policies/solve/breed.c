@@ -7,11 +7,19 @@
  * generation as many children as parents are made of two parents each, the better of two
  * drawn ones twice, are mutated (breed_child.c) and repaired (breed_repair.c), and the
  * better half of parents and children lives on.
+ *
+ * Of many jobs each child loses GPUs somewhere, so generations alone find little: a climb
+ * (breed_climb.c) makes one of the first parents, parents are few, and the search ends where
+ * generations gain nothing any more.
  */
 #include <string.h>
 
 #include "policies/policy.h"
 #include "policies/solve/breed.h"
+
+#define MANY_PARENTS 8u         /* of a search of many jobs, at most */
+#define IDLE_MAX 5u             /* its generations that gain nothing, in a row */
+#define LEAST_GAIN 1e-3         /* of a generation, that it counts as gain */
 
 struct cs_breed *cs_make_breed(struct cs_host *host, const struct cs_breed_asks *asks)
 {
@@ -154,10 +162,11 @@ static void swap_matrices(struct cs_breed *b, uint32_t x, uint32_t y)
 /* Makes the first parents: what is held, then all but the last of the old parents. */
 static void make_parents(struct cs_breed *b)
 {
-    uint32_t count = b->asks.population;
+    uint32_t count = b->parents;
 
     for (uint32_t i = 0; i < count; i++)
-        take_over(b, &b->matrix[count + i], i == 0 || b->olds == 0 ? NULL : &b->matrix[i - 1]);
+        take_over(b, &b->matrix[count + i],
+                  i == 0 || i > b->old_parents ? NULL : &b->matrix[i - 1]);
     for (uint32_t i = 0; i < count; i++) {
         swap_matrices(b, i, count + i);
         b->fitness[i] = breed_repair(b, &b->matrix[i], &b->matrix[i]);
@@ -170,6 +179,7 @@ static void keep_list(struct cs_breed *b)
     for (uint32_t k = 0; k < b->olds; k++)
         b->place[b->old_id[k]] = 0;
     b->olds = b->jobs;
+    b->old_parents = b->parents;
     b->old_id = cs_grow(b->host, b->old_id, &b->old_room, b->jobs, sizeof *b->old_id);
     b->row_of = cs_grow(b->host, b->row_of, &b->row_room, b->jobs, sizeof *b->row_of);
     for (uint32_t j = 0; j < b->jobs; j++) {
@@ -185,8 +195,8 @@ static void keep_list(struct cs_breed *b)
 /* Draws the better of two parents. */
 static const struct breed_matrix *draw_parent(struct cs_breed *b)
 {
-    uint32_t x = breed_draw_below(b, b->asks.population);
-    uint32_t y = breed_draw_below(b, b->asks.population);
+    uint32_t x = breed_draw_below(b, b->parents);
+    uint32_t y = breed_draw_below(b, b->parents);
 
     return &b->matrix[b->fitness[y] > b->fitness[x] ? y : x];
 }
@@ -208,7 +218,7 @@ static uint32_t find_best(const struct cs_breed *b, uint32_t from, uint32_t to)
  * over the children suffices for each place. */
 static void select_best(struct cs_breed *b, bool in_order)
 {
-    uint32_t count = b->asks.population;
+    uint32_t count = b->parents;
     uint32_t child = find_best(b, count, 2 * count);
 
     for (uint32_t i = 0; i < count; i++) {
@@ -219,6 +229,27 @@ static void select_best(struct cs_breed *b, bool in_order)
         if (best == child)
             child = find_best(b, count, 2 * count);
     }
+}
+
+/* Makes a child for each parent, and lets the best of both live on. */
+static void breed_generation(struct cs_breed *b, bool in_order)
+{
+    for (uint32_t c = b->parents; c < 2 * b->parents; c++) {
+        const struct breed_matrix *x = draw_parent(b), *y = draw_parent(b);
+        breed_make_child(b, x, y, breed_draw_below(b, b->jobs + 1));
+        b->fitness[c] = breed_repair(b, &b->matrix[c], &b->child);
+    }
+    select_best(b, in_order);
+}
+
+/* Makes the last of the first parents one to which a climb comes from the best of them. */
+static void climb_from_best(struct cs_breed *b)
+{
+    uint32_t count = b->parents;
+
+    breed_climb(b, &b->matrix[count], &b->matrix[find_best(b, 0, count)]);
+    b->fitness[count] = breed_repair(b, &b->matrix[count], &b->matrix[count]);
+    swap_matrices(b, count - 1, count);
 }
 
 /* Sets the answers: the rows of the best matrix. */
@@ -238,19 +269,24 @@ static void set_answers(const struct cs_breed *b, struct cs_breed_job *job)
 void cs_breed_gpus(struct cs_breed *b, struct cs_breed_job *job, uint32_t count,
                    const struct cs_breed_node *node, uint32_t nodes, uint64_t seed)
 {
-    uint32_t half = b->asks.population;
+    bool many = count > b->asks.climb;
+    uint32_t idle = 0, gpus = 0;
 
+    for (uint32_t n = 0; n < nodes; n++)
+        gpus += node[n].gpus;
     b->random = seed;
+    b->parents = many && b->asks.population > MANY_PARENTS ? MANY_PARENTS : b->asks.population;
     set_nodes(b, node, nodes);
     set_jobs(b, job, count);
     make_parents(b);
-    for (uint32_t g = 0; g < b->asks.generations; g++) {
-        for (uint32_t c = half; c < 2 * half; c++) {
-            const struct breed_matrix *x = draw_parent(b), *y = draw_parent(b);
-            breed_make_child(b, x, y, breed_draw_below(b, count + 1));
-            b->fitness[c] = breed_repair(b, &b->matrix[c], &b->child);
-        }
-        select_best(b, g > 0);
+    if (many && gpus > 0)
+        climb_from_best(b);
+    double best = b->fitness[find_best(b, 0, b->parents)];
+    /* Without GPUs all matrices are empty, whatever is drawn. */
+    for (uint32_t g = 0; gpus > 0 && g < b->asks.generations && idle < IDLE_MAX; g++) {
+        breed_generation(b, g > 0);
+        idle = many && b->fitness[0] <= best * (1 + LEAST_GAIN) ? idle + 1 : 0;
+        best = b->fitness[0];
     }
     keep_list(b);
     set_answers(b, job);

@@ -2,7 +2,7 @@
 /*
  * breed.h - the parts of a genetic search of GPUs by node: breed_child.c makes a child of
  * two matrices, breed_repair.c makes it one that may be and measures it, breed.c goes from
- * generation to generation.
+ * generation to generation.  Where there are many jobs, breed_climb.c makes a first parent.
  *
  * Most jobs have GPUs of a node or two, so a matrix is a list of rows, and a row a list of
  * cells.  Numbers are drawn in the order of whole matrices: what would be drawn for cells
@@ -51,6 +51,7 @@ struct cs_breed {
     struct cs_breed_asks asks;
     struct breed_matrix *matrix;        /* parents, then children */
     double *fitness;
+    uint32_t parents, old_parents;      /* of this search, and of the last */
     struct breed_matrix child;  /* that is being made, not repaired yet */
 
     /* By job. */
@@ -79,6 +80,7 @@ struct cs_breed {
 
     double none;                /* term of a job without GPUs */
     uint64_t random;            /* state of breed_draw() */
+    struct breed_climb *climb;  /* NULL: there was none yet */
 };
 
 /* ---- numbers ---- */
@@ -146,5 +148,12 @@ void breed_make_child(struct cs_breed *b, const struct breed_matrix *x,
  * its fitness.  Then there are no gifts. */
 double breed_repair(struct cs_breed *b, struct breed_matrix *to,
                     const struct breed_matrix *from);
+/* Returns what is known of a job on that many GPUs of a pool, a size that it may have. */
+const struct breed_known *breed_know(struct cs_breed *b, uint32_t j, uint32_t pool, bool spans,
+                                     uint32_t gpus);
+/* Returns the largest size of a job up to that number of GPUs, which is at most its most. */
+uint32_t breed_size(struct cs_breed *b, uint32_t j, uint32_t gpus);
+/* Sets `to` to what a climb comes to from a matrix that was repaired, another one. */
+void breed_climb(struct cs_breed *b, struct breed_matrix *to, const struct breed_matrix *from);
 
 #endif

@@ -132,17 +132,15 @@ static uint32_t drop_empty(struct cs_breed *b, uint32_t count)
     return kept;
 }
 
-/* Returns what is known of a job on the row, which has that many GPUs of one pool. */
-static const struct breed_known *know_row(struct cs_breed *b, uint32_t j, uint32_t count,
-                                          uint32_t gpus)
+const struct breed_known *breed_know(struct cs_breed *b, uint32_t j, uint32_t pool, bool spans,
+                                     uint32_t gpus)
 {
     struct breed_job *job = &b->job[j];
-    uint32_t pool = b->node[b->row[count - 1].node].pool, spans = count > 1;
     struct breed_known *known =
         &job->known[(size_t)(pool * 2 + spans) * (job->ask->most + 1) + gpus];
 
     if (known->gain < 0) {
-        double gain = b->asks.gain(b->host, b->asks.self, j, pool, gpus, count > 1);
+        double gain = b->asks.gain(b->host, b->asks.self, j, pool, gpus, spans);
         known->gain = gain > 0 ? gain : 0;
         known->stays = term_of(b, gain);
         known->term = term_of(b, job->ask->now_count > 0 ? gain * job->ask->moved : gain);
@@ -150,8 +148,7 @@ static const struct breed_known *know_row(struct cs_breed *b, uint32_t j, uint32
     return known;
 }
 
-/* Returns the largest size of a job up to that number of GPUs. */
-static uint32_t size_of(struct cs_breed *b, uint32_t j, uint32_t gpus)
+uint32_t breed_size(struct cs_breed *b, uint32_t j, uint32_t gpus)
 {
     uint32_t *size = &b->job[j].size[gpus];
 
@@ -178,13 +175,14 @@ static const struct breed_known *repair_row(struct cs_breed *b, uint32_t j, uint
         return NULL;
     if (b->pools > 1)
         gpus = keep_one_pool(b, *count);
-    uint32_t size = size_of(b, j, gpus);
+    uint32_t size = breed_size(b, j, gpus);
     if (size < gpus)
         trim_row(b, *count, breed_draw_below(b, b->nodes), size);
     if (size == 0)
         return NULL;
     *count = drop_empty(b, *count);
-    const struct breed_known *known = know_row(b, j, *count, size);
+    const struct breed_known *known =
+        breed_know(b, j, b->node[b->row[*count - 1].node].pool, *count > 1, size);
     return known->gain > 0 ? known : NULL;
 }
 

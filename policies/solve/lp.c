@@ -8,12 +8,12 @@
  */
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include <glpk.h>
 
 #include "policies/policy.h"
 #include "policies/solve.h"
+#include "policies/solve/lp_choices.h"
 #include "sim/base/arena.h"
 
 #define NODES_MAX 2000u         /* of branch and bound, where nothing is said */
@@ -51,99 +51,17 @@ static void load_program(glp_prob *prob, const struct cs_lp *lp, struct arena *a
 
 /* ---- a basis to begin with ------------------------------------------------- */
 
-#define NONE UINT32_MAX
-
-/* A step of a choice, from one of its columns to the next that can be best: what it adds
- * to the sum for each unit of the common row. */
-struct lp_step {
-    double slope, units;
-    uint32_t row, from, to;     /* from NONE: of no column */
-};
-
-/* Programs of choices: each column stands in the row of its choice, with 1, and in the
- * last row, with its units; columns of a row stand together. */
-struct lp_choices {
-    uint32_t *row;              /* by column */
-    double *units;
-    struct lp_step *step;
-    uint32_t steps;
-};
-
-/* Reads a program as one of choices; false: it is none. */
-static bool read_choices(const struct cs_lp *lp, struct arena *arena, struct lp_choices *of)
-{
-    uint32_t common = lp->rows - 1;
-
-    if (lp->most == NULL || lp->rows < 2 || lp->entries != 2 * lp->columns)
-        return false;
-    of->row = arena_alloc(arena, lp->columns, sizeof *of->row);
-    of->units = arena_alloc(arena, lp->columns, sizeof *of->units);
-    of->step = arena_alloc(arena, lp->columns, sizeof *of->step);
-    for (uint32_t c = 0; c < lp->columns; c++) {
-        uint32_t e = 2 * c;
-        if (lp->column[e] != c || lp->column[e + 1] != c || lp->row[e] >= common ||
-            lp->row[e + 1] != common || lp->value[e] != 1 || !(lp->value[e + 1] > 0) ||
-            lp->most[c] != lp->limit[lp->row[e]])
-            return false;
-        of->row[c] = lp->row[e];
-        of->units[c] = lp->value[e + 1];
-        if (c > 0 && (of->row[c] < of->row[c - 1] || (of->row[c] == of->row[c - 1] &&
-                                                      of->units[c] <= of->units[c - 1])))
-            return false;
-    }
-    return true;
-}
-
-/* Returns the step of a choice from one of its columns, or from none, to a later one. */
-static struct lp_step step_to(const struct cs_lp *lp, const struct lp_choices *of,
-                              uint32_t from, uint32_t to)
-{
-    double gain = from == NONE ? 0 : lp->gain[from];
-    double units = of->units[to] - (from == NONE ? 0 : of->units[from]);
-
-    return (struct lp_step) { (lp->gain[to] - gain) / units, units, of->row[to], from, to };
-}
-
-/* Lists the steps of the choice whose columns are [first, end): those of the concave hull
- * of its gains. */
-static void list_steps(const struct cs_lp *lp, struct lp_choices *of, uint32_t first,
-                       uint32_t end)
-{
-    struct lp_step *step = &of->step[of->steps];
-    uint32_t count = 0;
-
-    for (uint32_t c = first; c < end; c++) {
-        while (count > 0 &&
-               step_to(lp, of, step[count - 1].from, c).slope >= step[count - 1].slope)
-            count--;
-        struct lp_step next = step_to(lp, of, count > 0 ? step[count - 1].to : NONE, c);
-        if (next.slope > 0)
-            step[count++] = next;
-    }
-    of->steps += count;
-}
-
-/* The steepest first; the rest is by column, so that the order does not depend on the sort. */
-static int compare_steps(const void *a, const void *b)
-{
-    const struct lp_step *x = a, *y = b;
-
-    if (x->slope != y->slope)
-        return x->slope > y->slope ? -1 : 1;
-    return x->to < y->to ? -1 : x->to > y->to;
-}
-
 /* A step of a choice is taken, or is about to be: what it leaves is basic, at 0 if the step
  * is whole, and the column before that is out.  The simplex method itself ends so: a column
  * that enters is stopped by its own bound first.  Search trees grow from this basis, so
  * another one for the same answer would lead to another of several good plans. */
 static void leave_column(glp_prob *prob, const struct lp_step *step, uint32_t *before)
 {
-    if (step->from == NONE)
+    if (step->from == LP_NONE)
         return;
     glp_set_row_stat(prob, (int)step->row + 1, GLP_NU);
     glp_set_col_stat(prob, (int)step->from + 1, GLP_BS);
-    if (before[step->row] != NONE)
+    if (before[step->row] != LP_NONE)
         glp_set_col_stat(prob, (int)before[step->row] + 1, GLP_NL);
     before[step->row] = step->from;
 }
@@ -171,23 +89,15 @@ static void take_steps(glp_prob *prob, const struct cs_lp *lp, const struct lp_c
 }
 
 /* Begins with the best answer of the relaxation, which a program of choices tells without
- * pivots; of another program, with no column in the basis. */
-static void set_basis(glp_prob *prob, const struct cs_lp *lp, struct arena *arena)
+ * pivots. */
+static void set_basis(glp_prob *prob, const struct cs_lp *lp, const struct lp_choices *of,
+                      struct arena *arena)
 {
-    struct lp_choices of = { .steps = 0 };
-
-    if (!read_choices(lp, arena, &of))
-        return;
     uint32_t *before = arena_alloc(arena, lp->rows, sizeof *before);
+
     for (uint32_t r = 0; r < lp->rows; r++)
-        before[r] = NONE;
-    for (uint32_t first = 0, end; first < lp->columns; first = end) {
-        for (end = first + 1; end < lp->columns && of.row[end] == of.row[first]; end++)
-            continue;
-        list_steps(lp, &of, first, end);
-    }
-    qsort(of.step, of.steps, sizeof *of.step, compare_steps);
-    take_steps(prob, lp, &of, before);
+        before[r] = LP_NONE;
+    take_steps(prob, lp, of, before);
 }
 
 /* ---- solutions ---------------------------------------------------------------- */
@@ -230,22 +140,20 @@ static bool solve_whole(glp_prob *prob, const struct cs_lp *lp)
     return true;
 }
 
-/* False: there is no best answer, because no answer satisfies all rows or
- * because the search for a whole one was given up; x is then unspecified. */
-bool cs_linear_program(const struct cs_lp *lp)
+/* Solves the program by GLPK.  `of`: its choices, or NULL, where it is none of choices. */
+static bool solve_program(const struct cs_lp *lp, const struct lp_choices *of,
+                          struct arena *arena)
 {
-    struct arena *arena = arena_new(0);
     glp_smcp how;
 
-    assert(lp->columns > 0);
     glp_term_out(GLP_OFF);
     glp_init_smcp(&how);
     how.msg_lev = GLP_MSG_OFF;
     how.presolve = lp->whole ? GLP_OFF : GLP_ON;
     glp_prob *prob = glp_create_prob();
     load_program(prob, lp, arena);
-    if (lp->whole)
-        set_basis(prob, lp, arena);
+    if (of != NULL)
+        set_basis(prob, lp, of, arena);
     int end = glp_simplex(prob, &how);
     if (end != 0 && lp->whole) {        /* not from that basis */
         glp_std_basis(prob);
@@ -258,6 +166,21 @@ bool cs_linear_program(const struct cs_lp *lp)
         lp->x[c] = fmax(0, glp_get_col_prim(prob, (int)c + 1));
     glp_delete_prob(prob);
     glp_free_env();             /* of this thread; it keeps no state */
+    return solved;
+}
+
+/* False: there is no best answer, because no answer satisfies all rows or
+ * because the search for a whole one was given up; x is then unspecified.  GLPK is left out
+ * where whole steps of choices are near enough to the best already. */
+bool cs_linear_program(const struct cs_lp *lp)
+{
+    struct arena *arena = arena_new(0);
+    struct lp_choices of;
+
+    assert(lp->columns > 0);
+    bool chosen = lp->whole && lp_read_choices(lp, arena, &of);
+    bool solved = (chosen && lp_take_choices(lp, &of, GAP)) ||
+                  solve_program(lp, chosen ? &of : NULL, arena);
     arena_free(arena);
     return solved;
 }

@@ -52,6 +52,7 @@ static const struct {
     { "pollux", "population: 16", "generations: 5" },
     { "pollux", "generations: 9", "population: 8" },
     { "pollux", "depth: 1", "population: 8, generations: 5" },
+    { "pollux", "climb: 0", "population: 8, generations: 5" },
     { "quota", "quotas: \"x=4 y=20 z=4\"", "" },
     { "quota", "borrow: false", "quotas: \"x=12 y=12 z=4\"" },
     { "quota", "reclaim: false", "quotas: \"x=12 y=12 z=4\"" },

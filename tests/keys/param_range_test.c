@@ -88,6 +88,7 @@ static const struct range {
     { "pollux", "population", "2", "10000", "1", "10001" },
     { "pollux", "generations", TO_1E5 },
     { "pollux", "depth", TO_1E5 },
+    { "pollux", "climb", "0", "1000000", "-1", "1000001" },
     { "sia", "interval", SLOT },
     { "sia", "p", "-10", "1", "-10.0001", "1.0001" },
     { "sia", "idle", TO_100 },

@@ -88,16 +88,20 @@ static void of_equal_choices_the_first_are_taken(void **state)
 
 #define CHOICES 7
 #define CHOICE_UNITS 40
+#define MANY_CHOICES 400
+#define MANY_UNITS 3000
 
-/* Draws the program of `members` jobs of each of CHOICES kinds, which have at most one of
- * four columns each, of 1 to 16 units; returns its best sum, found job by job for each
- * number of units. */
-static double draw_choices(struct rng *rng, struct cs_lp *lp, double *gain, double *most,
-                           double *limit, uint32_t *row, uint32_t *column, double *value)
+/* Draws the program of one or two jobs of each kind, which have at most one of four columns
+ * each, of 1 to 16 units; the last row is that of the units, at most `units_most`.  Returns its
+ * best sum, found job by job for each number of units. */
+static double draw_choices(struct rng *rng, struct cs_lp *lp, uint32_t units_most, double *gain,
+                           double *most, double *limit, uint32_t *row, uint32_t *column,
+                           double *value)
 {
-    double best[CHOICE_UNITS + 1] = { 0 };
+    double best[MANY_UNITS + 1] = { 0 };
+    uint32_t kinds = lp->rows - 1;
 
-    for (uint32_t k = 0; k < CHOICES; k++) {
+    for (uint32_t k = 0; k < kinds; k++) {
         uint32_t first = lp->columns, members = 1 + (uint32_t)rng_below(rng, 2);
         uint32_t units = 0;
         for (uint32_t c = first; c < first + 4; c++) {
@@ -105,7 +109,7 @@ static double draw_choices(struct rng *rng, struct cs_lp *lp, double *gain, doub
             gain[c] = -1 + 6 * rng_uniform(rng) + (rng_below(rng, 2) ? 0.2 * units : 0);
             most[c] = members;
             row[2 * c] = k;
-            row[2 * c + 1] = CHOICES;
+            row[2 * c + 1] = kinds;
             column[2 * c] = column[2 * c + 1] = c;
             value[2 * c] = 1;
             value[2 * c + 1] = units;
@@ -113,13 +117,29 @@ static double draw_choices(struct rng *rng, struct cs_lp *lp, double *gain, doub
         lp->columns += 4;
         limit[k] = members;
         for (uint32_t m = 0; m < members; m++)
-            for (uint32_t u = CHOICE_UNITS + 1; u-- > 0;)
+            for (uint32_t u = units_most + 1; u-- > 0;)
                 for (uint32_t c = first; c < first + 4; c++)
                     if (value[2 * c + 1] <= u)
                         best[u] = fmax(best[u], gain[c] + best[u - (uint32_t)value[2 * c + 1]]);
     }
-    limit[CHOICES] = (double)rng_below(rng, CHOICE_UNITS + 1);
-    return best[(uint32_t)limit[CHOICES]];
+    limit[kinds] = (double)rng_below(rng, units_most + 1);
+    return best[(uint32_t)limit[kinds]];
+}
+
+/* Returns the sum of the answer, which is whole and within all limits. */
+static double sum_of_choices(const struct cs_lp *lp)
+{
+    double sum = 0, used[MANY_CHOICES + 1] = { 0 };
+
+    for (uint32_t c = 0; c < lp->columns; c++) {
+        assert_true(lp->x[c] >= 0 && fabs(lp->x[c] - floor(lp->x[c] + 0.5)) < 1e-6);
+        sum += lp->gain[c] * lp->x[c];
+        used[lp->row[2 * c]] += lp->x[c];
+        used[lp->rows - 1] += lp->x[c] * lp->value[2 * c + 1];
+    }
+    for (uint32_t r = 0; r < lp->rows; r++)
+        assert_true(used[r] <= lp->limit[r] + 1e-6);
+    return sum;
 }
 
 /* A best plan gives no more than there is, and falls short of the best sum by no more than a
@@ -136,19 +156,54 @@ static void choices_have_the_sum_that_is_found_job_by_job(void **state)
     for (uint32_t round = 0; round < 300; round++) {
         struct cs_lp lp = { 0, CHOICES + 1, 8 * CHOICES, gain, most, limit, row, column, value,
                             x, true, 100000, NULL };
-        double best = draw_choices(&rng, &lp, gain, most, limit, row, column, value);
-        double sum = 0, used[CHOICES + 1] = { 0 };
+        double best = draw_choices(&rng, &lp, CHOICE_UNITS, gain, most, limit, row, column,
+                                   value);
         assert_true(cs_linear_program(&lp));
-        for (uint32_t c = 0; c < 4 * CHOICES; c++) {
-            sum += gain[c] * x[c];
-            used[row[2 * c]] += x[c];
-            used[CHOICES] += x[c] * value[2 * c + 1];
-        }
-        for (uint32_t r = 0; r <= CHOICES; r++)
-            assert_true(used[r] <= limit[r] + 1e-6);
+        double sum = sum_of_choices(&lp);
         if (!(sum <= best + 1e-6 && sum >= best - 1e-4 * fabs(best) - 1e-6))
             fail_msg("round %u: %.9g, and the best is %.9g", round, sum, best);
     }
+}
+
+/* Of many choices whole steps come near enough to the best sum, so that nothing is searched: a
+ * search of one node would be cut. */
+static void many_choices_need_no_search(void **state)
+{
+    static double gain[4 * MANY_CHOICES], most[4 * MANY_CHOICES], limit[MANY_CHOICES + 1];
+    static double value[8 * MANY_CHOICES], x[4 * MANY_CHOICES];
+    static uint32_t row[8 * MANY_CHOICES], column[8 * MANY_CHOICES];
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 11, "many choices", 0);
+    for (uint32_t round = 0; round < 40; round++) {
+        bool cut = false;
+        struct cs_lp lp = { 0, MANY_CHOICES + 1, 8 * MANY_CHOICES, gain, most, limit, row,
+                            column, value, x, true, 1, &cut };
+        double best = draw_choices(&rng, &lp, MANY_UNITS, gain, most, limit, row, column, value);
+        assert_true(cs_linear_program(&lp));
+        assert_false(cut);
+        double sum = sum_of_choices(&lp);
+        if (!(sum <= best + 1e-6 && sum >= best - 1e-4 * best))
+            fail_msg("round %u: %.9g, and the best is %.9g", round, sum, best);
+    }
+}
+
+/* A limit below 0, of a choice or of the units, leaves no answer. */
+static void choices_below_none_have_no_answer(void **state)
+{
+    const double gain[] = { 3, 4 }, value[] = { 1, 2, 1, 3 };
+    const uint32_t row[] = { 0, 1, 0, 1 }, column[] = { 0, 0, 1, 1 };
+    double x[2], most[] = { 1, 1 }, limit[] = { 1, -1 };
+    struct cs_lp lp = { 2, 2, 4, gain, most, limit, row, column, value, x, true, 0, NULL };
+
+    (void)state;
+    assert_false(cs_linear_program(&lp));
+    limit[1] = 3;
+    assert_true(cs_linear_program(&lp));
+    assert_true(x[0] < 0.5 && x[1] > 0.5);
+    limit[0] = -1;
+    assert_false(cs_linear_program(&lp));
 }
 
 /* It reads like choices, of which there are three; but each column is taken at most once. */
@@ -1004,6 +1059,8 @@ int main(void)
         cmocka_unit_test(of_equal_choices_the_first_are_taken),
         cmocka_unit_test(wholes_may_be_more_than_one),
         cmocka_unit_test(choices_have_the_sum_that_is_found_job_by_job),
+        cmocka_unit_test(many_choices_need_no_search),
+        cmocka_unit_test(choices_below_none_have_no_answer),
         cmocka_unit_test(columns_have_bounds_of_their_own),
         cmocka_unit_test(a_search_of_wholes_ends_at_its_nodes),
         cmocka_unit_test(a_program_without_an_answer_says_so),
