@@ -69,7 +69,8 @@ static void a_row_adds_its_attempts_up(void **state)
         { "c", "", "", "", "", "0", "0", "1", "1", "1" },
         { "d", "", "", "", "", "0", "0", "2", "2", "0" },
     };
-    /* Where a value stands; of what is added up, the list of attempts; of what is absent, the job. */
+    /* Where a value stands; of what is added up, the list of attempts; of what is absent, the
+     * job. */
     static const uint32_t line[4][PHILLY_COLUMNS] = {
         { 1, 2, 1, 1, 2, 3, 3, 3, 3, 3 }, { 8, 8, 8, 8, 8, 8, 8, 8, 8, 8 },
         { 9, 9, 9, 9, 9, 9, 9, 9, 9, 9 }, { 10, 10, 10, 10, 10, 10, 10, 10, 10, 10 },
@@ -160,6 +161,27 @@ static void a_log_that_is_cut_is_refused(void **state)
     }
 }
 
+/* What one job has does not stay for the next; behind the list there is nothing. */
+static void a_job_begins_without_what_the_last_one_had(void **state)
+{
+    static const char full[] = "{\"jobid\": \"a\", \"submitted_time\": \"2017-10-07 01:00:00\", "
+        "\"vc\": \"v\", \"user\": \"u\", \"status\": \"Pass\", \"attempts\": [{\"start_time\": "
+        "\"2017-10-07 01:00:00\", \"detail\": [{\"gpus\": [\"g\"]}]}]}";
+    static const char *const empty[] = { "", "", "", "", "", "0", "0", "0", "0", "0" };
+    char text[1000];
+    struct rows rows;
+
+    sprintf(text, "[%s, {}]", full);
+    read_log(*state, text, &rows);
+    assert_true(rows.end == CSV_END && rows.count == 2);
+    assert_string_equal(rows.text[0][PHILLY_OPEN], "1");
+    for (int i = 0; i < PHILLY_COLUMNS; i++)
+        assert_string_equal(rows.text[1][i], empty[i]);
+    read_log(*state, "[{}]\n 5", &rows);
+    assert_true(rows.end == CSV_ERROR && rows.err.pos.line == 2 && rows.err.pos.col == 2);
+    assert_string_equal(rows.err.text, "the end of the file is expected here");
+}
+
 /* 127 bytes are the longest text; an attempt may end when it starts, and not before. */
 static void bounds_are_where_they_are_said(void **state)
 {
@@ -195,6 +217,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_value_in_every_place, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(a_log_that_is_cut_is_refused, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_job_begins_without_what_the_last_one_had, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(bounds_are_where_they_are_said, scratch_setup,
                                         scratch_teardown),
