@@ -27,6 +27,8 @@
 #include "sim/text/scan_look.h"
 #include "tests/aid/scratch.h"
 #include "tests/aid/world.h"
+#include "workloads/logs/log.h"
+#include "workloads/logs/philly.h"
 
 static _Atomic long blocks;     /* of malloc that are not freed */
 
@@ -199,6 +201,55 @@ static void readers_close_what_they_open(void **state)
     leaves_nothing("a file that is not there", open_nothing, scratch_path(scratch, "none"));
 }
 
+/* A log of jobs, and what opens it. */
+struct log_of {
+    bool (*open)(struct arena *arena, const char *path, struct csv_source *source,
+                 struct err *err);
+    const char *path;
+};
+
+static void read_rows(const void *self)
+{
+    const struct log_of *log = self;
+    struct arena *arena = arena_new(1 << 12);
+    struct csv_field field[CSV_FIELDS_MAX];
+    struct csv_source source;
+    struct err err = { 0 };
+
+    if (log->open(arena, log->path, &source, &err)) {
+        while (source.next(source.self, field, &err) == CSV_ROW)
+            continue;
+        source.close(source.self);
+    }
+    arena_free(arena);
+}
+
+/* Whole logs, logs that are cut, and files that are not there. */
+static void readers_of_logs_close_what_they_open(void **state)
+{
+    struct scratch *scratch = *state;
+    static const struct { const char *name, *text; struct log_of log; } row[] = {
+        { "philly", "[{\"jobid\": \"a\", \"attempts\": []}]", { philly_open, NULL } },
+        { "pbs", "01/12/2026 08:00:00;E;12;user=u\n", { pbs_open, NULL } },
+        { "sge", "q:n:g:u:j:7:sge:0:1:2:3:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:p:d:NONE:1:0:0:0:"
+          "0::0:NONE:0\n", { sge_open, NULL } },
+        { "sacct", "JobID|Submit|Start|End|State\n1|2026-01-12T08:00:00|2026-01-12T08:00:05|"
+          "2026-01-12T09:00:00|COMPLETED\n", { sacct_open, NULL } },
+        { "kube", "kind: List\nitems: []\n", { kube_open, NULL } },
+    };
+
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
+        for (int cut = 0; cut < 3; cut++) {
+            char text[400];
+            struct log_of log = row[i].log;
+
+            snprintf(text, sizeof text, "%.*s", (int)strlen(row[i].text) - 9 * cut, row[i].text);
+            scratch_write(scratch, "log", text);
+            log.path = scratch_path(scratch, cut == 2 ? "none" : "log");
+            leaves_nothing(row[i].name, read_rows, &log);
+        }
+}
+
 static void read_conf(const void *text)
 {
     struct arena *arena = arena_new(1 << 12);
@@ -347,6 +398,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_that_are_kept_are_seen),
         cmocka_unit_test_setup_teardown(readers_close_what_they_open, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(readers_of_logs_close_what_they_open, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test(configurations_leave_nothing),
         cmocka_unit_test(containers_of_any_size_leave_nothing),
