@@ -15,6 +15,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
+#include "sim/base/rng.h"
 #include "sim/config/conf.h"
 #include "tests/aid/workload_aid.h"
 #include "workloads/random/arrival.h"
@@ -118,6 +119,73 @@ static void bursty_counts_have_the_dispersion_of_an_mmpp(void **state)
     (void)state;
     check("{process: bursty, rate: 60/h, burst: {high: 6, low: 1, "
           "stay_high: 30m, stay_low: 2h}}", 20.0 * 3600.0, 1200.0, index);
+}
+
+/* The intensity that passes from one arrival to the next is an exponential number of mean 1: here
+ * added up state by state, with the states drawn a second time. */
+struct states {
+    const struct arrival *arrival;
+    struct rng rng;
+    int64_t begin_ns, end_ns;
+    bool high;
+};
+
+static void draw_state(struct states *s, bool high)
+{
+    int64_t stay_ns = high ? s->arrival->stay_high_ns : s->arrival->stay_low_ns;
+
+    s->high = high;
+    s->begin_ns = s->end_ns;
+    s->end_ns += llround(1e9 * rng_exponential(&s->rng, (double)stay_ns / 1e9));
+}
+
+static double intensity(struct states *s, int64_t from_ns, int64_t until_ns)
+{
+    double sum = 0;
+
+    for (;; draw_state(s, !s->high)) {
+        int64_t begin = from_ns > s->begin_ns ? from_ns : s->begin_ns;
+        int64_t end = until_ns < s->end_ns ? until_ns : s->end_ns;
+        if (end > begin)
+            sum += (double)(end - begin) / 1e9 * arrival_state_rate(s->arrival, s->high);
+        if (until_ns <= s->end_ns)
+            return sum;
+    }
+}
+
+static void bursty_gaps_use_one_exponential_each(void **state)
+{
+    static const char *const texts[] = {
+        "{process: bursty, rate: 30/h, burst: {high: 10, low: 1, stay_high: 2min, "
+            "stay_low: 5min}}",
+        "{process: bursty, rate: 6/h, burst: {high: 5, low: 0, stay_high: 1min, "
+            "stay_low: 10min}}",
+        "{process: bursty, rate: 400/h, burst: {high: 3, low: 1, stay_high: 1h, stay_low: 2h}}",
+    };
+
+    (void)state;
+    for (uint32_t t = 0; t < 3; t++) {
+        struct arena *arena = arena_new(0);
+        struct arrival arrival = good(arena, texts[t]);
+        struct states states = { .arrival = &arrival };
+        struct arrival_clock clock;
+        struct rng gaps;
+        int64_t last_ns = 0;
+
+        double in_high = (double)arrival.stay_high_ns, all = in_high + (double)arrival.stay_low_ns;
+        rng_init(&gaps, 7, "arrival", t);
+        rng_init(&states.rng, 7, "arrival-state", t);
+        draw_state(&states, rng_uniform(&states.rng) < in_high / all);
+        arrival_start(&clock, &arrival, 7, t);
+        for (int i = 0; i < 3000; i++) {
+            int64_t next_ns = arrival_next(&clock);
+            double need = rng_exponential(&gaps, 1), had = intensity(&states, last_ns, next_ns);
+            if (fabs(need - had) > 1e-7)
+                fail_msg("%s: arrival %d after %.9g, not %.9g", texts[t], i, had, need);
+            last_ns = next_ns;
+        }
+        arena_free(arena);
+    }
 }
 
 static void diurnal_arrivals_follow_the_cosine(void **state)
@@ -354,6 +422,7 @@ int main(void)
         cmocka_unit_test(poisson_counts_have_dispersion_one),
         cmocka_unit_test(gamma_counts_have_the_dispersion_of_cv_squared),
         cmocka_unit_test(bursty_counts_have_the_dispersion_of_an_mmpp),
+        cmocka_unit_test(bursty_gaps_use_one_exponential_each),
         cmocka_unit_test(diurnal_arrivals_follow_the_cosine),
         cmocka_unit_test(counts_are_spread_as_arrivals_one_by_one),
         cmocka_unit_test(gamma_counts_of_short_windows_add_up),

@@ -15,6 +15,9 @@
 #include "sim/text/scan.h"
 #include "sim/text/trace_date.h"
 
+#define SPAN_MAX_DAYS INT64_C(10000)
+#define SPAN_MAX_NS (SPAN_MAX_DAYS * 86400 * CLOCK_NS_PER_S)
+
 bool record_open(struct record *record, struct arena *arena, const char *path,
                  struct err *err)
 {
@@ -112,7 +115,7 @@ size_t record_cut(char *line, char separator, struct cell *cell, size_t max)
  * most 10,000 days. */
 static bool read_clock(const char *text, int64_t *ns)
 {
-    int64_t value, total_s = 0;
+    int64_t value, minutes = 0;
     size_t parts = 1;
 
     for (;; parts++) {
@@ -123,15 +126,15 @@ static bool read_clock(const char *text, int64_t *ns)
         if (parts == 3 || !scan_i64(text, bytes, &value) || value < 0 ||
             value > 1000000)
             return false;
-        total_s = total_s * 60 + value;
+        minutes = minutes * 60 + value;
         text += bytes + 1;
     }
     if (!scan_time(text, strlen(text), ns) || *ns < 0 ||
-        (parts > 1 && *ns >= 60 * CLOCK_NS_PER_S) ||
-        total_s > 10000000)
+        (parts > 1 && *ns >= 60 * CLOCK_NS_PER_S) || *ns > SPAN_MAX_NS)
         return false;
-    *ns += total_s * 60 * CLOCK_NS_PER_S;
-    return *ns <= INT64_C(10000) * 86400 * CLOCK_NS_PER_S;
+    assert(minutes <= 61 * INT64_C(1000000));   /* so that the sum stays below 2^63 */
+    *ns += minutes * 60 * CLOCK_NS_PER_S;
+    return *ns <= SPAN_MAX_NS;
 }
 
 /* A dash stands for days only if a clock follows it: "1-02:00:00". */
@@ -142,12 +145,12 @@ bool record_span(const char *text, int64_t *ns)
 
     if (dash != NULL && (strchr(dash, ':') == NULL ||
                          !scan_i64(text, (size_t)(dash - text), &days) ||
-                         days < 0 || days > 10000))
+                         days < 0 || days > SPAN_MAX_DAYS))
         return false;
     if (!read_clock(dash == NULL ? text : dash + 1, ns))
         return false;
     *ns += days * 86400 * CLOCK_NS_PER_S;
-    return true;
+    return *ns <= SPAN_MAX_NS;
 }
 
 bool record_moment(const char *text, int64_t *ns, bool *known)
