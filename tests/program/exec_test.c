@@ -807,7 +807,7 @@ static const char wants_py[] =
     "    {'key': 'share', 'kind': 'fraction', 'default': '20%', 'help': 'of GPUs'},\n"
     "    {'key': 'weight', 'kind': 'real', 'default': 0.5, 'min': 0.25, 'help': 'of age'},\n"
     "    {'key': 'greedy', 'kind': 'bool', 'default': False, 'help': 'or not'},\n"
-    "    {'key': 'pool_name', 'kind': 'text', 'default': 'a\"b', 'help': 'a pool'},\n"
+    "    {'key': 'pool_name', 'kind': 'text', 'default': 'a\"b: #c', 'help': 'a pool'},\n"
     "    {'key': 'rule', 'kind': 'choice', 'words': ['first', 'best'],\n"
     "     'default': 'best', 'help': 'which fits'}]}\n"
     "for line in sys.stdin:\n"
@@ -822,7 +822,7 @@ static const char wants_py[] =
     "    print(json.dumps(answer), flush=True)\n";
 
 #define WANTS_ALL "{\"depth\":12,\"quantum\":90000000000,\"share\":0.2,\"weight\":0.5," \
-                  "\"greedy\":false,\"pool_name\":\"a\\\"b\",\"rule\":\"best\"}"
+                  "\"greedy\":false,\"pool_name\":\"a\\\"b: #c\",\"rule\":\"best\"}"
 
 static int run_wants(const struct program *program, const char *want, const char *keys,
                      char **said)
@@ -881,6 +881,8 @@ static void parameters_that_make_no_sense_are_refused(void **state)
         { "\"key\":\"x\",\"kind\":\"real\",\"default\":7,\"max\":-3,\"help\":\"h\"",
           "default of param x: 'x' must be at most -3, found '7'" },
         { "\"key\":\"x\",\"kind\":\"int\",\"default\":\"a\",\"help\":\"h\"",
+          "default of param x: " },
+        { "\"key\":\"x\",\"kind\":\"real\",\"default\":\"0.5 # half\",\"help\":\"h\"",
           "default of param x: " },
         { "\"key\":\"blocking\",\"kind\":\"int\",\"default\":1,\"help\":\"h\"",
           "has the name of a key that all policies have" },
