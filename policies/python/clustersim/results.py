@@ -184,7 +184,8 @@ class Results:
 
     def __init__(self, folder: PathLike) -> None:
         self.folder = Path(folder)
-        self._root = self.folder.absolute()     # tables are read later, maybe from elsewhere
+        self._place = self.folder.absolute()    # tables are read later, maybe from elsewhere
+        self._written: Optional[Tuple[int, int]] = None
         self.status: Optional[int] = None
         if not self.folder.is_dir():
             raise Error("there is no such folder of results", file=str(folder),
@@ -192,7 +193,26 @@ class Results:
         if not (self._root / "provenance.json").is_file():
             raise Error("the folder has no provenance.json: no run was completed in it",
                         file=str(folder), hint=self._why_incomplete())
+        self._written = self._stamp()
         self.provenance: Dict[str, Any] = _read_json(self._root / "provenance.json")
+
+    def _stamp(self) -> Optional[Tuple[int, int]]:
+        """Which run wrote the folder; each writes provenance.json.  None: it is not there."""
+        try:
+            found = os.stat(self._place / "provenance.json")
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns
+
+    @property
+    def _root(self) -> Path:
+        """The folder.  Raises Error if another run has written to it, for what is read now
+        would be another result than what was read before."""
+        if self._written is not None and self._stamp() != self._written:
+            raise Error("the folder was written anew, or taken away, since these results were "
+                        "loaded", file=str(self.folder), hint="Give each run a folder of its "
+                        "own, by out=, or load the folder again.")
+        return self._place
 
     def _why_incomplete(self) -> str:
         if (self._root / ".trials").is_dir():
