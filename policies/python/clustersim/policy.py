@@ -352,8 +352,28 @@ def _make(cls: Type[Policy], params: Dict[str, Any], host: Host, limit_s: float)
     return policy
 
 
+_FRAMES = 20            # that are told of a traceback
+
+
+def _shorten(error: Optional[BaseException]) -> None:
+    """Leaves the last frames of each traceback: a recursion may have a million, and to write
+    them takes longer than a method may."""
+    seen = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        trace, count = error.__traceback__, 0
+        while trace is not None:
+            trace, count = trace.tb_next, count + 1
+        trace = error.__traceback__
+        for _ in range(count - _FRAMES):
+            trace = trace.tb_next                   # type: ignore[union-attr]
+        error.__traceback__ = trace
+        error = error.__cause__ or error.__context__
+
+
 def _tell(error: BaseException) -> Tuple[str, str]:
     """What a trial failed of: in a word, and the traceback on one line."""
+    _shorten(error)
     frames = [frame for frame in traceback.extract_tb(error.__traceback__)
               if frame.filename != __file__]            # the watch raises here
     place = f", at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
