@@ -783,6 +783,26 @@ class Runs(Case):
         self.assertEqual(results.status, 0)
         self.assertEqual(len(rows(self.dir / "out" / "summary.csv", "e")), 1)
 
+    def test_a_class_with_the_name_of_another_policy_of_the_file_is_refused(self):
+        """An entry of the file stands for its name: it would have run in place of the class."""
+        class Short(mirrors.SjfKey):
+            """shortest first"""
+
+        by_file, named = "[{policy: fcfs, name: short}]", {"policy": Short, "name": "mine"}
+        self.small.write_text(SMALL.replace("[fcfs]", by_file), encoding="utf-8")
+        for given in ([Short], ["short", named]):
+            with self.assertRaises(cs.Error) as caught:
+                self.run_small(given)
+            self.assertIn("short of the program has the name of another", caught.exception.message)
+            self.assertIn("another `name`", caught.exception.hint)
+        self.assertEqual(self.run_small([named]).policies, ["mine"])
+        self.small.write_text(SMALL.replace("[fcfs]", "[{policy: short, name: short}, sjf]"),
+                              encoding="utf-8")
+        self.assertEqual(self.run_small([Short, "sjf"]).status, 0)
+        for table in ("summary.csv", "jobs.csv"):
+            self.assertEqual(rows(self.dir / "out" / table, "short"),
+                             rows(self.dir / "out" / table, "sjf"))
+
     def test_trials_are_told_in_their_order(self):
         told = []
         self.run_small(["fcfs", Raises], on_trial=told.append, threads=2)
