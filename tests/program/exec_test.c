@@ -294,7 +294,7 @@ static const struct bad_way bad_ways[] = {
     { "lives", "closed its stdin or stdout and goes on", false },
     { "child", "ended with status 5 before `end`", false },
     { "spin", "goes on with one decision for 2 s of wall time", true },
-    { "\"do\":[{\"start\":999}]", "asks to start job 999, and it was told of no such", false },
+    { "\"do\":[{\"start\":999}]", "names job 999 in `start`, and it was told of no such", false },
     { "\"do\":[{\"start\":0.5}]", "column 23: a whole number is expected here", false },
     { "\"do\":[{\"start\":-1}]", "column 23: -1 is not from 0 to ", false },
     { "\"do\":[{\"start\":0,\"pools\":6}]", "wants pools 6, a mask of more than the 1", false },
@@ -390,11 +390,12 @@ static const char asks_py[] =
 static const struct { const char *ask, *why; } asks[] = {
 #define VERB(NAME, OF, NEEDS, TAKES) ASK_##OF(NAME)
 #define ASK_JOB(NAME)                                                           \
-    { "{\"" #NAME "\":99999}", " job 99999, and it was told of no such job" },
+    { "{\"" #NAME "\":99999}", "names job 99999 in `" #NAME "`, and it was told of no such job" },
 #define ASK_NUMBER(NAME)
 #include "experiments/exec/verbs.def"
 #undef VERB
-    { "{\"start\":0,\"role\":9}", "asks to start role 9 of job 0, which has 1" },
+    { "{\"start\":0,\"role\":9}", "names role 9 of job 0 in `start`, and the job has 1" },
+    { "{\"left\":0,\"role\":7}", "names role 7 of job 0 in `left`, and the job has 1" },
     { "{\"wake_at\":-1}", ": -1 is not from 0 to " },
     { "{\"earliest\":0.5}", ": a whole number is expected here" },
     { "{\"start\":3,\"role\":0,\"gpus\":4294967295}", "told \"bad_shape\"" },
