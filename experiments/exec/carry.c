@@ -72,15 +72,15 @@ static bool makes_sense(const struct exec *exec, const struct cs_host *host,
     if (of[q->verb] != OF_JOB)
         return wants_make_sense(host, q, why, why_bytes);
     if (q->number >= exec->job_count) {
-        snprintf(why, why_bytes, "asks to %s job %lld, and it was told of no such job", verb,
-                 (long long)q->number);
+        snprintf(why, why_bytes, "names job %lld in `%s`, and it was told of no such job",
+                 (long long)q->number, verb);
         return false;
     }
     if (!news_job_lives(exec, q->number))
         return true;
     if (q->role != CS_ALL_ROLES && q->role >= cs_request(host, job)->form->role_count) {
-        snprintf(why, why_bytes, "asks to %s role %u of job %u, which has %u", verb,
-                 q->role, job.i, cs_request(host, job)->form->role_count);
+        snprintf(why, why_bytes, "names role %u of job %u in `%s`, and the job has %u",
+                 q->role, job.i, verb, cs_request(host, job)->form->role_count);
         return false;
     }
     if (q->verb == EXEC_start && q->role != CS_ALL_ROLES &&

@@ -92,7 +92,8 @@ struct clustersim_options {
     uint32_t threads;           /* 0: one per processor */
     const char *policies;       /* "[fcfs, mine]", as in YAML: instead of the file's; the
                                    name of a policy of the file is that one, with its
-                                   keys.  NULL: as the file says */
+                                   keys.  If `table` has another one of that name, it is
+                                   an error.  NULL: as the file says */
     const char *const *set;     /* "KEY=VALUE", as --set of the program */
     size_t set_count;
     /* Policies of the program's own, known to the experiment by their names. */

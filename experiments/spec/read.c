@@ -232,6 +232,36 @@ static size_t count_policies(const struct conf_node *root)
     return list != NULL && conf_kind(list) == CONF_LIST ? conf_count(list) : 0;
 }
 
+/* Is the word a policy of the program, and the file's entry of that name another one? */
+static bool names_two(const struct reader *r, const char *word, const struct conf_node *entry)
+{
+    const struct conf_node *policy =
+        conf_kind(entry) == CONF_MAP ? conf_get(entry, "policy") : entry;
+    bool of_program = false;
+
+    for (size_t i = 0; i < r->options->guest_count; i++)
+        if (strcmp(r->options->guest[i].written, word) == 0)
+            of_program = true;
+    return of_program && (policy == NULL || conf_kind(policy) != CONF_SCALAR ||
+                          strcmp(conf_text(policy), word) != 0);
+}
+
+/* Stores the file's entry at place i of the list, where `word` names it.  NULL: err says that it
+ * names two policies. */
+static const struct conf_node *take_entry(struct reader *r, const struct conf_node *root,
+                                          size_t i, const struct conf_node *word,
+                                          const struct conf_node *entry, struct err *err)
+{
+    if (names_two(r, conf_text(word), entry)) {
+        err_set(err, ERR_REFERENCE, conf_pos(word), "policy %.60s of the program has the name of "
+                "another one of the experiment", conf_text(word));
+        err_hint(err, "Give one of them another `name`.");
+        return NULL;
+    }
+    return conf_set(r->arena, root, text_format(r->arena, "policies.%zu", i), entry,
+                    conf_pos(word), err);
+}
+
 /* Returns the experiment with the policies that the options name: a word that is
  * the name of one of the file's entries stands for that entry. */
 static const struct conf_node *choose_policies(struct reader *r,
@@ -250,12 +280,12 @@ static const struct conf_node *choose_policies(struct reader *r,
                        conf_kind(list) == CONF_LIST && i < conf_count(list); i++) {
         const struct conf_node *word = conf_item(list, i);
 
-        for (size_t k = 0; conf_kind(word) == CONF_SCALAR && k < conf_count(given); k++) {
+        for (size_t k = 0; root != NULL && conf_kind(word) == CONF_SCALAR &&
+                           k < conf_count(given); k++) {
             const char *name = experiment_entry_name(conf_item(given, k));
 
             if (name != NULL && strcmp(name, conf_text(word)) == 0)
-                root = conf_set(r->arena, root, text_format(r->arena, "policies.%zu", i),
-                                conf_item(given, k), conf_pos(word), err);
+                root = take_entry(r, root, i, word, conf_item(given, k), err);
         }
     }
     return root;

@@ -160,6 +160,11 @@ static bool read_validation(struct arena *arena, const struct experiment *experi
                          seeds_overlap(&keys->held_out, &v->seeds)))
         return err_set(err, ERR_RANGE, conf_pos(node), "seeds of validation must "
                        "not overlap with those of training or held_out");
+    if (node != NULL && v->every > keys->generations)
+        return err_set(err, ERR_RANGE, conf_pos(conf_get(node, "every") != NULL
+                                                    ? conf_get(node, "every") : node),
+                       "every must be at most generations, or nothing is validated: it is %d, "
+                       "and generations %d", (int)v->every, (int)keys->generations);
     return hold_points(arena, experiment, keys, err);
 }
 
@@ -334,13 +339,17 @@ static void place_groups(struct arena *arena, struct train_keys *keys)
     }
 }
 
-/* Adds a key, if it is one of the policy that learns. */
+/* Adds a key, if it is one of the policy that learns, and is not there yet: a file with a key
+ * twice could not be read. */
 static bool add_key(struct arena *arena, struct train_keys *keys,
                     const struct cs_policy *table, const char *key,
                     struct err_pos pos, struct err *err)
 {
     if (!weights_know(arena, table, key, pos, err))
         return false;
+    for (uint32_t g = 0; g < keys->group_count; g++)
+        if (strcmp(keys->group[g].key, key) == 0)
+            return err_set(err, ERR_SCHEMA, pos, "'%.60s' is given twice", key);
     add_group(keys, key, 1, false);
     return true;
 }

@@ -369,11 +369,8 @@ static bool check_params(const struct cs_policy *policy, const struct conf_schem
                                field->key);
         if (field->fallback == NULL || strcmp(field->fallback, CONF_ABSENT) == 0)
             continue;
-        const struct conf_node *node = conf_parse(arena, policy->name, field->fallback,
-                                                  strlen(field->fallback), &why);
-
-        if (node == NULL ||
-            !conf_read(node, field, self + (field->offset - sizeof(struct keys)), &why))
+        if (!conf_read_fallback(field, nowhere, self + (field->offset - sizeof(struct keys)),
+                                &why))
             return err_set(err, ERR_POLICY, nowhere, "policy %s: default of param %.60s: "
                            "%.120s", policy->name, field->key, why.text);
     }

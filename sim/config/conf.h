@@ -106,6 +106,9 @@ bool conf_known(const struct conf_node *map, const struct conf_schema *schema, s
  * and choices.  `out` points to the C type that enum conf_type names. */
 bool conf_read(const struct conf_node *node, const struct conf_field *field,
                void *out, struct err *err);
+/* Reads the fallback of `field` in the same way: one scalar, whatever its letters are. */
+bool conf_read_fallback(const struct conf_field *field, struct err_pos pos, void *out,
+                        struct err *err);
 
 /* Looking at a tree.  All that these return lives in the tree's arena.
  * conf_text() is for scalars; conf_item() for lists; conf_key(),

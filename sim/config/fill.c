@@ -57,6 +57,15 @@ static bool fail_unknown(const struct conf_schema *schema, const struct conf_nod
     return err_hint(err, "Keys are %s.", list);
 }
 
+bool conf_read_fallback(const struct conf_field *field, struct err_pos pos, void *out,
+                        struct err *err)
+{
+    assert(field->fallback != NULL);
+    const struct conf_node node = {.kind = CONF_SCALAR, .pos = pos, .text = field->fallback};
+
+    return conf_read(&node, field, out, err);
+}
+
 /* Gives an absent key its fallback, which is read as if the user had written
  * it.  A required key is an error at the place of the map. */
 static bool fill_absent(const struct conf_node *map,
@@ -79,9 +88,7 @@ static bool fill_absent(const struct conf_node *map,
     if (strcmp(field->fallback, CONF_ABSENT) == 0)
         return true;
     assert(field->type != CONF_NODE);
-    const struct conf_node node = {.kind = CONF_SCALAR, .pos = map->pos,
-                                   .text = field->fallback};
-    bool good = conf_read(&node, field, value, err);
+    bool good = conf_read_fallback(field, map->pos, value, err);
     assert(good);               /* the table's own fallback must be valid */
     return good;
 }

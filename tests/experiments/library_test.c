@@ -238,6 +238,36 @@ static void a_policy_of_the_program_gives_what_the_built_in_one_gives(void **sta
     clustersim_free(run);
 }
 
+/* An entry of the experiment stands for its name: one that is another policy would run in the
+ * place of the program's. */
+static void a_name_of_two_policies_is_refused(void **state)
+{
+    static const struct cs_policy *const table[] = { &short_first };
+    static const struct { const char *entry; bool two; } of[] = {
+        { "{policy: fcfs, name: short-first}", true },
+        { "{policy: short-first, estimate: exact}", false }, { "short-first", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        char mine[900];
+        struct clustersim *run;
+
+        snprintf(mine, sizeof mine, "%.*s[%s]\n", (int)(strrchr(text, '[') - text), text,
+                 of[i].entry);
+        struct clustersim_options options = options_of(mine);
+        options.policies = "[short-first]";
+        options.table = table;
+        options.table_count = 1;
+        run = clustersim_run("within.yaml", &options);
+        assert_int_equal(clustersim_error(run) != NULL, of[i].two);
+        if (of[i].two)
+            assert_string_equal(clustersim_error(run)->message, "policy short-first of the "
+                                "program has the name of another one of the experiment");
+        clustersim_free(run);
+    }
+}
+
 /* ---- facts ---- */
 
 struct facts {
@@ -708,6 +738,7 @@ int main(void)
         cmocka_unit_test(options_replace_what_the_file_says),
         cmocka_unit_test(a_check_runs_nothing),
         cmocka_unit_test(a_policy_of_the_program_gives_what_the_built_in_one_gives),
+        cmocka_unit_test(a_name_of_two_policies_is_refused),
         cmocka_unit_test(trials_are_told_once_each_in_their_order),
         cmocka_unit_test(a_run_is_called_off_by_its_caller),
         cmocka_unit_test(a_policy_that_crashes_fails_its_trials_alone),

@@ -294,7 +294,7 @@ static const struct bad_way bad_ways[] = {
     { "lives", "closed its stdin or stdout and goes on", false },
     { "child", "ended with status 5 before `end`", false },
     { "spin", "goes on with one decision for 2 s of wall time", true },
-    { "\"do\":[{\"start\":999}]", "asks to start job 999, and it was told of no such", false },
+    { "\"do\":[{\"start\":999}]", "names job 999 in `start`, and it was told of no such", false },
     { "\"do\":[{\"start\":0.5}]", "column 23: a whole number is expected here", false },
     { "\"do\":[{\"start\":-1}]", "column 23: -1 is not from 0 to ", false },
     { "\"do\":[{\"start\":0,\"pools\":6}]", "wants pools 6, a mask of more than the 1", false },
@@ -390,11 +390,12 @@ static const char asks_py[] =
 static const struct { const char *ask, *why; } asks[] = {
 #define VERB(NAME, OF, NEEDS, TAKES) ASK_##OF(NAME)
 #define ASK_JOB(NAME)                                                           \
-    { "{\"" #NAME "\":99999}", " job 99999, and it was told of no such job" },
+    { "{\"" #NAME "\":99999}", "names job 99999 in `" #NAME "`, and it was told of no such job" },
 #define ASK_NUMBER(NAME)
 #include "experiments/exec/verbs.def"
 #undef VERB
-    { "{\"start\":0,\"role\":9}", "asks to start role 9 of job 0, which has 1" },
+    { "{\"start\":0,\"role\":9}", "names role 9 of job 0 in `start`, and the job has 1" },
+    { "{\"left\":0,\"role\":7}", "names role 7 of job 0 in `left`, and the job has 1" },
     { "{\"wake_at\":-1}", ": -1 is not from 0 to " },
     { "{\"earliest\":0.5}", ": a whole number is expected here" },
     { "{\"start\":3,\"role\":0,\"gpus\":4294967295}", "told \"bad_shape\"" },
@@ -807,7 +808,7 @@ static const char wants_py[] =
     "    {'key': 'share', 'kind': 'fraction', 'default': '20%', 'help': 'of GPUs'},\n"
     "    {'key': 'weight', 'kind': 'real', 'default': 0.5, 'min': 0.25, 'help': 'of age'},\n"
     "    {'key': 'greedy', 'kind': 'bool', 'default': False, 'help': 'or not'},\n"
-    "    {'key': 'pool_name', 'kind': 'text', 'default': 'a\"b', 'help': 'a pool'},\n"
+    "    {'key': 'pool_name', 'kind': 'text', 'default': 'a\"b: #c', 'help': 'a pool'},\n"
     "    {'key': 'rule', 'kind': 'choice', 'words': ['first', 'best'],\n"
     "     'default': 'best', 'help': 'which fits'}]}\n"
     "for line in sys.stdin:\n"
@@ -822,7 +823,7 @@ static const char wants_py[] =
     "    print(json.dumps(answer), flush=True)\n";
 
 #define WANTS_ALL "{\"depth\":12,\"quantum\":90000000000,\"share\":0.2,\"weight\":0.5," \
-                  "\"greedy\":false,\"pool_name\":\"a\\\"b\",\"rule\":\"best\"}"
+                  "\"greedy\":false,\"pool_name\":\"a\\\"b: #c\",\"rule\":\"best\"}"
 
 static int run_wants(const struct program *program, const char *want, const char *keys,
                      char **said)
@@ -881,6 +882,8 @@ static void parameters_that_make_no_sense_are_refused(void **state)
         { "\"key\":\"x\",\"kind\":\"real\",\"default\":7,\"max\":-3,\"help\":\"h\"",
           "default of param x: 'x' must be at most -3, found '7'" },
         { "\"key\":\"x\",\"kind\":\"int\",\"default\":\"a\",\"help\":\"h\"",
+          "default of param x: " },
+        { "\"key\":\"x\",\"kind\":\"real\",\"default\":\"0.5 # half\",\"help\":\"h\"",
           "default of param x: " },
         { "\"key\":\"blocking\",\"kind\":\"int\",\"default\":1,\"help\":\"h\"",
           "has the name of a key that all policies have" },

@@ -426,6 +426,8 @@ static void a_table_that_is_not_sound_is_refused(void **state)
           "default of param x: 'x' must be from 0 to 10, found '24'" },
         { TABLE("P(\"x\", CS_PARAM_REAL, 0, \"abc\", \"h\")"),
           "default of param x: 'x' must be a number" },
+        { TABLE("P(\"x\", CS_PARAM_REAL, 0, \"1 # half\", \"h\")"),
+          "default of param x: 'x' must be a number without a unit, found '1 # half'" },
         { TABLE("P(\"x\", CS_PARAM_REAL, 0, \"1\", NULL)"), "param x has no help" },
         { TABLE("P(\"x\", CS_PARAM_REAL, 8, \"1\", \"h\")"), "param x lies outside of self" },
         { TABLE("P(\"x\", 99, 0, \"1\", \"h\")"), "param x has a type that is none" },

@@ -96,6 +96,10 @@ KEYS = {
 }
 
 
+# Attributes that are set at the start and with each message.
+NEWS = ("pools", "forms", "waits", "free", "idle_gpus", "ended", "idle")
+
+
 class Policy:
     name = "python"
     summary = ""
@@ -134,7 +138,16 @@ class Policy:
     def _reuses(self):
         return bool(self.reuse) and not self.threads and hasattr(os, "fork")
 
+    def _check_params(self):
+        """A parameter is an attribute: it must not take the place of another one."""
+        known = [name for name in (*dir(Policy), *NEWS) if not name.startswith("_")]
+        for given in self.params:
+            if given["key"] in known:
+                raise ValueError(f"parameter {given['key']} of {self.name} has the name of an "
+                                 "attribute that each policy has: " + ", ".join(sorted(known)))
+
     def _hello(self, n):
+        self._check_params()
         for word in self.order:
             if word.lstrip("-") not in KEYS:    # no message says when a task was ready
                 raise ValueError(f"order of {self.name}: this client orders by "

@@ -44,8 +44,8 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from . import _core
-from .errors import Error
-from .experiment import json_of
+from .errors import Error, set_place, whole_of
+from .experiment import json_of, set_words
 from .table import nearest
 
 __all__ = ["ScheduleEnv", "ScheduleVec", "SPLITS", "VERDICTS", "replicas"]
@@ -61,8 +61,31 @@ def replicas(split: str) -> range:
     return range(first, first + count)
 
 
-def _is_whole(number: Any) -> bool:
-    return isinstance(number, int) and not isinstance(number, bool)
+def _whole(name: str, number: Any, least: int, most: int) -> int:
+    whole = whole_of(number)
+    if whole is None or not least <= whole <= most:
+        raise Error(f"{name} must be a whole number from {least} to {most}, found {number!r}",
+                    key=name)
+    return whole
+
+
+def _steps_of(max_steps: Any) -> int:
+    """0: no limit."""
+    whole = 0 if max_steps is None else whole_of(max_steps)
+    if whole is None or not (max_steps is None or 0 < whole < 2**63):
+        raise Error("max_steps must be None or a whole number from 1 to 2**63 - 1, "
+                    f"found {max_steps!r}", key="max_steps")
+    return whole
+
+
+def _sizes_of(sizes: Any) -> Tuple[int, ...]:
+    found = []
+    for size in sizes if hasattr(sizes, "__iter__") else [sizes]:
+        whole = whole_of(size)
+        if whole is None or not 0 < whole < 2**32 or size is sizes:
+            raise Error(f"sizes must be whole numbers of GPUs, found {size!r}", key="sizes")
+        found.append(whole)
+    return tuple(found)
 
 
 def _index_of(split: str) -> int:
@@ -100,26 +123,23 @@ class _Trials:
                  settings: Optional[Mapping[str, Any]], max_steps: Optional[int],
                  sizes: Sequence[int], running: int, go_on: bool) -> None:
         path, text = _source(experiment)
-        for name, number, least, most in (("num_envs", count, 1, 65536), ("rows", rows, 1, 4096),
-                                          ("running", running, 0, 4096)):
-            if not _is_whole(number) or not least <= number <= most:
-                raise Error(f"{name} must be a whole number from {least} to {most}, "
-                            f"found {number!r}", key=name)
-        for size in sizes:
-            if not _is_whole(size) or not 0 < size < 2**32:
-                raise Error(f"sizes must be whole numbers of GPUs, found {size!r}", key="sizes")
-        if max_steps is not None and (not _is_whole(max_steps) or not 0 < max_steps < 2**63):
-            raise Error("max_steps must be None or a whole number from 1 to 2**63 - 1, "
-                        f"found {max_steps!r}", key="max_steps")
+        count, rows = _whole("num_envs", count, 1, 65536), _whole("rows", rows, 1, 4096)
+        running, sizes = _whole("running", running, 0, 4096), _sizes_of(sizes)
+        steps = _steps_of(max_steps)
+        if reward is not None and not isinstance(reward, str):
+            raise Error(f"reward must be a text, found {reward!r}", key="reward")
         if rules is not None and not isinstance(rules, Mapping):
             raise Error(f"rules must be a dict, found {rules!r}", key="rules")
-        words = [f"{key}={json_of(value, key)}" for key, value in (settings or {}).items()]
+        words = set_words(settings)
         try:
             self.env = _core.Env(path, text, words, json_of(rules, "rules") if rules else None,
-                                 count, rows, phases, reward, _index_of(split), max_steps or 0,
-                                 go_on, tuple(sizes), running)
+                                 count, rows, phases, reward, _index_of(split), steps, go_on,
+                                 sizes, running)
         except RuntimeError as why:
-            raise _as_error(why) from None
+            error = _as_error(why)
+            if isinstance(error, Error):
+                set_place(error, None if text is None else path)
+            raise error from None
         shape = self.shape = self.env.shape()
         self.flat = np.zeros((count, shape["floats"]), np.float32)
         self.mask = np.zeros((count, shape["actions"]), np.bool_)
@@ -165,8 +185,10 @@ class _Trials:
             raise _as_error(why) from None
 
     def metric(self, i: int, name: str) -> Optional[float]:
-        if not _is_whole(i) or not 0 <= i < self.shape["count"]:
+        whole = whole_of(i)
+        if whole is None or not 0 <= whole < self.shape["count"]:
             raise Error(f"trial must be from 0 to {self.shape['count'] - 1}, found {i!r}")
+        i = whole
         value = self.env.metric(i, name)
         names = [known for known, _ in self.env.names("metric")] if value is None else []
         if value is None and name not in names:
@@ -313,10 +335,10 @@ class ScheduleVec(VectorEnv):
         if render_mode is not None:
             raise Error(f"render_mode must be None, found {render_mode!r}", key="render_mode")
         self.render_mode = None
-        self.num_envs = num_envs
         self.copy = copy
         self._trials = _Trials(experiment, split, num_envs, rows, phases, reward, rules,
                                settings, max_steps, sizes, running, True)
+        self.num_envs = num_envs = self._trials.shape["count"]
         self.single_observation_space = self._trials.space()
         self.single_action_space = spaces.Discrete(self._trials.shape["actions"])
         self.observation_space = gymnasium.vector.utils.batch_space(

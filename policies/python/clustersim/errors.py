@@ -13,8 +13,10 @@ others in `Error.others`.
 """
 from __future__ import annotations
 
+import operator
+import os
 import re
-from typing import List, NoReturn, Optional
+from typing import Any, List, NoReturn, Optional
 
 __all__ = ["Error", "parse_messages", "raise_messages"]
 
@@ -80,6 +82,26 @@ def _rebuild(state: dict) -> Error:
     error = Error(state["message"])
     error.__dict__.update(state)
     return error
+
+
+def whole_of(value: Any) -> Optional[int]:
+    """A whole number, of Python or of NumPy, as an int; None: the value is none."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
+
+
+def set_place(error: Error, unwritten: Optional[str]) -> None:
+    """Says where the caller of Python wrote what is wrong: in an argument, or in an Experiment,
+    which stands for the file `unwritten`."""
+    if error.file is not None and error.file.startswith("--set "):
+        word = error.file[len("--set "):]
+        error.file = "policies" if word == "policies" else f"settings {word}"
+    elif error.file is not None and error.file == unwritten:
+        error.file = "experiment " + os.path.basename(unwritten)[:-len(".yaml")]
 
 
 def _error_of(match: "re.Match[str]", status: Optional[int]) -> Error:

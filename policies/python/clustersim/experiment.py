@@ -23,12 +23,16 @@ PathLike = Union[str, "os.PathLike[str]"]
 _WORDS = {"true", "false", "null", "~", "yes", "no", "on", "off", "y", "n"}
 _PLAIN = re.compile(r"[A-Za-z0-9./][A-Za-z0-9_./%+-]*")
 _DATE = re.compile(r"[0-9-]+")
+_NO_NUMBER = re.compile(r"[-+]?\.(inf|nan)", re.IGNORECASE)    # a number in YAML, of no value
 
 
 def _looks_like_number(text: str) -> bool:
+    """Would any reader of YAML take it for a number, or for a date?"""
+    if _NO_NUMBER.fullmatch(text):
+        return True
     for read in (float, lambda digits: int(digits, 0)):
         try:
-            read(text)
+            read(text.replace("_", ""))
             return True
         except ValueError:
             continue
@@ -61,7 +65,8 @@ def _yaml_scalar(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
-        return repr(value)
+        text = repr(value)          # without a point, 1e+22 is a text to some readers
+        return text.replace("e", ".0e") if "." not in text else text
     return _yaml_text(value)
 
 
@@ -84,29 +89,47 @@ def _yaml_lines(value: Any, indent: str) -> Iterator[str]:
 
 
 def _clean_key(key: Any, path: Tuple[str, ...]) -> str:
+    if hasattr(key, "tolist"):
+        key = key.tolist()          # a number of numpy
     if isinstance(key, str):
-        return key
+        return str.__str__(key)
     if isinstance(key, (int, float)) and not isinstance(key, bool):
-        return repr(key)            # maps such as choice: {1: 0.5, 8: 0.5}
+        # Maps such as choice: {1: 0.5, 8: 0.5}.
+        return repr(int(key) if isinstance(key, int) else float(key))
     raise Error(f"a key must be a text or a number, found {type(key).__name__}",
                 key=".".join(path))
 
 
+def _clean_map(value: Mapping[Any, Any], path: Tuple[str, ...]) -> Dict[str, Any]:
+    found: Dict[str, Any] = {}
+    for key, item in value.items():
+        text = _clean_key(key, path)
+        if text in found:           # {1: 0.5, "1": 0.3} is one map in Python
+            raise Error(f"key '{text}' is given twice", key=".".join(path + (text,)),
+                        hint="As a number and as a text it is the same key.")
+        found[text] = _clean(item, path + (text,))
+    return found
+
+
 def _clean(value: Any, path: Tuple[str, ...]) -> Any:
-    """Returns the value as dicts, lists, texts, numbers, True, False and None; a copy."""
-    if hasattr(value, "item") and not isinstance(value, (dict, list, tuple)):
-        value = value.item()        # a number of numpy
+    """Returns the value as dicts, lists, texts, numbers, True, False and None; a copy.  Members
+    of an enum that are texts or numbers count as these."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()      # of numpy or pandas
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     if isinstance(value, Mapping):
-        return {_clean_key(key, path): _clean(item, path + (str(key),))
-                for key, item in value.items()}
+        return _clean_map(value, path)
     if isinstance(value, (list, tuple)):
         return [_clean(item, path + (str(number),)) for number, item in enumerate(value)]
     if isinstance(value, float) and not math.isfinite(value):
         raise Error(f"a number must be finite, found {value}", key=".".join(path))
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, (int, float)):
+        return int(value) if isinstance(value, int) else float(value)
     raise Error(f"a value must be a number, a text, a bool, a list or a dict, "
                 f"found {type(value).__name__}", key=".".join(path))
 
@@ -120,6 +143,14 @@ def json_of(value: Any, key: str) -> str:
     except UnicodeEncodeError:
         raise Error(f"a text must be one of UTF-8, found {text!r}", key=str(key)) from None
     return text
+
+
+def set_words(settings: Optional[Mapping[str, Any]]) -> List[str]:
+    """Returns settings as the program takes them behind --set."""
+    if settings is not None and not isinstance(settings, Mapping):
+        raise Error(f"settings must be a dict, found {type(settings).__name__}", key="settings",
+                    hint='Write {"workload.jobs": 50}.')
+    return [f"{key}={json_of(value, key)}" for key, value in (settings or {}).items()]
 
 
 def _texts(value: Any) -> Iterator[str]:

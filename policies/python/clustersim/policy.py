@@ -13,6 +13,7 @@ audit and with the same seeds, each trial in a process of its own.
 """
 from __future__ import annotations
 
+import dataclasses
 import enum
 import os
 import re
@@ -20,7 +21,7 @@ import signal
 import sys
 import traceback
 import typing
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Type, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type, Union
 
 from . import _core
 from ._core import Forecast, Host, Job, Lease, Node, Plan, Task
@@ -117,17 +118,21 @@ def _name_of(cls: Type[Policy]) -> str:
     return name
 
 
+def place_of(cls: Type[Policy]) -> Tuple[Optional[str], Optional[int]]:
+    """File and line of a class; None: it was typed at a prompt."""
+    import inspect
+
+    try:
+        return inspect.getsourcefile(cls), inspect.getsourcelines(cls)[1]
+    except (OSError, TypeError):
+        return None, None
+
+
 def _error(cls: Type[Policy], message: str, key: Optional[str] = None,
            hint: Optional[str] = None) -> Exception:
     from .errors import Error
-    import inspect
 
-    file = line = None
-    try:
-        file = inspect.getsourcefile(cls)
-        line = inspect.getsourcelines(cls)[1]
-    except (OSError, TypeError):
-        pass                            # typed at a prompt
+    file, line = place_of(cls)
     return Error(f"policy {cls.__name__}: {message}", file, line, None, key, hint)
 
 
@@ -185,18 +190,38 @@ def _limit(cls: Type[Policy], name: str, limit: Optional[float], otherwise: floa
                      name) from None
 
 
+def _check_param(cls: Type[Policy], name: str, hint: Any) -> None:
+    """May a parameter have this name, and has it a default?"""
+    if name in _METHODS or name == "exec":
+        raise _error(cls, f"parameter {name} has the name of "
+                     + ("a method" if name in _METHODS else "a key of programs"), name,
+                     "Give it another one.")
+    if not hasattr(cls, name):
+        raise _error(cls, f"parameter {name} must have a default", name,
+                     f"Write {name}: {getattr(hint, '__name__', hint)} = VALUE, or begin its "
+                     "name with _ if it is none.")
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise _error(cls, f"parameter {name} must match [a-z][a-z0-9_]*", name)
+
+
+def _check_hints(cls: Type[Policy], hints: Mapping[str, Any]) -> None:
+    """Without a type no entry could set it, and a method would find the param itself."""
+    for name in dir(cls):
+        if name not in hints and isinstance(getattr(cls, name, None), param):
+            raise _error(cls, f"parameter {name} must have a type", name,
+                         f"Write {name}: int = clustersim.param(...).")
+
+
 def _params_of(cls: Type[Policy]) -> Tuple[List[tuple], Dict[str, List[Any]]]:
     rows, words = [], {}
-    for name, hint in _hints_of(cls).items():
+    hints = _hints_of(cls)
+    _check_hints(cls, hints)
+    for name, hint in hints.items():
         # name and flags are no parameters, however a class annotates its own.
         if name.startswith("_") or typing.get_origin(hint) is typing.ClassVar or \
                 name in ("name", "flags"):
             continue
-        if not hasattr(cls, name):
-            raise _error(cls, f"parameter {name} must have a default", name,
-                         f"Write {name}: {getattr(hint, '__name__', hint)} = VALUE.")
-        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-            raise _error(cls, f"parameter {name} must match [a-z][a-z0-9_]*", name)
+        _check_param(cls, name, hint)
         given = getattr(cls, name)
         given = given if isinstance(given, param) else param(given)
         kind, values = _type_of(cls, name, hint, given)
@@ -303,20 +328,52 @@ def _watch(host: Host, limit_s: float) -> None:
     _tick(tick_s)
 
 
+def _words_of_init(cls: Type[Policy], values: Mapping[str, Any]) -> Dict[str, Any]:
+    """What a dataclass sets its fields from: without them it would set the defaults again."""
+    owner = next(base for base in cls.__mro__ if "__init__" in vars(base))
+    how = vars(owner).get("__dataclass_params__")
+    if how is None or not how.init:
+        return {}
+    return {field.name: values[field.name] for field in dataclasses.fields(owner)
+            if field.init and field.name in values}
+
+
 def _make(cls: Type[Policy], params: Dict[str, Any], host: Host, limit_s: float) -> Policy:
     global _in_trial
 
     _in_trial = True
     _watch(host, limit_s)
     policy = cls.__new__(cls)
-    for name, value in params.items():
-        setattr(policy, name, cls._words[name][value] if name in cls._words else value)
-    policy.__init__()
+    values = {name: cls._words[name][value] if name in cls._words else value
+              for name, value in params.items()}
+    for name, value in values.items():
+        setattr(policy, name, value)
+    policy.__init__(**_words_of_init(cls, values))
     return policy
+
+
+_FRAMES = 20            # that are told of a traceback
+
+
+def _shorten(error: Optional[BaseException]) -> None:
+    """Leaves the last frames of each traceback: a recursion may have a million, and to write
+    them takes longer than a method may."""
+    seen = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        trace, count = error.__traceback__, 0
+        while trace is not None:
+            trace, count = trace.tb_next, count + 1
+        trace = error.__traceback__
+        for _ in range(count - _FRAMES):
+            trace = trace.tb_next                   # type: ignore[union-attr]
+        error.__traceback__ = trace
+        error = error.__cause__ or error.__context__
 
 
 def _tell(error: BaseException) -> Tuple[str, str]:
     """What a trial failed of: in a word, and the traceback on one line."""
+    _shorten(error)
     frames = [frame for frame in traceback.extract_tb(error.__traceback__)
               if frame.filename != __file__]            # the watch raises here
     place = f", at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""

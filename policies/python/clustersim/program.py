@@ -202,15 +202,15 @@ def run_program(experiment: Union[PathLike, "Experiment"], *, seeds: Optional[in
 
     Trials that fail do not raise: `Results.failures` lists them, `Results.status` is 5.
     """
-    from .experiment import Experiment, json_of
+    from .experiment import Experiment, set_words
 
     tail: List[str] = []
     if seeds is not None:
         tail += ["--seeds", str(seeds)]
     if threads is not None:
         tail += ["--threads", str(threads)]
-    for key, value in (settings or {}).items():
-        tail += ["--set", f"{key}={json_of(value, key)}"]
+    for word in set_words(settings):
+        tail += ["--set", word]
     if isinstance(experiment, Experiment):
         whole: Optional[Experiment] = experiment
         path, tree = experiment.folder / "experiment", experiment.to_dict()

@@ -13,6 +13,7 @@ unit of each column.
 from __future__ import annotations
 
 import base64
+import contextlib
 import csv
 import functools
 import html
@@ -21,7 +22,7 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, IO, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .errors import Error
 from .svg import interval_chart
@@ -157,6 +158,22 @@ def _read_json(path: Path) -> Any:
         raise Error(f"the file is no JSON: {why}", file=str(path)) from None
 
 
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[IO[str]]:
+    """A table's file.  Raises Error where it was cut, and where what reads it finds no table."""
+    with open(path, "rb") as file:
+        whole = file.seek(0, os.SEEK_END) > 0 and file.seek(-1, os.SEEK_END) >= 0 and \
+            file.read(1) == b"\n"
+    if not whole:
+        raise Error("the table was cut: its last line has no end", file=str(path),
+                    hint="Copy it again, or run the experiment again.")
+    try:
+        with open(path, encoding="utf-8", newline="") as text:
+            yield text
+    except ValueError as why:           # bytes that are no text, a number that is none
+        raise Error(f"the file is no table of results: {why}", file=str(path)) from None
+
+
 class Results:
     """The results of a run.
 
@@ -167,7 +184,8 @@ class Results:
 
     def __init__(self, folder: PathLike) -> None:
         self.folder = Path(folder)
-        self._root = self.folder.absolute()     # tables are read later, maybe from elsewhere
+        self._place = self.folder.absolute()    # tables are read later, maybe from elsewhere
+        self._written: Optional[Tuple[int, int]] = None
         self.status: Optional[int] = None
         if not self.folder.is_dir():
             raise Error("there is no such folder of results", file=str(folder),
@@ -175,7 +193,26 @@ class Results:
         if not (self._root / "provenance.json").is_file():
             raise Error("the folder has no provenance.json: no run was completed in it",
                         file=str(folder), hint=self._why_incomplete())
+        self._written = self._stamp()
         self.provenance: Dict[str, Any] = _read_json(self._root / "provenance.json")
+
+    def _stamp(self) -> Optional[Tuple[int, int]]:
+        """Which run wrote the folder; each writes provenance.json.  None: it is not there."""
+        try:
+            found = os.stat(self._place / "provenance.json")
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns
+
+    @property
+    def _root(self) -> Path:
+        """The folder.  Raises Error if another run has written to it, for what is read now
+        would be another result than what was read before."""
+        if self._written is not None and self._stamp() != self._written:
+            raise Error("the folder was written anew, or taken away, since these results were "
+                        "loaded", file=str(self.folder), hint="Give each run a folder of its "
+                        "own, by out=, or load the folder again.")
+        return self._place
 
     def _why_incomplete(self) -> str:
         if (self._root / ".trials").is_dir():
@@ -201,9 +238,10 @@ class Results:
     @functools.cached_property
     def points(self) -> List[str]:
         """Labels of the points of the sweep, in order; ["base"] without a sweep."""
-        with open(self._path("summary"), encoding="utf-8", newline="") as file:
-            points = [row["point"] for row in csv.DictReader(file)]
-        return list(dict.fromkeys(points))
+        with _opened(self._path("summary")) as file:
+            reader = csv.reader(file)
+            at = next(reader).index("point")
+            return list(dict.fromkeys(row[at] for row in reader))
 
     @functools.cached_property
     def _sweep(self) -> _Sweep:
@@ -245,7 +283,7 @@ class Results:
         path = self._root / "metrics.csv"
         if not path.is_file():
             return {}
-        with open(path, encoding="utf-8", newline="") as file:
+        with _opened(path) as file:
             return {row["metric"]: row["unit"] for row in csv.DictReader(file)}
 
     def _column_kinds(self, name: str, header: Sequence[str]) -> Tuple[Dict[str, str],
@@ -272,7 +310,7 @@ class Results:
 
     def units(self, name: str) -> Dict[str, str]:
         """Returns the unit of each column of a table that holds numbers with one."""
-        with open(self._path(name), encoding="utf-8", newline="") as file:
+        with _opened(self._path(name)) as file:
             header = next(csv.reader(file))
         _, units = self._column_kinds(name, header)
         if self._swept_in(name, header):
@@ -291,7 +329,7 @@ class Results:
             columns = list(_declared()[name])
             return Table(columns, [], {c: _declared()[name][c][1] for c in columns}, name)
         path = self._path(name)
-        with open(path, encoding="utf-8", newline="") as file:
+        with _opened(path) as file:
             reader = csv.reader(file)
             header = next(reader)
             kinds, units = self._column_kinds(name, header)
@@ -313,17 +351,17 @@ class Results:
         if name in _MAY_BE_EMPTY and not (self._root / f"{name}.csv").is_file():
             return self.table(name).to_pandas()
         path = self._path(name)
-        with open(path, encoding="utf-8", newline="") as file:
+        with _opened(path) as file:
             header = next(csv.reader(file))
-        kinds, _ = self._column_kinds(name, header)
-        texts = [column for column in header if kinds[column] == "text"]
-        frame = pandas.read_csv(
-            path, dtype={column: (str if column in texts else "float64")
-                         for column in header if kinds[column] != "count"},
-            keep_default_na=False, na_values={c: [""] for c in header if c not in texts},
-            # Exact reals must be asked for, until pandas 3 made them the default.
-            **({"float_precision": "round_trip"} if int(pandas.__version__.split(".")[0]) < 3
-               else {}))
+            kinds, _ = self._column_kinds(name, header)
+            texts = [column for column in header if kinds[column] == "text"]
+            frame = pandas.read_csv(
+                path, dtype={column: (str if column in texts else "float64")
+                             for column in header if kinds[column] != "count"},
+                keep_default_na=False, na_values={c: [""] for c in header if c not in texts},
+                # Exact reals must be asked for, until pandas 3 made them the default.
+                **({"float_precision": "round_trip"} if int(pandas.__version__.split(".")[0]) < 3
+                   else {}))
         if self._swept_in(name, header):
             at = header.index("point") + 1
             for number, column in enumerate(self._sweep.names):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import (TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple,
                     Type, Union)
 
 from . import _core
-from .errors import Error
-from .experiment import json_of
-from .policy import Policy, name_of, table_of
+from .errors import Error, set_place, whole_of
+from .experiment import json_of, set_words
+from .policy import Policy, name_of, place_of, table_of
 from .results import Results, load
 
 if TYPE_CHECKING:
@@ -56,20 +57,61 @@ def _entry(given: PolicyLike, tables: Dict[Type[Policy], Any]) -> Any:
                 f"{type(given).__name__}", key="policies")
 
 
+def _listed(policies: Any) -> Sequence[Any]:
+    if isinstance(policies, (str, os.PathLike, Mapping)) or _is_class(policies):
+        return [policies]
+    # The first policy is what others are compared with: a set has none.
+    if isinstance(policies, (set, frozenset)) or not hasattr(policies, "__iter__"):
+        raise Error(f"policies must be a list, found {type(policies).__name__}", key="policies")
+    return list(policies)
+
+
+def _count_of(name: str, number: Any) -> int:
+    """A number of seeds or threads; 0: not given."""
+    if number is None:
+        return 0
+    whole = whole_of(number)
+    if whole is None or not 0 < whole < 2**31:
+        raise Error(f"{name} must be a whole number from 1, found {number!r}", key=name)
+    return whole
+
+
+def _path_of(name: str, given: Any) -> str:
+    path = os.fspath(given) if isinstance(given, (str, os.PathLike)) else None
+    if not isinstance(path, str) or "\0" in path:
+        raise Error(f"{name} must be a path, found {given!r}", key=name)
+    return path
+
+
 def _source(experiment: Any) -> Tuple[str, Optional[str]]:
     """The path of an experiment, and its text if it is not in a file."""
     if isinstance(experiment, (str, os.PathLike)):
-        return os.fspath(experiment), None
+        return _path_of("experiment", experiment), None
     to_yaml = getattr(experiment, "to_yaml", None)
     if to_yaml is None:
         raise Error("an experiment must be a path or an Experiment, found "
                     f"{type(experiment).__name__}")
     folder = getattr(experiment, "folder", None) or "."
     name = getattr(experiment, "name", None) or "experiment"
-    return os.path.join(os.fspath(folder), f"{name}.yaml"), to_yaml()
+    return _path_of("experiment", os.path.join(os.fspath(folder), f"{name}.yaml")), to_yaml()
 
 
-def _raise(errors: List[Dict[str, Any]]) -> None:
+_OF_A_CLASS = re.compile(r"policy ([a-z0-9-]+)(?:: (?:default of )?param | has the name of )")
+
+
+def _set_class(error: Error, classes: Sequence[Type[Policy]]) -> bool:
+    """Is it a class that is wrong?  Then the error gets its place."""
+    told = _OF_A_CLASS.match(error.message)
+    cls = next((cls for cls in classes if told and name_of(cls) == told[1]), None)
+    if cls is None:
+        return False
+    error.file, error.line = place_of(cls)
+    error.column = error.source = None
+    return True
+
+
+def _raise(errors: List[Dict[str, Any]], classes: Sequence[Type[Policy]],
+           unwritten: Optional[str]) -> None:
     made = []
     for told in errors:
         lines = told["text"].splitlines() if told["text"] else []
@@ -78,6 +120,8 @@ def _raise(errors: List[Dict[str, Any]]) -> None:
         made.append(Error(told["message"], told["file"], told["line"] or None,
                           told["column"] or None, told["key"], told["hint"], source=source,
                           status=told["status"]))
+        if not _set_class(made[-1], classes):
+            set_place(made[-1], unwritten)
     made[0].others = made[1:]
     if made[0].status == 130:
         raise KeyboardInterrupt
@@ -109,25 +153,20 @@ def run(experiment: Union[PathLike, "Experiment"], *, seeds: Optional[int] = Non
     tables: Dict[Type[Policy], Any] = {}
     listed = None
     if policies is not None:
-        if isinstance(policies, (str, os.PathLike, Mapping)) or _is_class(policies):
-            policies = [policies]
-        listed = json_of([_entry(policy, tables) for policy in policies], "policies")
-    for name, number in (("seeds", seeds), ("threads", threads)):
-        if number is not None and (not isinstance(number, int) or isinstance(number, bool) or
-                                   not 0 < number < 2**31):
-            raise Error(f"{name} must be a whole number from 1, found {number!r}", key=name)
+        listed = json_of([_entry(policy, tables) for policy in _listed(policies)], "policies")
+    counts = [_count_of(name, number) for name, number in (("seeds", seeds),
+                                                            ("threads", threads))]
+    if on_trial is not None and not callable(on_trial):
+        raise Error(f"on_trial must be a function, found {type(on_trial).__name__}",
+                    key="on_trial")
     path, text = _source(experiment)
-    if settings is not None and not isinstance(settings, Mapping):
-        raise Error(f"settings must be a dict, found {type(settings).__name__}", key="settings",
-                    hint='Write {"workload.jobs": 50}.')
-    words = [f"{key}={json_of(value, key)}" for key, value in (settings or {}).items()]
+    words = set_words(settings)
     sys.stdout.flush()                  # what waits there would be written by each trial
     sys.stderr.flush()
-    answer = _core.run(path, text, seeds or 0, threads or 0, listed, words,
-                       list(tables.values()), None if out is None else os.fspath(out), draw,
-                       False, on_trial)
+    answer = _core.run(path, text, *counts, listed, words, list(tables.values()),
+                       None if out is None else _path_of("out", out), draw, False, on_trial)
     if answer["errors"]:
-        _raise(answer["errors"])
+        _raise(answer["errors"], list(tables), None if text is None else path)
     for warning in answer["warnings"]:
         sys.stderr.write("warning: " + warning["text"])
     results = load(answer["dir"])

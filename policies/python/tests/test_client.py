@@ -60,6 +60,13 @@ class Client(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, f"orders by job, .* found '{order[0]}'"):
                 policy._hello(0)
 
+    def test_a_parameter_takes_the_place_of_no_attribute(self):
+        for name in ("skip", "waits", "decide", "free", "jobs"):
+            policy = clustersim_client.Policy()
+            policy.params = (clustersim_client.param(name, "int", 1, "a number"),)
+            with self.assertRaisesRegex(ValueError, f"parameter {name} of python has the name"):
+                policy._hello(0)
+
     def test_jobs_are_the_same_whenever_one_looks_at_them(self):
         for look_at in (2, 3, 12, 29):
             seen, unread = self.serve(look_at)

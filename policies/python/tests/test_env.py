@@ -339,6 +339,11 @@ class WrongTest(Case):
                 ({"rules": {"placments": "count"}}, "'placments' is not known")):
             with self.assertRaisesRegex(cs.Error, message):
                 self.make(**words)
+        for words, message in (({"reward": 5}, "reward must be a text, found 5"),
+                               ({"sizes": None}, "sizes must be whole numbers of GPUs"),
+                               ({"settings": ["workload.jobs=5"]}, "settings must be a dict")):
+            with self.assertRaisesRegex(cs.Error, message):
+                self.make(**words)
         with self.assertRaisesRegex(cs.Error, "could not|cannot|no such|not there"):
             made.ScheduleEnv(self.dir / "absent.yaml")
         env = self.make()
@@ -359,6 +364,13 @@ class WrongTest(Case):
         env.close()
         with self.assertRaisesRegex(ValueError, "closed"):
             env.step(0)
+
+    def test_numbers_of_numpy_are_numbers(self):
+        env = self.make(rows=np.int64(4), sizes=np.array([1, 2]), max_steps=np.int32(7))
+        self.assertEqual(env.observation_space["tasks"].shape[0], 4)
+        many = made.ScheduleVec(self.small, np.int64(2))
+        self.addCleanup(many.close)
+        self.assertEqual((many.num_envs, type(many.num_envs)), (2, int))
 
     def test_actions_of_many_are_one_whole_number_each(self):
         many = made.ScheduleVec(self.small, 3)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 import copy
+import enum
+import importlib.util
 import json
 import os
 import unittest
@@ -13,7 +15,7 @@ from small import Scratch, small_tree
 AWKWARD = ["", " ", "5", "1e3", "0x10", "1_000", "true", "No", "null", "~", "- a", "a: b", "#x",
            "a #b", "'", '"', "\\", "tab\there", "two\nlines", "\u00e9\u4e2d\U0001f600", "\u2028",
            "2020-01-01", "{a}", "[b]", "&c", "*d", "!e", "%f", "@g", "`h", "inf", "nan", ".5",
-           "4/h", "10%", "80GB", "x:", "?", "-", "\x85", "\x7f", "trailing "]
+           "4/h", "10%", "80GB", ".inf", ".NaN", "9_", "x:", "?", "-", "\x85", "\x7f", "trailing "]
 
 
 class Yaml(Scratch):
@@ -45,6 +47,45 @@ class Yaml(Scratch):
         experiment = cs.Experiment(tree, folder=self.folder)
         self.assertIn("ok: experiment tiny", experiment.validate())
         self.assertEqual(experiment["workload"]["mix"][0]["gpus"], {"choice": {"1": 0.5, "8": 0.5}})
+
+    def test_readers_that_take_1e22_for_a_text_find_a_number(self):
+        for value, text in ((1e22, "1.0e+22"), (1e-9, "1.0e-09"), (1.5e22, "1.5e+22"),
+                            (-0.5, "-0.5")):
+            written = cs.Experiment(small_tree(description=value)).to_yaml()
+            self.assertIn(f"description: {text}\n", written)
+
+    def test_a_key_is_given_once(self):
+        tree = small_tree()
+        tree["workload"]["mix"][0]["gpus"] = {"choice": {"1": 0.3, 1: 0.7}}
+        error = self.error(cs.Experiment, tree)
+        self.assertEqual((error.message, error.key),
+                         ("key '1' is given twice", "workload.mix.0.gpus.choice.1"))
+
+    def test_members_of_an_enum_are_their_values(self):
+        class Name(str, enum.Enum):
+            SHORT = "sjf"
+
+        class Count(enum.IntEnum):
+            MANY = 7
+
+        tree = small_tree(policies=[Name.SHORT], seeds=Count.MANY)
+        tree["workload"]["mix"][0]["gpus"] = {"choice": {Count.MANY: 1}}
+        found = json.loads(json.dumps(cs.Experiment(tree).to_dict()))
+        self.assertEqual((found["policies"], found["seeds"]), (["sjf"], 7))
+        self.assertEqual(found["workload"]["mix"][0]["gpus"], {"choice": {"7": 1}})
+        self.assertIn("seeds: 7\n", cs.Experiment(tree).to_yaml())
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "numpy is not installed")
+    def test_arrays_are_lists(self):
+        import numpy
+
+        tree = small_tree(sweep={"workload.jobs": numpy.array([20, 30])}, seeds=numpy.int64(3))
+        tree["workload"]["mix"][0]["gpus"] = {"choice": {numpy.int64(4): numpy.float64(1)}}
+        found = cs.Experiment(tree).to_dict()
+        self.assertEqual((found["sweep"], found["seeds"]), ({"workload.jobs": [20, 30]}, 3))
+        self.assertEqual(found["workload"]["mix"][0]["gpus"], {"choice": {"4": 1.0}})
+        one = cs.Experiment(small_tree(sweep={"workload.jobs": numpy.array([20])}))
+        self.assertEqual(one["sweep"], {"workload.jobs": [20]})
 
     def test_what_is_no_value_is_refused_with_its_key(self):
         for value in (object(), {1, 2}, float("nan"), float("inf"), b"x"):

@@ -100,6 +100,18 @@ class Methods(Case):
         self.assertIn("raised TimeoutError: it has not returned for more than 1 s", told["rings"])
         self.assertIn("needs more than 1 s of wall time for one event", told["holds"])
 
+    @unittest.skipIf(sys.version_info < (3, 11), "each frame takes of the stack of C")
+    def test_a_recursion_of_a_million_frames_is_told_as_one(self):
+        def dives():
+            sys.setrecursionlimit(10**6)
+            deep()
+
+        results = self.run_small([made("dives", "decide", dives)], seeds=1,
+                                 settings={"plugins": {"event_limit": "20s"}})
+        row = results.table("failures")[0]
+        self.assertIn("decide() raised RecursionError: maximum recursion depth", row["message"])
+        self.assertIn("in deep | deep()", row["hint"])
+
 
 class NoRepr:
     def __repr__(self):

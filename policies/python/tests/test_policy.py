@@ -5,6 +5,7 @@ import csv
 import io
 import os
 import contextlib
+import dataclasses
 import doctest
 import signal
 import subprocess
@@ -583,6 +584,37 @@ class Parameters(Case):
         with self.assertRaisesRegex(cs.Error, "found set"):
             self.run_small(["fcfs"], settings={"workload.jobs": {5}})
 
+    def test_a_default_may_have_any_letters(self):
+        for text in ("a: b", "[c", "# d", "'e'", "~", " f "):
+            class Says(Policy):
+                face: str = text
+                wanted = text
+
+                def init(self, host):
+                    assert self.face == self.wanted, self.face
+
+            self.assertEqual(self.run_small([Says], seeds=1).status, 0, text)
+
+    def test_fields_of_a_dataclass_are_parameters(self):
+        @dataclasses.dataclass
+        class Record(Policy):
+            depth: int = 10
+            way: Literal["up", "down"] = dataclasses.field(default="up")
+            _seen: list = dataclasses.field(default_factory=list)
+
+            def init(self, host):
+                assert (self.depth, self.way, self._seen) == self.wanted(), self
+
+            def wanted(self):
+                return 10, "up", []
+
+        class Other(Record):
+            def wanted(self):
+                return 3, "down", []
+
+        results = self.run_small([Record, {"policy": Other, "depth": 3, "way": "down"}])
+        self.assertEqual(results.status, 0, results.failures)
+
     def test_a_name_may_be_long(self):
         named = type("Named", (Policy,), {"name": "n" * 300, "key": lambda *_: 0})
         self.assertEqual(self.run_small(["fcfs", named]).policies, ["fcfs", "n" * 300])
@@ -647,6 +679,18 @@ class Parameters(Case):
         class NoType(Policy):
             depth: "Nowhere" = 3  # noqa: F821
 
+        class OddDefault(Policy):
+            depth: int = 3.5
+
+        class Untyped(Policy):
+            depth = param(3)
+
+        class Method(Policy):
+            key: int = 3
+
+        class OfPrograms(Policy):
+            exec: str = "true"
+
         for cls, message, hint in (
                 (Misspelt, "none of its methods is called: Decide", "Did you mean decide?"),
                 (Blank, "must be a word without blanks, found 'to the left'", None),
@@ -654,6 +698,10 @@ class Parameters(Case):
                 (NoNumber, "param depth has a min above its max, or one that is no number", None),
                 (NoType, "annotations cannot be read: name 'Nowhere' is not defined", None),
                 (NoDefault, "parameter depth must have a default", "depth: int = VALUE"),
+                (OddDefault, "must be a whole number such as 12, found '3.5'", None),
+                (Untyped, "parameter depth must have a type", "depth: int = "),
+                (Method, "parameter key has the name of a method", "another one"),
+                (OfPrograms, "parameter exec has the name of a key of programs", None),
                 (OddType, "parameter depth must be int, float", None),
                 (OddFlag, "there is no flag 'preempt'", "Did you mean preempts?"),
                 (Both, "has before() and key()", "Keep one"),
@@ -664,14 +712,13 @@ class Parameters(Case):
             self.assertIn(message, caught.exception.message)
             if hint is not None:
                 self.assertIn(hint, caught.exception.hint)
-            if cls not in (Sjf, NoNumber):
-                self.assertTrue(caught.exception.file.endswith("test_policy.py"))
-                self.assertGreater(caught.exception.line, 100)
+            self.assertTrue(caught.exception.file.endswith("test_policy.py"))
+            self.assertGreater(caught.exception.line, 100)
 
     def test_an_instance_or_a_number_is_no_policy(self):
-        for wrong in (mirrors.MyFcfs(), 5):
+        for wrong in ([mirrors.MyFcfs()], [5], 5, {"fcfs", "sjf"}):
             with self.assertRaises(cs.Error) as caught:
-                self.run_small([wrong])
+                self.run_small(wrong)
             self.assertEqual(caught.exception.key, "policies")
 
 
@@ -704,12 +751,57 @@ class Runs(Case):
         self.assertIn("count", error.hint)
         self.assertIn("cuont", error.source)
 
+    def test_an_error_of_code_has_no_place_in_a_file_that_is_not_there(self):
+        cluster = {"nodes": [{"name": "a", "count": 1, "gpus": {"type": "generic", "count": 8}}]}
+        coded = cs.Experiment(experiment="coded", policies=["fcfs"], cluster=cluster,
+                              workload=str(self.dir / "absent.yaml"), folder=self.dir)
+        for given, more, place in ((coded, {}, "experiment coded"),
+                                   (self.small, {"settings": {"workload.jobs": "x"}},
+                                    "settings workload.jobs"),
+                                   (self.small, {"policies": [{"policy": "sjf", "depth": 1}]},
+                                    "policies")):
+            with self.assertRaises(cs.Error) as caught:
+                run(given, out=self.dir / "out", **more)
+            self.assertEqual(caught.exception.file, place)
+
+    def test_an_argument_of_another_type_is_an_error(self):
+        for words, key in (({"seeds": 1.0}, "seeds"), ({"threads": True}, "threads"),
+                           ({"on_trial": 5}, "on_trial")):
+            with self.assertRaises(cs.Error) as caught:
+                self.run_small(["fcfs"], **words)
+            self.assertEqual(caught.exception.key, key)
+        for out in (5, b"out", "a\0b"):
+            with self.assertRaisesRegex(cs.Error, "out must be a path"):
+                run(self.small, out=out)
+        with self.assertRaisesRegex(cs.Error, "experiment must be a path"):
+            run("a\0b.yaml")
+
     def test_a_name_of_the_file_is_that_policy_with_its_keys(self):
         self.small.write_text(SMALL.replace("[fcfs]", "[{policy: easy, name: e, depth_max: 1}]"),
                               encoding="utf-8")
         results = self.run_small(["e", "easy", mirrors.MyFcfs], seeds=1)
         self.assertEqual(results.status, 0)
         self.assertEqual(len(rows(self.dir / "out" / "summary.csv", "e")), 1)
+
+    def test_a_class_with_the_name_of_another_policy_of_the_file_is_refused(self):
+        """An entry of the file stands for its name: it would have run in place of the class."""
+        class Short(mirrors.SjfKey):
+            """shortest first"""
+
+        by_file, named = "[{policy: fcfs, name: short}]", {"policy": Short, "name": "mine"}
+        self.small.write_text(SMALL.replace("[fcfs]", by_file), encoding="utf-8")
+        for given in ([Short], ["short", named]):
+            with self.assertRaises(cs.Error) as caught:
+                self.run_small(given)
+            self.assertIn("short of the program has the name of another", caught.exception.message)
+            self.assertIn("another `name`", caught.exception.hint)
+        self.assertEqual(self.run_small([named]).policies, ["mine"])
+        self.small.write_text(SMALL.replace("[fcfs]", "[{policy: short, name: short}, sjf]"),
+                              encoding="utf-8")
+        self.assertEqual(self.run_small([Short, "sjf"]).status, 0)
+        for table in ("summary.csv", "jobs.csv"):
+            self.assertEqual(rows(self.dir / "out" / table, "short"),
+                             rows(self.dir / "out" / table, "sjf"))
 
     def test_trials_are_told_in_their_order(self):
         told = []

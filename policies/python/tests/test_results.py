@@ -107,6 +107,39 @@ class Tables(Scratch):
         (broken / ".trials").mkdir(exist_ok=True)
         self.assertIn("--resume", self.error(cs.load, broken).hint)
 
+    def test_results_are_those_of_their_own_run(self):
+        """A table that is read after another run into the same folder would be that run's."""
+        tree, out = small_tree(), self.folder / "twice"
+        first = cs.run_program(cs.Experiment(tree, folder=self.folder), policies=["fcfs"], out=out)
+        read = first.table("jobs").rows
+        self.assertEqual(first.table("jobs").rows, read)
+        second = cs.run_program(cs.Experiment(tree, folder=self.folder), policies=["short"],
+                                out=out)
+        self.assertEqual(set(second.table("jobs")["policy"]), {"short"})
+        for look in (lambda: first.table("jobs"), lambda: first.audit, lambda: first.figures,
+                     lambda: first.units("jobs"), lambda: first.table("failures")):
+            error = self.error(look)
+            self.assertIn("was written anew", error.message)
+            self.assertIn("out=", error.hint)
+        self.assertEqual((first.policies, cs.load(out).policies), (["fcfs"], ["short"]))
+
+    def test_a_table_that_was_cut_is_refused(self):
+        """Whatever is cut: within a line, within its last cell, or all of it."""
+        copied = self.folder / "cut"
+        shutil.copytree(self.results.folder, copied)
+        whole = (copied / "jobs.csv").read_bytes()
+        ways = [whole[:len(whole) // 2], whole[:-1], whole[:-3], b"", b"\xff\xfe\n",
+                whole.replace(b",done", b",\xff", 1)]
+        for text in ways:
+            (copied / "jobs.csv").write_bytes(text)
+            results = cs.load(copied)
+            reads = [results.table] + ([results.frame] if HAS_PANDAS else [])
+            for read in reads:
+                error = self.error(read, "jobs")
+                self.assertEqual(error.file, str(copied.absolute() / "jobs.csv"))
+        (copied / "jobs.csv").write_bytes(whole)
+        self.assertEqual(cs.load(copied).table("jobs").rows, self.results.table("jobs").rows)
+
     def test_a_column_of_another_version_is_refused(self):
         other = self.folder / "other_version"
         shutil.copytree(self.results.folder, other)
