@@ -38,7 +38,7 @@
 /* A policy that was built for another major number is refused.  Within one
  * major number members are only added, at the end. */
 #define CS_POLICY_ABI_MAJOR 2u
-#define CS_POLICY_ABI_MINOR 13u
+#define CS_POLICY_ABI_MINOR 14u
 #define CS_ALL_ROLES UINT32_MAX
 
 struct cs_host;

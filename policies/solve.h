@@ -99,12 +99,13 @@ struct cs_breed_asks {
                    uint32_t gpus, bool spans);
     uint32_t population;        /* >= 2 */
     uint32_t generations;
-    uint32_t climb;             /* jobs above which a search begins with a climb, and ends where
-                                   generations gain nothing */
     double p;                   /* exponent of the mean of gains; 0: the geometric one */
 };
 /* Returns a search, which the host owns to the end of the trial. */
 struct cs_breed *cs_make_breed(struct cs_host *host, const struct cs_breed_asks *asks);
+/* Since ABI 2.14.  Searches of more than that many jobs begin with a climb from job to job
+ * (breed_climb.c), and end where generations gain nothing; without this call none does. */
+void cs_climb_above(struct cs_breed *breed, uint32_t jobs);
 /* Searches for the deal with the largest mean of gains, by the genetic algorithm of Pollux
  * (Qiao et al., OSDI 2021; breed.c describes it), and stores the answers in the jobs.  Jobs
  * are repaired in the order of the list.  The answer depends on the arguments, on `seed` and

@@ -365,7 +365,6 @@ static bool pollux_init(void *self, struct cs_host *host)
     struct cs_breed_asks asks = {
         .self = px, .size = pollux_size, .gain = pollux_gain,
         .population = (uint32_t)px->population, .generations = (uint32_t)px->generations,
-        .climb = (uint32_t)px->climb,
         .p = px->p
     };
     uint32_t all[POOLS] = { 0 };
@@ -374,6 +373,7 @@ static bool pollux_init(void *self, struct cs_host *host)
     px->node = cs_alloc(host, px->nodes, sizeof *px->node);
     px->run = cs_alloc(host, px->nodes, sizeof *px->run);
     px->breed = cs_make_breed(host, &asks);
+    cs_climb_above(px->breed, (uint32_t)px->climb);
     for (uint32_t n = 0; n < px->nodes; n++) {
         struct cs_node node = cs_node(host, n);
         px->node[n] = (struct cs_breed_node) { .pool = node.pool,

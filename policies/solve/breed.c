@@ -27,9 +27,15 @@ struct cs_breed *cs_make_breed(struct cs_host *host, const struct cs_breed_asks 
 
     b->host = host;
     b->asks = *asks;
+    b->brood.climb_above = UINT32_MAX;
     b->matrix = cs_alloc(host, 2 * (size_t)asks->population, sizeof *b->matrix);
     b->fitness = cs_alloc(host, 2 * (size_t)asks->population, sizeof *b->fitness);
     return b;
+}
+
+void cs_climb_above(struct cs_breed *breed, uint32_t jobs)
+{
+    breed->brood.climb_above = jobs;
 }
 
 /* ---- jobs and nodes of a search ---- */
@@ -162,11 +168,11 @@ static void swap_matrices(struct cs_breed *b, uint32_t x, uint32_t y)
 /* Makes the first parents: what is held, then all but the last of the old parents. */
 static void make_parents(struct cs_breed *b)
 {
-    uint32_t count = b->parents;
+    uint32_t count = b->brood.parents;
 
     for (uint32_t i = 0; i < count; i++)
         take_over(b, &b->matrix[count + i],
-                  i == 0 || i > b->old_parents ? NULL : &b->matrix[i - 1]);
+                  i == 0 || i > b->brood.old_parents ? NULL : &b->matrix[i - 1]);
     for (uint32_t i = 0; i < count; i++) {
         swap_matrices(b, i, count + i);
         b->fitness[i] = breed_repair(b, &b->matrix[i], &b->matrix[i]);
@@ -179,7 +185,7 @@ static void keep_list(struct cs_breed *b)
     for (uint32_t k = 0; k < b->olds; k++)
         b->place[b->old_id[k]] = 0;
     b->olds = b->jobs;
-    b->old_parents = b->parents;
+    b->brood.old_parents = b->brood.parents;
     b->old_id = cs_grow(b->host, b->old_id, &b->old_room, b->jobs, sizeof *b->old_id);
     b->row_of = cs_grow(b->host, b->row_of, &b->row_room, b->jobs, sizeof *b->row_of);
     for (uint32_t j = 0; j < b->jobs; j++) {
@@ -195,8 +201,8 @@ static void keep_list(struct cs_breed *b)
 /* Draws the better of two parents. */
 static const struct breed_matrix *draw_parent(struct cs_breed *b)
 {
-    uint32_t x = breed_draw_below(b, b->parents);
-    uint32_t y = breed_draw_below(b, b->parents);
+    uint32_t x = breed_draw_below(b, b->brood.parents);
+    uint32_t y = breed_draw_below(b, b->brood.parents);
 
     return &b->matrix[b->fitness[y] > b->fitness[x] ? y : x];
 }
@@ -218,7 +224,7 @@ static uint32_t find_best(const struct cs_breed *b, uint32_t from, uint32_t to)
  * over the children suffices for each place. */
 static void select_best(struct cs_breed *b, bool in_order)
 {
-    uint32_t count = b->parents;
+    uint32_t count = b->brood.parents;
     uint32_t child = find_best(b, count, 2 * count);
 
     for (uint32_t i = 0; i < count; i++) {
@@ -234,7 +240,7 @@ static void select_best(struct cs_breed *b, bool in_order)
 /* Makes a child for each parent, and lets the best of both live on. */
 static void breed_generation(struct cs_breed *b, bool in_order)
 {
-    for (uint32_t c = b->parents; c < 2 * b->parents; c++) {
+    for (uint32_t c = b->brood.parents; c < 2 * b->brood.parents; c++) {
         const struct breed_matrix *x = draw_parent(b), *y = draw_parent(b);
         breed_make_child(b, x, y, breed_draw_below(b, b->jobs + 1));
         b->fitness[c] = breed_repair(b, &b->matrix[c], &b->child);
@@ -245,7 +251,7 @@ static void breed_generation(struct cs_breed *b, bool in_order)
 /* Makes the last of the first parents one to which a climb comes from the best of them. */
 static void climb_from_best(struct cs_breed *b)
 {
-    uint32_t count = b->parents;
+    uint32_t count = b->brood.parents;
 
     breed_climb(b, &b->matrix[count], &b->matrix[find_best(b, 0, count)]);
     b->fitness[count] = breed_repair(b, &b->matrix[count], &b->matrix[count]);
@@ -269,19 +275,20 @@ static void set_answers(const struct cs_breed *b, struct cs_breed_job *job)
 void cs_breed_gpus(struct cs_breed *b, struct cs_breed_job *job, uint32_t count,
                    const struct cs_breed_node *node, uint32_t nodes, uint64_t seed)
 {
-    bool many = count > b->asks.climb;
+    bool many = count > b->brood.climb_above;
     uint32_t idle = 0, gpus = 0;
 
     for (uint32_t n = 0; n < nodes; n++)
         gpus += node[n].gpus;
     b->random = seed;
-    b->parents = many && b->asks.population > MANY_PARENTS ? MANY_PARENTS : b->asks.population;
+    b->brood.parents =
+        many && b->asks.population > MANY_PARENTS ? MANY_PARENTS : b->asks.population;
     set_nodes(b, node, nodes);
     set_jobs(b, job, count);
     make_parents(b);
     if (many && gpus > 0)
         climb_from_best(b);
-    double best = b->fitness[find_best(b, 0, b->parents)];
+    double best = b->fitness[find_best(b, 0, b->brood.parents)];
     /* Without GPUs all matrices are empty, whatever is drawn. */
     for (uint32_t g = 0; gpus > 0 && g < b->asks.generations && idle < IDLE_MAX; g++) {
         breed_generation(b, g > 0);

@@ -46,12 +46,19 @@ struct breed_gift {
     uint32_t next;              /* of the same job */
 };
 
+/* How many matrices are parents, in this search and in the last; and of how many jobs a
+ * search has at most that does not climb. */
+struct breed_brood {
+    uint32_t parents, old_parents;
+    uint32_t climb_above;
+};
+
 struct cs_breed {
     struct cs_host *host;
     struct cs_breed_asks asks;
     struct breed_matrix *matrix;        /* parents, then children */
     double *fitness;
-    uint32_t parents, old_parents;      /* of this search, and of the last */
+    struct breed_brood brood;
     struct breed_matrix child;  /* that is being made, not repaired yet */
 
     /* By job. */

@@ -149,9 +149,10 @@ static double search_case(struct cs_host *host, struct case_of *of, uint64_t see
 
     draw_case(of, seed);
     struct cs_breed_asks asks = { .self = of, .size = size_of, .gain = gain_of,
-                                  .population = 30, .generations = 40,
-                                  .climb = climbs ? JOBS - 1 : JOBS, .p = of->p };
+                                  .population = 30, .generations = 40, .p = of->p };
     struct cs_breed *breed = cs_make_breed(host, &asks);
+    if (climbs)
+        cs_climb_above(breed, JOBS - 1);
     cs_breed_gpus(breed, of->job, JOBS, of->node, NODES, seed);
     double fitness = mean_of_gains(of, &faults);
     assert_int_equal(faults + count_overfull(of), 0);
@@ -168,8 +169,7 @@ static void search_nothing(struct cs_host *host, struct case_of *of)
 {
     draw_case(of, 1);
     struct cs_breed_asks asks = { .self = of, .size = size_of, .gain = gain_of,
-                                  .population = 2, .generations = UINT32_MAX, .climb = JOBS,
-                                  .p = -1 };
+                                  .population = 2, .generations = UINT32_MAX, .p = -1 };
     struct cs_breed *breed = cs_make_breed(host, &asks);
     for (uint32_t n = 0; n < NODES; n++)
         of->node[n].gpus = 0;
