@@ -240,11 +240,11 @@ const struct command command_import = {
     "       [--lengths FILE [--gpu-type NAME]]",
     "a public trace becomes a workload, with a report of what is in it",
     "Reads FILE, plain, gzip or zstd (kube: plain), in one of the formats of\n"
-    "`clustersim list formats`; writes its jobs as CSV beside the workload that reads them,\n"
-    "and prints jobs, span, GPU-hours, quantiles and load.  Nothing is left\n"
-    "out, mended or sorted unless it is asked for, and then it is counted:\n"
-    "a row that is no job is refused with file, line and column, and the\n"
-    "message names the --skip that leaves such rows out.\n"
+    "`clustersim list formats`; writes its jobs as CSV beside the workload\n"
+    "that reads them, and prints jobs, span, GPU-hours, quantiles and load.\n"
+    "Nothing is left out, mended or sorted unless it is asked for, and then it\n"
+    "is counted: a row that is no job is refused with file, line and column,\n"
+    "and the message names the --skip that leaves such rows out.\n"
     "A CSV of your own is of format csv: --columns says which of its columns\n"
     "is what, as in submit=arrived,duration=runtime,gpus=1, where a number\n"
     "stands for every row.\n"
