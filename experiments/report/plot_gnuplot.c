@@ -13,6 +13,7 @@
 #include "experiments/report/plot_gnuplot.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include "experiments/process/program.h"
+#include "experiments/process/stop.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/utf8.h"
@@ -311,15 +313,18 @@ static bool run_pictures(struct arena *arena, const struct folder *dir,
     return run_words(arena, dir, word, picture[0].script, err);
 }
 
-/* Draws by one run of gnuplot: all charts, or none. */
+/* Draws by one run of gnuplot: all charts, or none.  A signal waits until the files beside are
+ * put away, and ends gnuplot meanwhile. */
 static bool draw_together(struct arena *arena, const struct folder *dir,
                           const char *const *name, size_t count, const char *format,
                           struct err *err)
 {
     struct picture *picture = arena_alloc(arena, count, sizeof *picture);
+    sigset_t before;
     size_t begun = 0;
     bool ok = true;
 
+    stop_hold(&before);
     while (ok && begun < count) {
         ok = begin_picture(arena, dir, name[begun], format, &picture[begun], err);
         begun += ok;
@@ -327,6 +332,7 @@ static bool draw_together(struct arena *arena, const struct folder *dir,
     ok = ok && run_pictures(arena, dir, picture, count, format, err);
     for (size_t i = 0; i < begun; i++)
         ok = end_picture(arena, dir, &picture[i], ok, err) && ok;
+    stop_release(&before);
     return ok;
 }
 

@@ -338,8 +338,8 @@ static uint32_t add_moved(struct sheet *sheet, struct pairing *r, line_fn *add)
     return lines;
 }
 
-/* Adds all figures of a metric, each in a column.  What is not known, or not to
- * be compared, is empty. */
+/* Adds all figures of a metric, each in a column, and the seeds that the means leave out.
+ * What is not known, or not to be compared, is empty. */
 static void add_figures(struct sheet *sheet, struct pairing *r, uint32_t point,
                         uint32_t policy, enum metric metric)
 {
@@ -348,7 +348,7 @@ static void add_figures(struct sheet *sheet, struct pairing *r, uint32_t point,
     bool whole = both_whole(r, point, policy, metric);
     double none = whole ? 0 : NAN;
 
-    (void)keep_pairs(&r->samples);
+    uint32_t single = keep_pairs(&r->samples);
     sheet_cell(sheet, "%s", r->left->point[point]);
     sheet_cell(sheet, "%s", r->left->policy[policy]);
     sheet_cell(sheet, "%s", metric_info(r->left->metrics, metric)->name);
@@ -359,6 +359,7 @@ static void add_figures(struct sheet *sheet, struct pairing *r, uint32_t point,
     sheet_real(sheet, d.percent_high + none);
     sheet_real(sheet, d.p_value + none);
     sheet_real(sheet, r->p_holm[compare_row_at(r->left, point, policy, metric)]);
+    sheet_cell(sheet, "%u", single);
 }
 
 struct sheet *compare_sheet(struct arena *arena, const struct grid *left,
@@ -366,7 +367,8 @@ struct sheet *compare_sheet(struct arena *arena, const struct grid *left,
 {
     struct sheet *sheet = sheet_new(
         "point:0\tpolicy:0\tmetric:0\tleft:1\tright:1\tchange_percent:1\t"
-        "change_ci95_low_percent:1\tchange_ci95_high_percent:1\tp_value:1\tp_holm:1");
+        "change_ci95_low_percent:1\tchange_ci95_high_percent:1\tp_value:1\tp_holm:1\t"
+        "seeds_left_out:1");
 
     (void)add_moved(sheet, pair_runs(arena, left, right), add_figures);
     return sheet;

@@ -19,6 +19,15 @@
 #define NODES_MAX 2000u         /* of branch and bound, where nothing is said */
 #define GAP 1e-4                /* of its answer, as Sia's solver has it */
 
+/* Returns the upper bound of a column.  Of whole numbers GLPK takes no other bound than a whole
+ * one. */
+static double most_of(const struct cs_lp *lp, uint32_t column)
+{
+    if (lp->most == NULL)
+        return lp->whole ? 1 : INFINITY;
+    return lp->whole ? floor(lp->most[column]) : lp->most[column];
+}
+
 /* Copies the program into GLPK's form, which counts rows and columns from 1. */
 static void load_program(glp_prob *prob, const struct cs_lp *lp, struct arena *arena)
 {
@@ -34,7 +43,7 @@ static void load_program(glp_prob *prob, const struct cs_lp *lp, struct arena *a
     for (uint32_t r = 0; r < lp->rows; r++)
         glp_set_row_bnds(prob, (int)r + 1, GLP_UP, 0, lp->limit[r]);
     for (uint32_t c = 0; c < lp->columns; c++) {
-        double most = lp->most ? lp->most[c] : lp->whole ? 1 : INFINITY;
+        double most = most_of(lp, c);
         int kind = isfinite(most) ? (most > 0 ? GLP_DB : GLP_FX) : GLP_LO;
         glp_set_col_bnds(prob, (int)c + 1, kind, 0,
                          isfinite(most) ? most : 0);

@@ -23,7 +23,10 @@
 #include "experiments/results/trust.h"
 #include "experiments/results/without.h"
 #include "sim/base/arena.h"
+#include "sim/base/err.h"
 #include "sim/stats/stats.h"
+#include "sim/text/out.h"
+#include "sim/text/sheet.h"
 
 #define T_2 4.30265272974946
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)
@@ -601,6 +604,23 @@ static char *print_runs(const struct grid *left, const struct grid *right)
     return text;
 }
 
+/* What `compare --json` prints of what moved. */
+static char *figures_of(struct arena *arena, const struct grid *left, const struct grid *right)
+{
+    struct sheet *sheet = compare_sheet(arena, left, right);
+    struct err err = { 0 };
+    size_t bytes;
+    char *text;
+    FILE *file = open_memstream(&text, &bytes);
+    struct out *out = out_stream(arena, "figures", file);
+
+    sheet_json(sheet, out);
+    assert_true(out_close(out, &err));
+    fclose(file);
+    sheet_free(sheet);
+    return text;
+}
+
 /* Seed 0 has a value on the left alone.  Of seeds 1 and 2 the means are 12 and 15, which is
  * +25%; with seed 0 the left would be 44 / 3.  Where no seed has both, each side tells what
  * it has: 44 / 3, and none. */
@@ -618,6 +638,11 @@ static void means_of_two_runs_are_over_the_seeds_of_their_change(void **state)
     text = print_runs(left, right);
     if (!strstr(text, " 12           15       +25%  ") ||
         !strstr(text, "; 1 seed has no value on one side\n"))
+        fail_msg("%s", text);
+    free(text);
+    text = figures_of(arena, left, right);
+    if (!strstr(text, "\"left\": 12, \"right\": 15, \"change_percent\": 25,") ||
+        !strstr(text, "\"seeds_left_out\": 1}"))
         fail_msg("%s", text);
     free(text);
     grid_set(right, 0, 0, 1, METRIC_COST, NAN);

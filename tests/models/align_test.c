@@ -232,6 +232,37 @@ static void a_process_takes_what_the_file_says(void **state)
     aid_close(&aid);
 }
 
+/* One group of GPUs starts the trainer and the engine: 34 + 64 s, or what the file says of
+ * each, 12 + 20 s.  A later lease wakes both, or starts the trainer anew. */
+static void one_group_starts_both_processes(void **state)
+{
+    static const struct { const char *keys; double start_s, wake_s; } said[] = {
+        { "layout: colocated, rollout: {tp: 2}, train: {gpus: 8}", 34 + 64, 0.4 },
+        { "layout: colocated, rollout: {tp: 2, process_start: 20s}, "
+          "train: {gpus: 8, process_start: 12s}", 12 + 20, 0.4 },
+        { "layout: colocated, rollout: {tp: 2, process_start: 0s}, "
+          "train: {gpus: 8, start: process}", 34, 34 },
+        { "layout: colocated, rollout: {tp: 2, process_start: 20s}, "
+          "train: {gpus: 8, start: process}", 34 + 20, 34 },
+        { "layout: auto, responses: 2, rollout: {gpus: 8, tp: 2, process_start: 20s}, "
+          "train: {gpus: 8, process_start: 12s}", 12 + 20, 0.4 },
+    };
+    struct aid aid;
+
+    (void)state;
+    aid_open(&aid);
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        char entry[1024];
+        snprintf(entry, sizeof entry, ENTRY("grpo", "%s"), said[i].keys);
+        const struct job_form *form = good(&aid, entry);
+        const struct role_spec *role = &form->role[form->phase[named(form, "rollout")].role];
+        assert_int_equal(form->role_count, 2);
+        assert_near(role->start_s, said[i].start_s, 1e-9);
+        assert_near(role->wake_s, said[i].wake_s, 1e-9);
+    }
+    aid_close(&aid);
+}
+
 /* The same job, whose processes sleep between phases or start anew; its steps are
  * made long by many responses. */
 static void auto_colocates_where_switches_are_dear(void **state)
@@ -545,6 +576,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_critic_that_is_larger_than_the_policy_must_fit),
         cmocka_unit_test(a_reward_model_has_room_beside_a_trainer_that_stays),
         cmocka_unit_test(a_process_takes_what_the_file_says),
+        cmocka_unit_test(one_group_starts_both_processes),
         cmocka_unit_test(
             colocated_phases_share_one_lease_and_reload_in_between),
         cmocka_unit_test(auto_colocates_where_switches_are_dear),

@@ -46,6 +46,22 @@ static void a_program_of_wholes_has_its_known_optimum(void **state)
     assert_true(x[0] < 0.5 && x[1] > 0.5 && x[2] > 0.5);
 }
 
+/* Of 2.5 and of 1.75, two and one may be had: 2 x 5 + 1 x 2.  It is no program of choices,
+ * since one row has both. */
+static void wholes_may_have_bounds_that_are_none(void **state)
+{
+    const double gain[] = { 5, 2 }, most[] = { 2.5, 1.75 }, limit[] = { 7.5 };
+    const double value[] = { 2, 1 };
+    const uint32_t row[] = { 0, 0 }, column[] = { 0, 1 };
+    double x[2];
+    struct cs_lp lp = { 2, 1, 2, gain, most, limit, row, column, value, x,
+                        true, 0, NULL };
+
+    (void)state;
+    assert_true(cs_linear_program(&lp));
+    assert_true(fabs(x[0] - 2) < 1e-9 && fabs(x[1] - 1) < 1e-9);
+}
+
 /* Two of the first and one of the second fill 5; 5 of the second bring less. */
 static void wholes_may_be_more_than_one(void **state)
 {
@@ -1058,6 +1074,7 @@ int main(void)
         cmocka_unit_test(a_program_of_wholes_has_its_known_optimum),
         cmocka_unit_test(of_equal_choices_the_first_are_taken),
         cmocka_unit_test(wholes_may_be_more_than_one),
+        cmocka_unit_test(wholes_may_have_bounds_that_are_none),
         cmocka_unit_test(choices_have_the_sum_that_is_found_job_by_job),
         cmocka_unit_test(many_choices_need_no_search),
         cmocka_unit_test(choices_below_none_have_no_answer),

@@ -468,6 +468,30 @@ static void what_a_replica_takes_to_start_is_told(void **state)
     free(text);
 }
 
+/* An engine on cores alone starts as one on GPUs does, 64 s, which decides where it computes
+ * for less; a start that the file says is not told. */
+static void what_a_role_on_cores_takes_to_start_is_told(void **state)
+{
+    static const char *const said[] = { "", ", process_start: 5s" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        char jobs[512];
+        snprintf(jobs, sizeof jobs, "workload: {arrival: {process: all_at_once}, jobs: 1, mix: "
+                 "[{recipe: batch-infer, model: bert-base, prompts: 500, prompt_tokens: 128, "
+                 "steps: 2, infer: {types: [cpu], cpu: {cores: 28}%s}}]}\n", said[i]);
+        write_experiment("cluster: {storage: {bandwidth: 2GB/s}, nodes: [{name: c, count: 1, "
+                         "cpu: {type: xeon-platinum-8380}, memory: 256GB}]}\n", jobs, "[fcfs]");
+        char *text = say("validate", 0);
+        if (i == 0)
+            has(text, "job batch-infer: infer.start: a parked one is back after 64 s, a new one "
+                "after 64 s, and its bytes\n");
+        else
+            lacks(text, "infer.start");
+        free(text);
+    }
+}
+
 /* An H100 has PCIe 5.0 and an EPYC 7742 has 4.0, which sustains 24 GB/s; an A100 has 4.0, too.
  * Two policies meet the node, and one line says it. */
 static void a_cpu_that_slows_the_slots_is_told_once(void **state)
@@ -525,6 +549,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_comes_at_no_rate_has_no_load),
         cmocka_unit_test(defaults_that_decide_stand_beside_the_semantics),
         cmocka_unit_test(what_a_replica_takes_to_start_is_told),
+        cmocka_unit_test(what_a_role_on_cores_takes_to_start_is_told),
         cmocka_unit_test(a_cpu_that_slows_the_slots_is_told_once),
         cmocka_unit_test(who_looks_at_priorities_is_told),
     };

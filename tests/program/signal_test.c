@@ -3,6 +3,7 @@
  * signal_test.c - charts that are cut off by a signal end with status 130, and gnuplot with
  * them; what gnuplot is told of the environment.
  */
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,6 +56,25 @@ static void no_gnuplot_is_left(void)
     assert_true(count > 0);
 }
 
+/* Files NAME.tmp in the folder of the charts: pictures that are being drawn.  What a chart is
+ * drawn from has a name such as NAME.dat.tmp until it is whole. */
+static int count_parts(const char *out)
+{
+    char path[320];
+    int count = 0;
+
+    snprintf(path, sizeof path, "%s/plots", out);
+    DIR *dir = opendir(path);
+    assert_non_null(dir);
+    for (struct dirent *at = readdir(dir); at != NULL; at = readdir(dir)) {
+        const char *dot = strchr(at->d_name, '.');
+        count += dot != NULL && dot > at->d_name && strcmp(dot, ".tmp") == 0;
+    }
+    closedir(dir);
+    return count;
+}
+
+/* All pictures are drawn by one gnuplot, into files beside: none of these is left. */
 static void charts_are_ended_with_gnuplot_and_its_children(void **state)
 {
     char out[300], bin[300];
@@ -68,8 +88,10 @@ static void charts_are_ended_with_gnuplot_and_its_children(void **state)
     assert_int_equal(program_spawn(run, NULL), 0);
     assert_int_equal(mkdir(bin, 0700), 0);
     write_text("bin/gnuplot", hangs, 0700);
-    for (int i = 0; i < 12; i++)
+    for (int i = 0; i < 12; i++) {
         assert_int_equal(cut_off(plot, bin, 300), 130);
+        assert_int_equal(count_parts(out), 0);
+    }
     no_gnuplot_is_left();
 }
 

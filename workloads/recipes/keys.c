@@ -51,7 +51,7 @@ static const char *const reward_choices[] = {"cpu", "gpu", NULL};
 #define ROLE_PROCESS_START \
     CONF_KEY("process_start", CONF_TIME, role_keys, process_start_ns, CONF_ABSENT, \
              "what a new process takes until it works, its bytes apart; default: " \
-             "as vLLM's that is measured, on cores as that of other servers", \
+             "as vLLM's that is measured, for a service on cores as that of other servers", \
              .max = 86400)
 #define ROLE_START \
     CONF_KEY("start", CONF_CHOICE, role_keys, start, CONF_ABSENT, \

@@ -132,7 +132,7 @@ static void add_idle(struct notes *notes, const struct entry *entry)
         add_note(notes, "", "sequence_parallel", "true does nothing: tp is 1", false);
 }
 
-/* Notes what each GPU of a role brings with it, and what starting costs. */
+/* Notes what each GPU of a role brings with it, and what starting costs, also on cores alone. */
 static void add_role(struct notes *notes, const struct conf_node *conf,
                      const struct role_spec *role)
 {
@@ -147,11 +147,11 @@ static void add_role(struct notes *notes, const struct conf_node *conf,
         add_note(notes, role->name, "cpu.memory", value,
                  is_map && conf_get(conf_get(map, "cpu"), "memory") != NULL);
     }
-    if (role->gpus == 0)
-        return;
-    snprintf(value, sizeof value, "%u per GPU", role->cores);
-    add_note(notes, role->name, "cores", value,
-             is_map && conf_get(map, "cores") != NULL);
+    if (role->gpus > 0) {
+        snprintf(value, sizeof value, "%u per GPU", role->cores);
+        add_note(notes, role->name, "cores", value,
+                 is_map && conf_get(map, "cores") != NULL);
+    }
     if (!(role->start_s > 0.0))
         return;
     snprintf(value, sizeof value, "a parked one is back after %g s, a new one "

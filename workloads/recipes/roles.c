@@ -491,13 +491,13 @@ bool draft_engine_role(struct draft *draft, const char *name,
 }
 
 /* Colocated, the engine has the GPUs of the trainer, so `rollout` has keys of a
- * replica alone: tp, precision, concurrency. */
+ * replica alone: tp, precision, concurrency, process_start. */
 static bool check_replica_keys(const struct draft *draft,
                                const struct conf_node *conf)
 {
     static const char *const others[] = {"gpus", "min", "max", "types", "pool",
                                          "home", "cores", "memory", "cpu",
-                                         "start", "process_start"};
+                                         "start"};
 
     for (size_t i = 0; conf != NULL && i < COUNT(others); i++)
         if (conf_get(conf, others[i]) != NULL)
@@ -542,6 +542,7 @@ bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
                          struct rollout_shape *shape)
 {
     struct role_spec *role = &draft->form->role[number];
+    struct role_spec engine = {0};
     struct role_keys keys;
 
     if ((!draft->either && !check_replica_keys(draft, conf)) ||
@@ -553,7 +554,8 @@ bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
                                             ? keys.precision
                                             : draft->keys.precision);
     shape->concurrency_max = keys.concurrency;
-    role->start_s += transfer_start_s(TRANSFER_START_SERVE);
+    fill_start(&keys, TRANSFER_START_SERVE, TRANSFER_START_SERVE_WAKE, &engine);
+    role->start_s += engine.start_s;
     return grow_role(draft, conf, shape->reserved_bytes +
                                       find_engine_need(shape, context_tokens),
                      shape->tp, role);

@@ -170,8 +170,22 @@ def _opened(path: Path) -> Iterator[IO[str]]:
     try:
         with open(path, encoding="utf-8", newline="") as text:
             yield text
-    except ValueError as why:           # bytes that are no text, a number that is none
+    except (ValueError, csv.Error) as why:  # bytes that are no text, a number that is none
         raise Error(f"the file is no table of results: {why}", file=str(path)) from None
+
+
+def _header_of(reader: Iterator[List[str]]) -> List[str]:
+    header = next(reader)
+    if not header:
+        raise ValueError("its first line names no column")
+    return header
+
+
+def _rows_of(reader: Iterator[List[str]], header: Sequence[str]) -> Iterator[List[str]]:
+    for number, row in enumerate(reader):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} has {len(row)} values for {len(header)} columns")
+        yield row
 
 
 class Results:
@@ -240,8 +254,9 @@ class Results:
         """Labels of the points of the sweep, in order; ["base"] without a sweep."""
         with _opened(self._path("summary")) as file:
             reader = csv.reader(file)
-            at = next(reader).index("point")
-            return list(dict.fromkeys(row[at] for row in reader))
+            header = _header_of(reader)
+            at = header.index("point")
+            return list(dict.fromkeys(row[at] for row in _rows_of(reader, header)))
 
     @functools.cached_property
     def _sweep(self) -> _Sweep:
@@ -311,7 +326,7 @@ class Results:
     def units(self, name: str) -> Dict[str, str]:
         """Returns the unit of each column of a table that holds numbers with one."""
         with _opened(self._path(name)) as file:
-            header = next(csv.reader(file))
+            header = _header_of(csv.reader(file))
         _, units = self._column_kinds(name, header)
         if self._swept_in(name, header):
             units.update(self._sweep.units)
@@ -331,11 +346,11 @@ class Results:
         path = self._path(name)
         with _opened(path) as file:
             reader = csv.reader(file)
-            header = next(reader)
+            header = _header_of(reader)
             kinds, units = self._column_kinds(name, header)
             types = [kinds[column] for column in header]
             rows = [[read_cell(kind, cell) for kind, cell in zip(types, row)]
-                    for row in reader]
+                    for row in _rows_of(reader, header)]
         if self._swept_in(name, header):
             at = header.index("point") + 1
             sweep = self._sweep
@@ -352,7 +367,7 @@ class Results:
             return self.table(name).to_pandas()
         path = self._path(name)
         with _opened(path) as file:
-            header = next(csv.reader(file))
+            header = _header_of(csv.reader(file))
             kinds, _ = self._column_kinds(name, header)
             texts = [column for column in header if kinds[column] == "text"]
             frame = pandas.read_csv(

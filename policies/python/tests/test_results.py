@@ -140,6 +140,20 @@ class Tables(Scratch):
         (copied / "jobs.csv").write_bytes(whole)
         self.assertEqual(cs.load(copied).table("jobs").rows, self.results.table("jobs").rows)
 
+    def test_a_row_of_another_length_is_refused(self):
+        """An empty line, a value too many, a first line that is empty."""
+        copied = self.folder / "long_rows"
+        shutil.copytree(self.results.folder, copied)
+        whole = (copied / "summary.csv").read_bytes()
+        last = whole.splitlines()[-1]
+        for text in (whole + b"\n", whole + last + b",1\n", b"\n" + whole):
+            (copied / "summary.csv").write_bytes(text)
+            results = cs.load(copied)
+            for look in (lambda: results.table("summary"), lambda: results.points):
+                error = self.error(look)
+                self.assertEqual(error.file, str(copied.absolute() / "summary.csv"))
+                self.assertIn("no table of results", error.message)
+
     def test_a_column_of_another_version_is_refused(self):
         other = self.folder / "other_version"
         shutil.copytree(self.results.folder, other)
