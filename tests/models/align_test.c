@@ -226,6 +226,9 @@ static void a_process_takes_what_the_file_says(void **state)
         assert_near(role->start_s, said[i].start_s, 1e-9);
         assert_near(role->wake_s, said[i].wake_s, 1e-9);
     }
+    form = good(&aid, ENTRY("grpo", "rollout: {gpus: 8, tp: 2, process_start: 0.1s}, train: "
+                                    "{gpus: 8}"));
+    assert_near(form->role[form->phase[named(form, "rollout")].role].wake_s, 0.1, 1e-9);
     form = good(&aid, ENTRY("grpo", "rollout: {gpus: 8, tp: 2}, train: {gpus: 8}"));
     assert_near(form->role[form->phase[named(form, "rollout")].role].start_s, 64, 1e-9);
     assert_near(form->role[form->phase[named(form, "train")].role].start_s, 34, 1e-9);

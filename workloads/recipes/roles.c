@@ -49,14 +49,16 @@ static bool fill_role(const struct draft *draft, const struct conf_node *conf,
 }
 
 /* Says what a lease costs beside its bytes: a new process at first, as the key says or
- * else as `process` is measured, and later as well, or to wake one that sleeps. */
+ * else as `process` is measured, and later as well, or to wake one that sleeps, which takes no
+ * longer than a new one. */
 static void fill_start(const struct role_keys *keys, enum transfer_start process,
                        enum transfer_start wake, struct role_spec *role)
 {
     role->start_s = keys->process_start_ns >= 0
                         ? clock_s_from_ns(keys->process_start_ns)
                         : transfer_start_s(process);
-    role->wake_s = keys->start == START_WAKE ? transfer_start_s(wake) : role->start_s;
+    role->wake_s = keys->start == START_WAKE ? fmin(transfer_start_s(wake), role->start_s)
+                                             : role->start_s;
 }
 
 /* Adds a role to the form; the roles before it stay where they are. */
