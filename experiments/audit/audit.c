@@ -43,12 +43,15 @@ __extension__ typedef __int128 wide_ns;   /* jobs x nanoseconds */
 
 /* What is known of jobs that came one after the other. */
 #define JOBS_TOGETHER 1024u
+/* A block of JOBS_TOGETHER states; state 0 is of a job that was not submitted yet. */
 struct audit_jobs {
     uint8_t state[JOBS_TOGETHER];       /* 1 submitted, 2 ended */
-    uint32_t ended;
+    uint32_t ended;             /* of this block */
     struct audit_jobs *next;            /* spare */
 };
 
+/* The audit of one trial.  The two sums of Little's law are of whole nanoseconds in 128 bits,
+ * where 2^32 jobs over 2^63 ns have room; so they are compared without a tolerance. */
 struct audit {
     struct audit_parts parts;
     const struct cs_host *host;
@@ -105,7 +108,8 @@ static inline struct audit *hears(void *self, const struct fact *fact)
 }
 
 /* The number of jobs in the system changes.  Its integral over time is compared with the
- * sum of all times in the system at the end (Little). */
+ * sum of all times in the system at the end (Little).  Example: 2 jobs for 5 s and then 1 job
+ * for 3 s make 13 job-seconds. */
 static void population(struct audit *audit, int64_t now, int change)
 {
     audit->area_ns += (wide_ns)audit->in_system *
@@ -128,7 +132,8 @@ static void begin_jobs(struct audit *audit, uint32_t block)
     audit->jobs[block] = jobs;
 }
 
-/* Was it in the system?  It is no more. */
+/* Was it in the system?  It is no more.  A block whose last job ends goes to the spare ones.
+ * A job of such a block that ends again is found out, as the block is gone. */
 static bool leaves(struct audit *audit, uint32_t job)
 {
     uint32_t block = job / JOBS_TOGETHER;
@@ -206,7 +211,8 @@ static void look_at_links(struct audit *audit)
     }
 }
 
-/* Do the host's counters hold what leases hold? */
+/* Do the host's counters hold what leases hold?  The result is only noted here; audit_causes()
+ * makes a check of it at the end. */
 static void look_at_pools(struct audit *audit)
 {
     uint64_t milli = 0;
@@ -226,7 +232,8 @@ static void hear_phase(void *self, const struct fact *fact)
         audit->flops_phases += host_phase_run(audit->host, id)->flops;
 }
 
-/* From now on jobs may have done fewer FLOPs than their phases. */
+/* From now on jobs may have done fewer FLOPs than their phases.  Without a failure both sums
+ * of FLOPs must be equal; with one, those of jobs may be less. */
 static void hear_interrupt(void *self, const struct fact *fact)
 {
     struct audit *audit = hears(self, fact);
@@ -249,6 +256,7 @@ static void hear_other(void *self, const struct fact *fact)
     (void)hears(self, fact);
 }
 
+/* Kinds that leases.c hears are left to it, so that the time of each fact is checked once. */
 static void listen(struct audit *audit, struct journal *journal)
 {
     static journal_fn *const hear[FACT_KIND_COUNT] = {

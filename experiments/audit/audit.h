@@ -22,7 +22,8 @@ struct flow_net;
 struct journal;
 struct loop;
 
-/* What the audit checked, how often. */
+/* What the audit checked, how often.  Each is explained at the top of audit.c.  The names in
+ * audit.json are those of audit_check_name(). */
 enum audit_check {
     AUDIT_CAPACITY, AUDIT_STATES, AUDIT_WORK, AUDIT_COST, AUDIT_TIME,
     AUDIT_LITTLE, AUDIT_LINKS, AUDIT_GPUS, AUDIT_FIGURES, AUDIT_CHECK_COUNT

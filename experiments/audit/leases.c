@@ -22,19 +22,24 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 
-/* What a placement holds of the nodes of one group. */
+/* What a placement holds of the nodes of one group.  Thousandths of GPUs and of cores are
+ * kept, so that sums are whole numbers. */
 struct part {
     const struct node_group *group;
     uint64_t gpu_milli;
     int64_t core_milli;
 };
 
+/* What is kept of one lease.  Most leases lie in one group, so their sum is made once, when
+ * the lease is taken; for the others the shares are added again each time. */
 struct audit_lease {
     int64_t taken_ns, busy_ns;          /* held and busy since */
     double busy;
     struct part whole;                  /* group NULL: of several groups */
 };
 
+/* The books of all leases: what is held of each node and each GPU now, and what leases have
+ * cost up to now. */
 struct audit_leases {
     struct arena *arena;
     const struct cluster_spec *cluster;
@@ -53,6 +58,7 @@ struct audit_leases {
     struct audit_power power;   /* under a power cap alone */
 };
 
+/* Checks the time of a fact, and returns the books that hear it. */
 static inline struct audit_leases *hears(void *self, const struct fact *fact)
 {
     struct audit_leases *leases = self;
@@ -61,7 +67,8 @@ static inline struct audit_leases *hears(void *self, const struct fact *fact)
     return leases;
 }
 
-/* Returns a bit for each GPU of a node of the group. */
+/* Returns a bit for each GPU of a node of the group.  A shift by 64 is not defined in C, so a
+ * node of 64 GPUs has a case of its own. */
 static uint64_t node_mask(const struct node_group *group)
 {
     return group->gpus == 64 ? ~UINT64_C(0)
@@ -74,7 +81,8 @@ static int64_t core_milli(const struct share *share)
     return (int64_t)share->cores * 1000 + share->core_milli;
 }
 
-/* Milli held in parts, of the GPUs of a node. */
+/* Milli held in parts, of the GPUs of a node.  The array is made when the first part of a GPU
+ * is taken, since most trials share no GPU. */
 static uint16_t *parts_of(struct audit_leases *leases, uint32_t node)
 {
     const struct cluster_spec *spec = leases->cluster;
@@ -96,7 +104,8 @@ static uint16_t *parts_of(struct audit_leases *leases, uint32_t node)
 }
 
 /* A GPU that is held in parts stands in held_mask as well; false: it was
- * held whole, or has no such part left. */
+ * held whole, or has no such part left.  Example: parts of 300 and 700 thousandths of one GPU
+ * are allowed, and a third one of any size is not. */
 static bool take_parts(struct audit_leases *leases, const struct share *share)
 {
     uint64_t held = leases->held_mask[share->node];
@@ -284,7 +293,10 @@ static inline struct part lease_part(const struct audit_leases *leases, uint32_t
     return leases->lease[lease].whole;
 }
 
-/* What a lease cost, from the file's prices. */
+/* What a lease cost, from the file's prices.  A lease pays its part of each node, over the
+ * time that it held it.  The part is that of the GPUs; on nodes without GPUs it is that of the
+ * cores.  Example: 2 GPUs of a node of 8 for one hour, at 16 USD per hour, cost 16 x 2/8 = 4
+ * USD. */
 static double usd_of(const struct audit_leases *leases, uint32_t lease, int64_t to_ns)
 {
     struct lease_id id = { lease };
@@ -306,7 +318,8 @@ static double usd_of(const struct audit_leases *leases, uint32_t lease, int64_t 
     return usd;
 }
 
-/* Of all GPUs of a lease, so busy. */
+/* Of all GPUs of a lease, so busy.  `busy` is a fraction from 0 to 1.  Of a part of a GPU that
+ * part of its watts counts. */
 static double watts_of(const struct audit_leases *leases, uint32_t lease, double busy)
 {
     struct lease_id id = { lease };
@@ -322,7 +335,8 @@ static double watts_of(const struct audit_leases *leases, uint32_t lease, double
     return watts;
 }
 
-/* Joules of a lease since its GPUs last changed what they do. */
+/* Joules of a lease since its GPUs last changed what they do.  The time before now counts with
+ * the fraction that held until now.  The new fraction is kept between 0 and 1. */
 static void change_busy(struct audit_leases *leases, const struct fact *fact,
                         double busy)
 {
@@ -414,7 +428,8 @@ static void hear_notice(void *self, const struct fact *fact)
     leases->down[fact->subject] = true;
 }
 
-/* The kinds here are those of AUDIT_LEASES_HEARS, which audit.c leaves out. */
+/* The kinds here are those of AUDIT_LEASES_HEARS, which audit.c leaves out.  A kind must be
+ * heard by one of both parts alone, or its time would be checked twice. */
 static void listen(struct audit_leases *leases, struct journal *journal)
 {
     static const struct {

@@ -24,6 +24,7 @@ static int64_t micro_of(const struct audit_power *power, double w)
     return llround(1e6 * power->cluster->pue * w);
 }
 
+/* Adding UINT64_MAX to `items` takes one off, as unsigned sums wrap around. */
 void audit_power_node(struct audit_power *power, uint32_t node, bool comes)
 {
     const struct node_group *group = cluster_group_of(power->cluster, node);

@@ -17,8 +17,10 @@
 #include "sim/base/arena.h"
 #include "sim/containers/lazy_heap.h"
 
+/* The part by which each bound is lowered. */
 #define ROUNDING 1e-9
 
+/* The fluid machine, which serves one job at a time with the speed of all GPUs. */
 struct fluid {
     struct lazy_heap waits;     /* jobs, least first of what by_whole says */
     double *left_s;             /* by job: time it still takes of the machine */
@@ -35,13 +37,16 @@ static void push(struct fluid *f, size_t job, double key)
 }
 
 /* Returns how long a job takes if it has all GPUs for itself, its work being the
- * same. */
+ * same.  Example: a job of 100 s on 4 GPUs takes 100 x 4 / 8 = 50 s of a machine of 8 GPUs. */
 static double machine_s(const struct bounds_job *job, double gpus)
 {
     return job->length_s * job->gpus / gpus;
 }
 
-/* Serves the waiting from `from` until `until`; the time then. */
+/* Serves the waiting from `from` until `until`; the time then.  The job at the top is served
+ * until it ends or until `until`.  With by_whole the key stays the job's whole work, and each
+ * part that is served adds its middle instant, weighted by the part it is of that work.
+ * Otherwise the key is the work left, and a job adds the instant at which it ends. */
 static double serve(struct fluid *f, const struct bounds_job *job,
                     double gpus, double from, double until)
 {
@@ -70,7 +75,9 @@ static double serve(struct fluid *f, const struct bounds_job *job,
 }
 
 /* Sum over jobs of their ends on the fluid machine, or of the mean instants
- * of their work. */
+ * of their work.  Example: on one GPU, jobs of 10 s and 20 s that both came at 0 end at 10 s
+ * and 30 s, so the sum of ends is 40 s.  The mean instants of their work are 5 s and 20 s, so
+ * that sum is 25 s. */
 static double fluid_sum(const struct bounds_job *job, size_t count,
                         double gpus, bool by_whole)
 {
@@ -96,7 +103,9 @@ static double fluid_sum(const struct bounds_job *job, size_t count,
 
 /* Returns a bound of the makespan in seconds: for each job, all work that came with
  * it or later cannot be done before it came.  One pass from the last job to the
- * first. */
+ * first.  Example: on 2 GPUs, a job of 10 s on 2 GPUs at 0 and one of 30 s on 1 GPU at 5 s:
+ * the second cannot end before 35 s, nor can the first and the second together before 10 + 15
+ * = 25 s; the bound is 35 s. */
 static double makespan(const struct bounds_job *job, size_t count,
                        double gpus)
 {
@@ -110,6 +119,9 @@ static double makespan(const struct bounds_job *job, size_t count,
     return end_s - job[0].submit_s;
 }
 
+/* The sum of completion times is the sum of ends less the sum of submissions.  With mean
+ * instants of work, half the length of each job is added first, since a job ends at least
+ * that much after the mean instant of its work. */
 struct bounds bounds_of(const struct bounds_job *job, size_t count,
                         double gpus)
 {

@@ -27,10 +27,12 @@
  * keep all jobs. */
 #define BOUNDS_JOBS_MAX 100000u
 
+/* `gpus` is how many GPUs it holds on average over that length, and need not be whole. */
 struct bounds_job {
     double submit_s, length_s, gpus;    /* length on its GPUs, alone */
 };
 
+/* Both are in seconds.  A trial's own mean and makespan are at least these. */
 struct bounds {
     double jct_mean_s, makespan_s;      /* 0: none is known */
 };

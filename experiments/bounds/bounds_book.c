@@ -28,18 +28,22 @@
 
 #define NO_GAP 1e-8             /* what the rounding of bounds may leave */
 
+/* A form of jobs, and the least that its jobs take. */
 struct known_form {
     const struct job_form *form;
     struct bounds_form *bounds; /* NULL: none is known */
 };
 
-/* Of jobs of an application, with tuned batches and with that of `job`. */
+/* Of jobs of an application, with tuned batches and with that of `job`.  They are kept in
+ * lists, which are searched from the front. */
 struct known_goodput {
     const struct goodput_job *job;
     struct goodput_least least;
     struct known_goodput *next;
 };
 
+/* What a trial keeps for its bounds: a line for each job, and what was computed of each kind
+ * of job. */
 struct bounds_book {
     struct arena *arena;
     const struct trial_spec *spec;
@@ -63,6 +67,8 @@ struct bounds_book *bounds_book_new(struct arena *arena,
     return book;
 }
 
+/* One more than BOUNDS_JOBS_MAX jobs are kept, which tells bounds_book_result() that there
+ * were too many. */
 void bounds_book_submit(struct bounds_book *book, const struct host_job *job)
 {
     if (book->count > BOUNDS_JOBS_MAX)
@@ -73,7 +79,8 @@ void bounds_book_submit(struct bounds_book *book, const struct host_job *job)
               });
 }
 
-/* Is it a job of one phase whose length is known? */
+/* Is it a job of one phase whose length is known?  With any other law the length follows from
+ * the GPUs that the job gets, or from draws. */
 static bool of_known_length(const struct job_request *request)
 {
     const struct job_form *form = request->form;
@@ -82,7 +89,9 @@ static bool of_known_length(const struct job_request *request)
            form->phase[0].law->kind == LAW_FIXED;
 }
 
-/* USD of a GPU-second where it is cheapest. */
+/* USD of a GPU-second where it is cheapest.  The price of a node's GPU is the node's price
+ * over the number of its GPUs.  Example: 7.2 USD an hour for a node of 8 makes 0.00025 USD a
+ * GPU-second. */
 static double least_usd(const struct cluster_spec *cluster)
 {
     double least = INFINITY;
@@ -108,7 +117,11 @@ static void relax_beside(const struct job_request *request, uint32_t pool,
 }
 
 /* A job that other GPUs or more of them speed up: no policy gives it a pace
- * above the best, nor its work for fewer GPU-seconds than the least. */
+ * above the best, nor its work for fewer GPU-seconds than the least.  The fastest and the
+ * cheapest number of GPUs need not be the same one: the bound takes both, and no real size
+ * need reach it.  Example: a job of 100 s runs at pace 1 on 1 GPU and at pace 1.5 on 2.  The
+ * best is 1.5, the least 1 GPU-second for a second of its length; it becomes one of 66.7 s
+ * on 1.5 GPUs. */
 static void relax(const struct bounds_book *book,
                   const struct job_request *request, struct bounds_job *out)
 {
@@ -256,7 +269,8 @@ void bounds_book_done(struct bounds_book *book, const struct host_job *job,
                      least_usd(book->spec->cluster));
 }
 
-/* Moves those that are done to the front; from which submission on. */
+/* Moves those that are done to the front; from which submission on.  The order of submission
+ * is kept, which bounds_of() asks for.  Returns how many there are. */
 static size_t keep_done(struct bounds_book *book, double from_s)
 {
     size_t kept = 0;

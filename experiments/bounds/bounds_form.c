@@ -39,7 +39,8 @@ struct bounds_form {
     struct least later[FORM_PHASES_MAX];
 };
 
-/* The groups of one GPU type, or of cores, as one. */
+/* The groups of one GPU type, or of cores, as one.  A gang of it has the best of everything,
+ * and is better than any real gang. */
 struct kind {
     struct gang gang;
     double pcie_bps, pcie_latency_s;    /* in the place of NVLink */
@@ -330,6 +331,7 @@ static bool least_of(const struct cluster_spec *cluster,
     return isfinite(least->s[0]) && isfinite(least->usd[0]);
 }
 
+/* Phases with a second law for later rounds are computed twice. */
 struct bounds_form *bounds_form_new(struct arena *arena,
                                     const struct cluster_spec *cluster,
                                     const struct job_form *form)
@@ -353,7 +355,8 @@ struct bounds_form *bounds_form_new(struct arena *arena,
     return bounds;
 }
 
-/* What the phases of a round take at least, one by one. */
+/* What the phases of a round take at least, one by one.  The draw of a rollout follows from
+ * the seed, the round and the phase, as in the trial itself. */
 static void round_least(const struct bounds_form *bounds, uint32_t round,
                         uint32_t rounds, uint64_t seed, double *s,
                         struct bounds_least *sum)
@@ -378,7 +381,10 @@ static void round_least(const struct bounds_form *bounds, uint32_t round,
     }
 }
 
-/* The longest way through a round; the phases of a role take turns. */
+/* The longest way through a round; the phases of a role take turns.  Example: phases of 10 s,
+ * 20 s and 5 s, of three roles, where the third waits for the first alone: the longest way is
+ * 20 s.  If the second and third are of one role, it is 25 s, as a role does one phase at a
+ * time. */
 static double round_s(const struct job_form *form, const double *s)
 {
     double end[FORM_PHASES_MAX], role_s[FORM_ROLES_MAX] = { 0 }, most = 0;
@@ -396,6 +402,7 @@ static double round_s(const struct job_form *form, const double *s)
     return most;
 }
 
+/* Rounds follow one another here, so their lengths are added. */
 struct bounds_least bounds_form_least(const struct bounds_form *bounds,
                                       uint32_t rounds, uint64_t seed)
 {

@@ -89,6 +89,7 @@ bool calibrate_read(struct arena *arena, const struct catalogue *catalogue,
     return step == CSV_END;
 }
 
+/* For qsort(): ascending.  A difference may not fit an int, so both ways are compared. */
 static int compare_values(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -97,7 +98,9 @@ static int compare_values(const void *a, const void *b)
 }
 
 /* Returns the quantile by linear interpolation between order statistics (type 7 of
- * Hyndman and Fan, 1996), as numpy does, since papers compare with that. */
+ * Hyndman and Fan, 1996), as numpy does, since papers compare with that.  Example: the
+ * quantile 0.9 of 1, 2, 3, 4 and 5 is at 0.9 x 4 = 3.6, between the fourth and the fifth
+ * value: 4.6. */
 static double find_quantile(const double *sorted, size_t count, double q)
 {
     double at = q * (double)(count - 1);

@@ -57,6 +57,7 @@ struct calibrate_sample {
     const char *refused;        /* NULL: predicted */
 };
 
+/* All rows of a suite in the order of its file, refused ones too. */
 struct calibrate_samples {
     struct calibrate_sample *item;
     size_t count, room;
@@ -74,6 +75,7 @@ struct calibrate_error {
     double mean, median, p90, max;      /* of |predicted / measured - 1| */
     double bias;                        /* mean of predicted / measured - 1 */
 };
+/* Which rows an error is of: all, those that helped to choose constants, or the others. */
 enum calibrate_part { CALIBRATE_ALL, CALIBRATE_CHOSEN, CALIBRATE_HELD_OUT };
 /* Returns the errors over the solid rows that were predicted, of all rows, of
  * those that helped to choose constants, or of the others. rows 0: there are none. */

@@ -42,6 +42,7 @@ static const struct ending ending[] = {
     { "jobs_pending", "count" }, { "jobs_running", "count" },
 };
 
+/* Does the name end so? */
 static bool ends_with(const char *name, const char *end)
 {
     size_t bytes = strlen(name), tail = strlen(end);
@@ -49,6 +50,7 @@ static bool ends_with(const char *name, const char *end)
     return bytes >= tail && strcmp(name + bytes - tail, end) == 0;
 }
 
+/* A metric of summary.csv has the unit that it declares, whatever its name. */
 const char *csv_column_unit(const struct csv_kind *kind, size_t column)
 {
     const struct table_column *of = &kind->columns[column];

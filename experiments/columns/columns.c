@@ -10,7 +10,8 @@
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The first three columns of nearly every table. */
+/* The first three columns of nearly every table.  A row is of one trial, which these three
+ * name. */
 #define KEYS \
     { "point", TABLE_TEXT, "cell of the sweep; base: no sweep" }, \
     { "policy", TABLE_TEXT, "name of the policy in this experiment" }, \
@@ -429,7 +430,7 @@ const struct csv_kind csv_failures = {
 };
 
 /* Summary first, since it is what most people read; the order is that of the
- * manual's list. */
+ * manual's list.  A new table is added at the end. */
 const struct csv_kind *csv_kind_at(size_t i)
 {
     static const struct csv_kind *const kinds[] = {

@@ -15,11 +15,13 @@
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
+/* Names of the charts, in the order of figures.def. */
 static const char *const figure[] = {
 #define FIGURE(NAME, WITH, QUESTION) #NAME,
 #include "experiments/columns/figures.def"
 #undef FIGURE
 };
+/* What each of them answers. */
 static const char *const question[] = {
 #define FIGURE(NAME, WITH, QUESTION) QUESTION,
 #include "experiments/columns/figures.def"
@@ -45,6 +47,7 @@ const char *figure_ending(unsigned i)
     return i < COUNT_OF(ending) ? ending[i] : NULL;
 }
 
+/* The lone files first, then each chart with all its endings. */
 const char *figure_file(struct arena *arena, unsigned i)
 {
     static const char *const lone[] = { CHART_LIST, CHART_SKIPS, "style.gp" };
@@ -60,6 +63,7 @@ const char *figure_file(struct arena *arena, unsigned i)
                          figure_ending(i % endings));
 }
 
+/* Styles of print, of papers.def. */
 static const struct paper paper[] = {
 #define PAPER(NAME, WIDTH, HEIGHT, LETTER, LINE, LETTERS) \
     { #NAME, WIDTH, HEIGHT, LETTER, LINE, LETTERS },

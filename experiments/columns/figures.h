@@ -26,9 +26,9 @@ const char *figure_file(struct arena *arena, unsigned i);
 /* A style of print, of papers.def: figures for the column of a paper, or for a slide.
  * Its charts stand in a folder of its name in CHART_FOLDER. */
 struct paper {
-    const char *name;
+    const char *name;           /* as users write it: "ieee" */
     double width_pt, height_pt;     /* TeX points; the height is the most allowed */
-    double letter_pt, line_pt;
+    double letter_pt, line_pt;  /* size of letters, and width of lines */
     const char *letters;            /* font of the PDF files */
 };
 /* A letter's size in the pixels in which charts are laid out. */

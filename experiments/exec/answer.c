@@ -36,6 +36,7 @@ enum {
     ROLE = 1 << 0, DELAY = 1 << 1, ALIKE = 1 << 2, ROLES = 1 << 3,
     POOLS = 1 << (4 + WANT_POOLS), WANTS = 0x3F << 4
 };
+/* By verb: the keys that may stand beside it. */
 static const unsigned takes[] = {
 #define VERB(NAME, OF, NEEDS, TAKES) TAKES,
 #include "experiments/exec/verbs.def"
@@ -132,7 +133,8 @@ static bool request_value(struct reader *r, uint32_t key)
 static const struct reader_map request_map = { request_keys, request_value };
 
 /* Do the keys of a request go together?  What would be passed over is a fault, as is what
- * is said twice: in `roles` and beside it. */
+ * is said twice: in `roles` and beside it.  The first key that the verb does not take is
+ * named. */
 static bool check_keys(struct reader *r)
 {
     const struct requests *q = r->out;
@@ -199,9 +201,11 @@ static bool read_number(struct reader *r)
                    r->number < r->expected ? " again" : "", (long long)r->expected);
 }
 
+/* The keys of an answer, in the order of answer_keys. */
 enum answer_key { ANSWER_N, ANSWER_DO, ANSWER_SKIP, ANSWER_AGAIN };
 static const char *const answer_keys[] = { "n", "do", "skip", "again", NULL };
 
+/* Reads the value of one key of an answer. */
 static bool answer_value(struct reader *r, uint32_t key)
 {
     struct requests *q = r->out;
@@ -217,6 +221,7 @@ static bool answer_value(struct reader *r, uint32_t key)
 
 static const struct reader_map answer_map = { answer_keys, answer_value };
 
+/* All that an earlier answer said is forgotten; its memory is used again. */
 bool answer_read(struct json *json, char *line, size_t bytes, int64_t number,
                  struct exec_answer *out, struct err *err)
 {

@@ -29,6 +29,7 @@ static const uint32_t needs[] = {
 #include "experiments/exec/verbs.def"
 #undef VERB
 };
+/* What the number of a verb is: that of a job, or anything else (a time, GPUs). */
 enum { OF_JOB, OF_NUMBER };
 static const int of[] = {
 #define VERB(NAME, OF, NEEDS, TAKES) OF_##OF,
@@ -38,7 +39,7 @@ static const int of[] = {
 
 /* ---- what is named is there ---- */
 
-/* Does the mask name pools that there are? */
+/* Does the mask name pools that there are?  A mask of 0 is all pools. */
 static bool pools_exist(const struct cs_host *host, uint32_t mask)
 {
     uint32_t count = cs_pool_count(host);
@@ -95,7 +96,8 @@ static bool makes_sense(const struct exec *exec, const struct cs_host *host,
 
 /* ---- requests ---- */
 
-/* Returns the task that a request names; per phase it must name a role. */
+/* Returns the task that a request names; per phase it must name a role.  ID_NONE: it does not
+ * wait, or no role is named. */
 static struct task_id find_task(const struct exec *exec, const struct cs_host *host,
                                 const struct exec_request *q)
 {
@@ -294,7 +296,8 @@ static void tell_next(struct exec *exec, struct cs_host *host, struct line *out)
     line_raw(out, "}");
 }
 
-/* Writes when that many GPUs are free, and what is then left over. */
+/* Writes when that many GPUs are free, and what is then left over.  As cs_earliest_ns() has
+ * it: over all nodes. */
 static void tell_earliest(struct cs_host *host, uint32_t gpus, struct line *out)
 {
     uint32_t spare = 0;
@@ -344,7 +347,8 @@ static void answer_question(struct exec *exec, struct cs_host *host,
 /* ---- the list ---- */
 
 /* Carries out one request and writes its verdict.  False: it was refused, as a question
- * never is: a word in the place of its answer says what it lacks. */
+ * never is: a word in the place of its answer says what it lacks.  exec->candidate is
+ * forgotten by what may change candidates. */
 static bool carry_one(struct exec *exec, struct cs_host *host,
                       const struct exec_request *q)
 {

@@ -39,7 +39,7 @@ static const struct cs_param exec_param[] = {
 
 /* Cuts the command at blanks; quotation marks of both kinds hold words together,
  * without escapes: it is no shell.  NULL: there is no word, too many, or a mark is
- * open. */
+ * open.  For example, python3 "my policy.py" 'a b' are three words. */
 static char *const *cut_words(struct arena *arena, const char *command)
 {
     char **word = arena_alloc(arena, WORDS_MAX + 1, sizeof *word);
@@ -70,7 +70,8 @@ static char *const *cut_words(struct arena *arena, const char *command)
     return count == 0 || quote != '\0' ? NULL : word;
 }
 
-/* Hashes the command, and each of its words that is a file. */
+/* Hashes the command, and each of its words that is a file.  Paths are seen from the folder in
+ * which the program runs. */
 static uint64_t hash_program(struct arena *arena, const struct exec_guest *guest)
 {
     uint64_t hash = HASH_START, of_file;
@@ -115,7 +116,7 @@ static const struct cs_param *make_params(struct arena *arena, const struct exec
 }
 
 /* Only what the program declared is set: lease_idle costs messages, and is for
- * policies per phase. */
+ * policies per phase.  `self` of a trial is struct exec and the parameters behind it. */
 static void fill_table(struct arena *arena, struct exec_guest *guest)
 {
     struct cs_words *words = arena_alloc(arena, EXEC_PARAMS_MAX, sizeof *words);
@@ -179,6 +180,7 @@ const struct cs_policy *exec_load(struct arena *arena, const char *command,
     return &guest->table;
 }
 
+/* No other table has this function. */
 bool exec_is(const struct cs_policy *policy)
 {
     return policy->init == exec_init;

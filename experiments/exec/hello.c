@@ -13,6 +13,7 @@
 #include "sim/base/err.h"
 #include "sim/text/json.h"
 
+/* Flags by name, and their bits in the same order (flags.def). */
 static const char *const flag_names[] = {
 #define FLAG(NAME, BIT) #NAME,
 #include "experiments/exec/flags.def"
@@ -122,6 +123,7 @@ static bool read_kind(struct reader *r, struct exec_param *param)
                              "choice, and not", word, kind_names);
 }
 
+/* Keys of a parameter, in the order of param_keys. */
 enum param_key {
     PARAM_KEY, PARAM_KIND, PARAM_DEFAULT, PARAM_HELP, PARAM_MIN, PARAM_MAX, PARAM_WORDS
 };
@@ -205,6 +207,7 @@ static bool read_protocol(struct reader *r)
                    EXEC_PROTOCOL);
 }
 
+/* Keys of the answer to hello, in the order of self_keys. */
 enum self_key {
     SELF_N, SELF_PROTOCOL, SELF_NAME, SELF_SUMMARY, SELF_FLAGS, SELF_ORDER, SELF_PARAMS,
     SELF_THREADS, SELF_REUSE
@@ -213,6 +216,7 @@ static const char *const self_keys[] = {
     "n", "protocol", "name", "summary", "flags", "order", "params", "threads", "reuse", NULL
 };
 
+/* Reads the value of one key of the answer to hello. */
 static bool self_value(struct reader *r, uint32_t key)
 {
     struct exec_self *self = r->out;
@@ -233,6 +237,7 @@ static bool self_value(struct reader *r, uint32_t key)
 
 static const struct reader_map self_map = { self_keys, self_value };
 
+/* protocol and name are needed; all else has a usual value. */
 bool answer_read_self(struct json *json, char *line, size_t bytes,
                       struct exec_self *self, struct err *err)
 {

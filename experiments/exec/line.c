@@ -16,7 +16,8 @@
 #include "sim/base/arena.h"
 #include "sim/base/decimal.h"
 
-/* Makes room for some bytes and a NUL; returns where they go. */
+/* Makes room for some bytes and a NUL; returns where they go.  Room doubles, so that appending
+ * costs O(1) a byte. */
 static char *reserve_bytes(struct line *line, size_t bytes)
 {
     while (line->used + bytes + 1 > line->room) {
@@ -49,6 +50,7 @@ void line_raw(struct line *line, const char *text)
     put_bytes(line, text, strlen(text));
 }
 
+/* `more` may be empty. */
 void line_append(struct line *line, const struct line *more)
 {
     put_bytes(line, more->text, more->used);

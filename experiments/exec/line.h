@@ -13,8 +13,8 @@
 
 /* Zeroed: empty.  line_free() returns its memory. */
 struct line {                   /* text [0, used) is the line; no NUL is kept */
-    char *text;
-    size_t used, room;
+    char *text;                 /* owned; NULL: nothing was written yet */
+    size_t used, room;          /* bytes of the line; bytes that there is room for */
 };
 
 void line_clear(struct line *line);     /* empty again, its memory kept */

@@ -29,7 +29,8 @@ void news_write_hello(struct line *out)
     line_raw(out, "}}\n");
 }
 
-/* Starts the message with the next number; `kind`: all of it is a map of that key. */
+/* Starts the message with the next number; `kind`: all of it is a map of that key.  What the
+ * line held before is gone. */
 static void begin_message(struct exec *exec, const char *kind)
 {
     line_clear(&exec->out);
@@ -71,7 +72,8 @@ static void write_param(struct line *out, const struct exec_param *param, const 
     }
 }
 
-/* Writes the values that the entry gives to the program's own keys. */
+/* Writes the values that the entry gives to the program's own keys.  Left out if the program
+ * has none. */
 static void write_params(const struct exec *exec, struct line *out)
 {
     const struct exec_self *self = &exec->guest->self;
@@ -125,6 +127,7 @@ void news_write_start(struct exec *exec, struct cs_host *host)
     line_raw(out, "]}}\n");
 }
 
+/* The host is not asked any more, so that it may be NULL. */
 void news_write_end(struct exec *exec, struct cs_host *host)
 {
     (void)host;

@@ -41,7 +41,8 @@ static void write_role(struct line *out, const struct cs_host *host, struct job_
     line_raw(out, "}");
 }
 
-/* Returns the number of a form, or form_count if it was not told yet. */
+/* Returns the number of a form, or form_count if it was not told yet.  Forms are compared by
+ * address.  O(forms told). */
 static uint32_t find_form(const struct exec *exec, const struct job_form *form)
 {
     uint32_t i = exec->form_count;
@@ -105,7 +106,8 @@ static void write_forms(struct exec *exec, const struct cs_host *host)
         line_raw(&exec->out, "]");
 }
 
-/* What is a job's own. */
+/* What is a job's own.  Keys with their usual value are left out; it is submitted now, unless
+ * said. */
 static void write_job(struct exec *exec, const struct cs_host *host, uint32_t i)
 {
     struct job_id job = { i };

@@ -79,7 +79,8 @@ static void write_whole(struct exec *exec, struct cs_host *host)
         tell_task(exec, host, cs_pending(host, exec->fresh.item[i - 1]));
 }
 
-/* Returns the stamp of a task: the number of the message that found it waiting. */
+/* Returns the stamp of a task: the number of the message that found it waiting.  It is good
+ * until the next call. */
 static uint32_t *find_seen(struct exec *exec, uint32_t job, uint32_t role)
 {
     size_t at = (size_t)job * FORM_ROLES_MAX + role;
@@ -105,7 +106,8 @@ static void write_phases(struct exec *exec, struct cs_host *host)
 }
 
 /* Names those that wait no more though the program asked nothing of them: known
- * tasks without the stamp of this message. */
+ * tasks without the stamp of this message.  A task may stand in the list twice, if it waited,
+ * was gone and waits again; it is kept once. */
 static void write_gone(struct exec *exec)
 {
     uint32_t kept = 0;

@@ -61,7 +61,8 @@ static void fail_trial(struct exec *exec, struct cs_host *host, const char *why)
     cs_fail(host, text);
 }
 
-/* Fails the trial for an answer that cannot be read; the column is that of the line. */
+/* Fails the trial for an answer that cannot be read; the column is that of the line.
+ * err->text is cut, for the host keeps a short reason. */
 static void fail_answer(struct exec *exec, struct cs_host *host, const struct err *err)
 {
     char why[190];
@@ -79,7 +80,9 @@ static int64_t greet_limit_ns(const struct exec_guest *guest)
     return guest->limit_ns > EXEC_GREET_NS ? guest->limit_ns : EXEC_GREET_NS;
 }
 
-/* Says hello; talk may be NULL, and then `why` says why.  NULL: it is closed. */
+/* Says hello; talk may be NULL, and then `why` says why.  NULL: it is closed.  `self` gets
+ * what the program says of itself.  `more` gets what it wrote last, if it failed; both are cut
+ * to their room. */
 static struct talk *greet(const struct exec_guest *guest, struct talk *talk,
                           struct exec_self *self, char *why, size_t why_bytes, char *more,
                           size_t more_bytes)
@@ -167,7 +170,8 @@ static struct talk *begin_talk(struct exec_guest *guest, struct exec_self *self,
 }
 
 /* Sends exec->out, and reads the answer into exec->answer.  False: the trial has failed,
- * and the host knows why. */
+ * and the host knows why.  A second line that comes at once is a fault, since it would be
+ * taken for the answer to the next message. */
 static bool ask(struct exec *exec, struct cs_host *host)
 {
     struct err err = { 0 };
@@ -282,6 +286,7 @@ void exec_job_submitted(void *self, struct cs_host *host, struct job_id job)
     ARENA_ADD(NULL, exec->submitted.item, exec->submitted.count, exec->submitted.room, job.i);
 }
 
+/* Its bits stay until the program is told. */
 void exec_job_ended(void *self, struct cs_host *host, struct job_id job)
 {
     struct exec *exec = self;
@@ -336,6 +341,7 @@ bool exec_before(const void *self, const struct cs_host *host, struct task_id a,
     return false;
 }
 
+/* Verdicts of requests are told in the next message, of this decision or of the next one. */
 void exec_decide(void *self, struct cs_host *host)
 {
     struct exec *exec = self;

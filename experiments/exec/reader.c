@@ -117,7 +117,7 @@ bool reader_word(struct reader *r, char *out, size_t out_bytes)
 }
 
 /* Returns the place of the key that was read last among those of the map, or -1 with
- * err.  Keys are cut to 40 bytes, more than any known key has. */
+ * err.  Keys are cut to 40 bytes, more than any known key has.  O(keys of the map). */
 static int find_key(struct reader *r, const struct reader_map *map)
 {
     char key[41];
@@ -173,6 +173,7 @@ bool reader_list(struct reader *r,
     return false;
 }
 
+/* A byte 0 within the line would hide what follows it. */
 bool reader_line(struct reader *r, char *line, size_t bytes, const struct reader_map *map)
 {
     enum json_token token;

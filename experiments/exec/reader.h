@@ -17,10 +17,10 @@
 
 /* The line that is read; `out` is what it fills. */
 struct reader {
-    struct json *json;
-    struct err *err;
+    struct json *json;          /* the tokens of the line */
+    struct err *err;            /* the first fault */
     int64_t number;             /* "n" of the line; -1: not yet said */
-    int64_t expected;
+    int64_t expected;           /* the number that it must be */
     void *out;
 };
 

@@ -17,16 +17,19 @@
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 
+/* The program of one policy that is lent to trials of one thread. */
 struct exec_stand {
-    struct exec_stand *next;
+    struct exec_stand *next;    /* of the same thread */
     struct exec_guest *guest;
     struct talk *talk;          /* NULL: it ended */
     bool served;                /* a trial before */
 };
 
+/* All of them, of all threads. */
 struct exec_stands {
-    pthread_mutex_t gate;
-    uint32_t threads;
+    pthread_mutex_t gate;       /* held while a process is forked, and while lists or ends
+                                 * change */
+    uint32_t threads;           /* entries of `first` */
     struct exec_stand **first;  /* by thread */
 };
 
@@ -58,7 +61,8 @@ pthread_mutex_t *exec_stands_gate(struct exec_stands *stands)
     return &stands->gate;
 }
 
-/* The stand of a policy, made if need be. */
+/* The stand of a policy, made if need be.  Only the thread itself adds to its list, so that it
+ * may search without the gate. */
 static struct exec_stand *find_stand(struct exec_stands *stands, uint32_t thread,
                                      struct exec_guest *guest)
 {
@@ -90,6 +94,7 @@ static void end_stand(struct exec_stands *stands, struct exec_stand *stand, bool
     talk_close(talk, leaves);
 }
 
+/* A program that ended by itself since its last trial is replaced. */
 struct exec_stand *exec_stand_lend(struct exec_stands *stands, uint32_t thread,
                                    const struct cs_policy *policy, uint64_t memory_bytes)
 {
@@ -118,6 +123,7 @@ struct exec_stand *exec_stand_lend(struct exec_stands *stands, uint32_t thread,
     return stand->talk != NULL ? stand : NULL;
 }
 
+/* Closes the ends of all programs but its own, and tells the guest which one it has. */
 void exec_stand_enter(struct exec_stands *stands, struct exec_stand *own)
 {
     for (uint32_t i = 0; i < stands->threads; i++)

@@ -30,13 +30,15 @@
 
 #define FROM_THERE "Run `clustersim archive` in the folder in which the experiment was run."
 
+/* An archive, or a copy, that is being made. */
 struct making {
     struct arena *arena;
-    const char *dir, *provenance;
+    const char *dir, *provenance; /* the results folder, and its provenance.json */
     const struct conf_node *tree;       /* of provenance.json */
-    const char *root;                   /* "/a/b", or "" */
-    struct pack_item *item;
-    size_t count, room;
+    const char *root;           /* the folder that holds all inputs and the one of the run:
+                                 * "/a/b", or "" */
+    struct pack_item *item;     /* the entries so far */
+    size_t count, room;         /* of `item` */
 };
 
 /* Adds a file of the archive.  Its texts are borrowed and must live as long as
@@ -126,7 +128,9 @@ static const char *find_run(const struct making *m, struct err *err)
     return NULL;
 }
 
-/* Cuts m->root to what it has in common with a whole path. */
+/* Cuts m->root to what it has in common with a whole path.  For example, "/home/a/run" and
+ * "/home/a/data/x.csv" have "/home/a" in common.  A folder counts whole, so that "/home/ab"
+ * and "/home/ac" have "/home". */
 static void narrow_root(struct making *m, const char *path)
 {
     size_t i = 0, slash = 0;
@@ -140,7 +144,8 @@ static void narrow_root(struct making *m, const char *path)
 }
 
 /* Returns an input that the YAML file at `path` names by its whole path, where it would be
- * looked for on another machine, too; NULL: none. */
+ * looked for on another machine, too; NULL: none.  The text is searched as it is, comments
+ * too: better refuse one too many than pack a file that runs nowhere else. */
 static const char *find_absolute(const struct making *m, const char *path)
 {
     const struct conf_node *list = conf_get(m->tree, "inputs");
@@ -198,7 +203,7 @@ static bool check_input(struct making *m, const struct conf_node *input, struct 
 
 /* Adds the inputs, each below the folder that holds them all.  The first pass
  * checks that no input has changed and finds this folder; only then are the names
- * in the archive known. */
+ * in the archive known.  O(inputs x their bytes), as each one is hashed. */
 static bool add_inputs(struct making *m, const char *here, struct err *err)
 {
     const struct conf_node *list = conf_get(m->tree, "inputs");
@@ -246,7 +251,8 @@ static bool add_folder(struct making *m, const char *path, const char *name, int
     return ok;
 }
 
-/* "../" for each folder of `from` that `to` does not lie in, then the rest of `to`. */
+/* "../" for each folder of `from` that `to` does not lie in, then the rest of `to`.  For
+ * example, from "/a/b/c" to "/a/d.yaml" it is "../../d.yaml". */
 static const char *relative_path(const struct making *m, const char *from, const char *to)
 {
     const char *up = "";
@@ -323,6 +329,7 @@ static bool write_options(const struct making *m, struct out *out, struct err *e
     return option != NULL;
 }
 
+/* Appends a key with a text as its value, and a comma. */
 static void write_key(struct out *out, const char *key, const char *text)
 {
     out_printf(out, "  \"%s\": ", key);
@@ -361,7 +368,8 @@ static bool add_json(struct making *m, const char *here, struct err *err)
     return ok;
 }
 
-/* The word as a shell takes it: in quotation marks. */
+/* The word as a shell takes it: in quotation marks.  A quotation mark within it ends the
+ * marks, stands escaped, and begins them again. */
 static const char *quote_word(struct arena *arena, const char *word)
 {
     const char *quoted = "'";

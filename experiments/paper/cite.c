@@ -14,7 +14,8 @@
 #include "sim/config/conf.h"
 #include "sim/text/paths.h"
 
-/* What BibTeX calls the place of a work of that type; NULL: it has none. */
+/* What BibTeX calls the place of a work of that type; NULL: it has none.  NULL as well for a
+ * type that BibTeX has no such field for, such as a report. */
 static const char *venue_field(const char *type)
 {
     return strcmp(type, "article") == 0 ? "journal"
@@ -69,6 +70,7 @@ void cite_print_experiment(FILE *file, const struct experiment *experiment)
         }
 }
 
+/* All works are looked up before anything is printed. */
 bool cite_print_folder(struct arena *arena, FILE *file, const char *dir, struct err *err)
 {
     const struct conf_node *tree = conf_load(arena, path_join(arena, dir,

@@ -28,9 +28,11 @@
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 
+/* BLOCK_BYTES: copied at once.  NAME_BYTES_MAX: of the name of an entry. */
 #define BLOCK_BYTES 65536
 #define NAME_BYTES_MAX 1000
 
+/* Far above any results folder, and below what would fill a disk. */
 const struct pack_limits pack_limits = {
     .files = 100000, .file_bytes = UINT64_C(8) << 30, .bytes = UINT64_C(32) << 30
 };
@@ -41,9 +43,10 @@ const struct pack_limits pack_limits = {
  * without setlocale() knows ASCII alone.  Each call of enter_utf8() is ended by leave_utf8();
  * where a system has no such locale, other names are refused. */
 struct utf8 {
-    locale_t its, before;
+    locale_t its, before;       /* the locale that was made, 0: none; the thread's own */
 };
 
+/* Makes UTF-8 the encoding of this thread. */
 static struct utf8 enter_utf8(void)
 {
     struct utf8 utf8 = { newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0), (locale_t)0 };
@@ -53,6 +56,7 @@ static struct utf8 enter_utf8(void)
     return utf8;
 }
 
+/* Gives the thread the locale that it had before. */
 static void leave_utf8(const struct utf8 *utf8)
 {
     if (utf8->its == (locale_t)0)
@@ -159,6 +163,7 @@ static bool write_item(struct archive *archive, const struct pack_item *item,
            write_failed(archive, path, err);
 }
 
+/* If anything fails, what was written is thrown away, and an older file stays. */
 bool pack_write(struct arena *arena, const char *path, struct pack_item *item,
                 size_t count, struct err *err)
 {
@@ -195,10 +200,10 @@ bool pack_write(struct arena *arena, const char *path, struct pack_item *item,
 
 /* An archive as it is unpacked into the open folder `dir`; entries and bytes so far. */
 struct reading {
-    const char *path;
+    const char *path;           /* of the archive, for messages */
     const struct pack_limits *limits;
-    int dir;
-    uint64_t files, bytes;
+    int dir;                    /* the open folder that it is unpacked into */
+    uint64_t files, bytes;      /* so far: entries, and bytes written */
 };
 
 /* Sets the error "entry 'NAME' why".  Returns false, so that a check can end with
@@ -252,7 +257,8 @@ static bool check_entry(struct reading *r, struct archive_entry *entry, struct e
 }
 
 /* Opens the file anew, and makes the folders that it lies in; nothing in `dir` is a link.
- * Returns the handle, or -1 and errno. */
+ * Returns the handle, or -1 and errno.  Folders are made one after the other, from the
+ * outermost one on. */
 static int make_file(const struct reading *r, const char *name)
 {
     char part[NAME_BYTES_MAX + 1];

@@ -23,7 +23,7 @@ struct err;
 struct pack_item {
     const char *name;           /* in the archive: "results/summary.csv" */
     const char *path;           /* of the file whose bytes it has; or NULL: */
-    const char *text;
+    const char *text;           /* whose bytes it has, if path is NULL; ends with a zero byte */
 };
 
 /* Writes the items, which it sorts, into the file `path`, whole or not at all.  False: err
@@ -32,7 +32,7 @@ bool pack_write(struct arena *arena, const char *path, struct pack_item *item,
                 size_t count, struct err *err);
 
 struct pack_limits {
-    uint64_t files, file_bytes, bytes;      /* of one file, and of all */
+    uint64_t files, file_bytes, bytes; /* entries; bytes of one file; bytes of all */
 };
 extern const struct pack_limits pack_limits;
 

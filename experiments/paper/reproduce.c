@@ -33,16 +33,17 @@
 #define SHOWN_BYTES 100         /* of a line that differs, around the place */
 #define TRIALS_FAILED 5         /* exit status of a run whose other trials are written */
 
+/* A run of an archive that is made again. */
 struct again {
     struct arena *arena;
     const char *path;           /* of the archive */
     const char *top;            /* the scratch folder */
     const struct conf_node *tree;       /* of archive.json */
-    FILE *file;
-    struct archive_told *told;
+    FILE *file;                 /* what people are told goes there */
+    struct archive_told *told;  /* what came of it; the caller's */
     sigset_t held;              /* the signals' mask before stop_hold() */
     const char **name;          /* what is compared; some of them twice */
-    uint32_t names, room;
+    uint32_t names, room;       /* of `name` */
 };
 
 /* Returns a text of archive.json; NULL with an error where it is missing or no
@@ -106,7 +107,8 @@ static bool is_fork_time(const char *option)
     return strncmp(option, "--at=", 5) == 0;
 }
 
-/* Words of an option as archive.json may have them: of these five alone. */
+/* Words of an option as archive.json may have them: of these five alone.  They are given as
+ * one word each, so that none can be taken for another one. */
 static bool check_option(const struct again *a, const struct conf_node *node,
                          struct err *err)
 {
@@ -120,7 +122,8 @@ static bool check_option(const struct again *a, const struct conf_node *node,
                    "--only, --audit or --at, and is '%.60s'", text);
 }
 
-/* Does a path that is taken from a folder inputs/FOLDER stay in inputs? */
+/* Does a path that is taken from a folder inputs/FOLDER stay in inputs?  For example, from
+ * inputs/run the path "../data/x" stays, and "../../x" does not. */
 static bool stays_within(const char *folder, const char *path)
 {
     const char *text[] = { folder, path };
@@ -151,7 +154,8 @@ static char *own_name(struct arena *arena)
     return arena_text(arena, self_path(path, sizeof path) ? path : "clustersim");
 }
 
-/* Fills word, of OPTIONS_MAX + 8; it ends with NULL. */
+/* Fills word, of OPTIONS_MAX + 8; it ends with NULL.  An archive of `clustersim fork` has
+ * --at, and is run by fork. */
 static bool make_words(const struct again *a, char **word, struct err *err)
 {
     const struct conf_node *list = conf_get(a->tree, "options");
@@ -299,6 +303,7 @@ static bool is_compared(const char *name)
     return (n > 4 && strcmp(name + n - 4, ".csv") == 0) || strcmp(name, "audit.json") == 0;
 }
 
+/* For qsort(). */
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -320,7 +325,8 @@ static uint32_t list_files(struct again *a, const char *folder)
 }
 
 /* Compares all tables that either side has, by name, each once.  An archive without
- * tables is refused: nothing would differ, and that would look like success. */
+ * tables is refused: nothing would differ, and that would look like success.  A name that
+ * stands in both folders is listed twice, and compared once. */
 static bool compare_files(struct again *a, struct err *err)
 {
     struct err_pos pos = { a->path, 0, 0 };

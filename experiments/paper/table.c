@@ -33,16 +33,18 @@
 struct column {
     enum metric metric;
     struct summary_column *at;      /* by point */
-    struct summary_unit unit;
+    struct summary_unit unit;   /* one for all points */
 };
 
+/* A table that is being made.  The flags say which marks occur, so that the caption tells of
+ * these alone. */
 struct making {
     struct arena *arena;
-    const struct table_wish *wish;
+    const struct table_wish *wish; /* what the caller asked for */
     struct plot_source source;
     struct summary_column *jobs;    /* jobs done, by point */
     struct column column[METRICS_MOST];
-    size_t columns;
+    size_t columns;             /* of `column` */
     bool intervals, marks, strong, bold, doubts, lost, few;   /* occur */
 };
 
@@ -129,7 +131,8 @@ static void fill_columns(struct making *m)
     }
 }
 
-/* A name says its unit at its end, "jct_p99_s", which may not be that of the cells. */
+/* A name says its unit at its end, "jct_p99_s", which may not be that of the cells.  For
+ * example, jct_p99_s becomes jct_p99. */
 static const char *name_of(const struct making *m, const struct metric_info *info)
 {
     size_t bytes = strlen(info->name), tail = strlen(info->unit) + 1;
@@ -153,7 +156,8 @@ static const char *title_of(const struct making *m, const struct column *column)
     return text_format(m->arena, "%s (%s)", name, unit);
 }
 
-/* Holm's p-value of the difference to the baseline; NAN: none is known. */
+/* Holm's p-value of the difference to the baseline; NAN: none is known.  NAN for the baseline
+ * itself, and where there is none. */
 static double p_value_of(const struct making *m, uint32_t point, uint32_t policy,
                          enum metric metric)
 {
@@ -176,7 +180,8 @@ static void put_number(char *out, double value, int digits)
 
 /* Writes a mean and the half of its interval: two digits of the half, or all that stand
  * before its point, and of the mean as many decimals.  half: NAN where there is none, then
- * `out_half` is "". */
+ * `out_half` is "".  For example, 109.37 and 12.4 become "109" and "12"; 0.01234 and 0.00056
+ * become "0.01234" and "0.00056". */
 static void format_pair(double mean, double half, char *out_mean, char *out_half)
 {
     int digits = half > 0 ? 1 - (int)floor(log10(half)) : 0;

@@ -18,6 +18,7 @@ enum table_form {
 /* Returns "text", "latex" ..., as users write it. */
 const char *table_form_name(enum table_form form);
 
+/* What table_print() is asked for. */
 struct table_wish {
     const char *dir;            /* results folder */
     enum table_form form;

@@ -53,7 +53,8 @@ static bool policy_applies(const struct host_policy *policy)
     return depth != NULL && *depth <= DEPTH_MAX;
 }
 
-/* Is the cluster one group of GPUs that never fail and cost the same at all times? */
+/* Is the cluster one group of GPUs that never fail and cost the same at all times?  Prices,
+ * rented nodes and failures change over time, and only the host follows them. */
 static bool cluster_applies(const struct cluster_spec *cluster)
 {
     return cluster->group_count == 1 && cluster->group[0].gpus > 0 &&
@@ -71,7 +72,9 @@ static bool runs_on(const struct role_spec *role, const struct gpu_type *gpu)
     return role->gpu_type_count == 0;
 }
 
-/* Free GPUs bring all the cores and memory that a job may want beside them. */
+/* Free GPUs bring all the cores and memory that a job may want beside them.  So a job that
+ * finds enough GPUs finds all else.  Example: on nodes of 64 cores and 8 GPUs a role may ask
+ * for 8 cores a GPU at most. */
 static bool form_applies(const struct job_form *form,
                          const struct node_group *group)
 {
@@ -87,6 +90,8 @@ static bool form_applies(const struct job_form *form,
            !(role->start_s > 0) && !(role->wake_s > 0);
 }
 
+/* Tables that list decisions need the host, as does a warm-up or an end before all jobs are
+ * done. */
 bool trial_count_applies(const struct trial_spec *spec,
                          const struct trial_tables *tables)
 {

@@ -11,7 +11,7 @@
 #include "models/cluster/cluster.h"
 #include "sim/base/arena.h"
 
-/* GPUs of a node. */
+/* GPUs of a node.  A bit of the mask for each. */
 struct part {
     uint64_t mask;
     uint32_t node;
@@ -23,6 +23,7 @@ struct held {
     uint32_t parts, room;
 };
 
+/* The GPUs of one group, which are free or held by leases. */
 struct count_places {
     struct arena *arena;
     const struct node_group *group;
@@ -63,7 +64,9 @@ static uint32_t find_node(struct count_places *places)
            (uint32_t)__builtin_ctzll(places->some[places->first_word]);
 }
 
-/* Returns the lowest `count` bits that are set. */
+/* Returns the lowest `count` bits that are set.  Each step clears the lowest bit of `rest`
+ * that is set; the bits that are cleared are the answer.  Example: the lowest 2 of 0b1101 are
+ * 0b0101. */
 static uint64_t lowest_bits(uint64_t mask, uint32_t count)
 {
     uint64_t rest = mask;
@@ -75,6 +78,8 @@ static uint64_t lowest_bits(uint64_t mask, uint32_t count)
     return mask & ~rest;
 }
 
+/* Nodes are filled in their order, and a node's GPUs in theirs.  Example: with 3 free GPUs on
+ * node 0 and 8 on node 1, a lease of 5 takes all 3 of node 0 and the first 2 of node 1. */
 void count_places_take(struct count_places *places, uint32_t lease, uint32_t gpus)
 {
     ARENA_REACH(places->arena, places->held, places->room, lease);

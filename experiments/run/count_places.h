@@ -20,6 +20,7 @@ struct count_places *count_places_new(struct arena *arena, const struct node_gro
 void count_places_take(struct count_places *places, uint32_t lease, uint32_t gpus);
 /* Returns what the lease has, good until the next call. */
 const struct placement *count_places_of(struct count_places *places, uint32_t lease);
+/* All GPUs of the lease are free again; its number may be used for another one. */
 void count_places_drop(struct count_places *places, uint32_t lease);
 
 #endif

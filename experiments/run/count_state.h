@@ -16,6 +16,7 @@
 #include "policies/host/host.h"
 #include "workloads/jobs/birth.h"
 
+/* A name of up to 23 bytes is kept in the job itself; a longer one goes to the arena. */
 #define NAME_BYTES 24u
 
 __extension__ typedef __int128 wide;    /* GPUs or jobs x nanoseconds */

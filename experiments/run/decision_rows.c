@@ -15,6 +15,7 @@
 #include "sim/base/clock.h"
 #include "sim/text/table.h"
 
+/* Whom the decisions of one trial are written for. */
 struct decision_rows {
     const struct trial_spec *spec;
     struct table *table;        /* or NULL */
@@ -22,7 +23,9 @@ struct decision_rows {
 };
 
 /* Keeps a request of the policy in words, for the message if the process of the
- * trial ends: the last TRIAL_LAST of them, in a ring. */
+ * trial ends: the last TRIAL_LAST of them, in a ring.  `requests` counts all of them, so the
+ * oldest of the ring is found from it.  An entry reads "at 12.5 s: start job 3 on ...", and
+ * ends with the host's verdict. */
 static void note_request(struct trial_watch *watch, const struct cs_host *host,
                          const struct host_decision *d)
 {

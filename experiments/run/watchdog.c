@@ -18,11 +18,15 @@
 
 #define LOOKS 8                 /* in the time that is allowed */
 
+/* The furthest that a job ever got, in the unit of host_next_unfinished(). */
 struct record {
     uint32_t job;
     double done;
 };
 
+/* Times are simulated: `stalled_ns` is the time that is allowed, `moved_ns` the last look that
+ * saw something move, `looked_ns` the last look.  `requests` is the count of the services'
+ * requests at that look. */
 struct watchdog {
     struct arena *arena;
     const struct cs_host *host;
@@ -46,6 +50,8 @@ struct watchdog *watchdog_new(struct arena *arena, const struct cs_host *host,
     return dog;
 }
 
+/* One nanosecond more, so that it moves on even if the time that is allowed is less than LOOKS
+ * nanoseconds. */
 int64_t watchdog_next_ns(const struct watchdog *dog, int64_t now_ns)
 {
     return clock_after(now_ns, dog->stalled_ns / LOOKS + 1);
@@ -64,7 +70,9 @@ static void take_records(struct watchdog *dog)
     }
 }
 
-/* Did a job end, or get beyond its record?  Records are kept up to date. */
+/* Did a job end, or get beyond its record?  Records are kept up to date.  Both lists are in
+ * the order of jobs, so they are walked together.  A job that is missing has ended; then all
+ * records are taken anew, since a job that ends is movement enough. */
 static bool jobs_moved(struct watchdog *dog)
 {
     uint32_t k = 0, j;

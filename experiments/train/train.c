@@ -29,7 +29,8 @@
 
 /* ---- what is trained on -------------------------------------------------- */
 
-/* Draws the cells of a generation. */
+/* Draws the cells of a generation.  The stream is of the seed and the generation alone, so
+ * that a training that is resumed draws the same.  A cell may be drawn twice. */
 static void draw_cells(struct training *t)
 {
     const struct experiment *e = t->experiment;
@@ -101,7 +102,8 @@ static bool score_all(struct training *t, struct candidate *batch, struct err *e
 
 /* Tries the vectors of one generation, scores them and moves the mean.  Without
  * validation the best vector ever seen is kept here; with it, validate_mean() keeps
- * the best mean. */
+ * the best mean.  With `cells` the reference changes from generation to generation, and so the
+ * initial weights are run on them, too. */
 static bool run_generation(struct training *t, struct err *err)
 {
     uint32_t count = (uint32_t)t->keys.population;
@@ -165,7 +167,8 @@ static bool run_generations(struct training *t, struct err *err)
 }
 
 /* Weights that no policy reads, or advice where there is no choice, would be written as if
- * they had been learned. */
+ * they had been learned.  False: err is set, and the state of the training is removed, so that
+ * --resume does not go on with it. */
 static bool check_matters(const struct training *t, struct err *err)
 {
     if (t->matters)
@@ -186,10 +189,11 @@ struct left {
     uint32_t failed;            /* trials */
 };
 
-/* The held-out seeds, first with the initial weights, then the learned. */
+/* The held-out seeds, first with the initial weights, then the learned.  What both sets of
+ * weights, and the rivals, did on seeds that were never used. */
 struct judgement {
-    struct stats_mean before, after;
-    struct stats_delta delta;
+    struct stats_mean before, after; /* of the objective, with 95% intervals */
+    struct stats_delta delta;   /* paired, cell by cell */
     struct left left_before, left_after;
     struct left *left_against;  /* by policy, as `against` */
     struct stats_mean *against; /* by policy: how much more the learned has, in parts of
@@ -213,7 +217,7 @@ static struct left sum_left(const struct outcome *o, uint32_t i)
 }
 
 /* Returns what two sides left, as "; jobs left undone: 3 -> 0", or nothing: told only where
- * there are any, since the means would then mislead. */
+ * there are any, since the means would then mislead.  In the arena, or static. */
 static const char *left_text(struct arena *arena, const struct left *from,
                              const struct left *to)
 {
@@ -231,7 +235,8 @@ static const char *left_text(struct arena *arena, const struct left *from,
     return text;
 }
 
-/* Cell by cell, so that points of different load weigh alike. */
+/* Cell by cell, so that points of different load weigh alike.  For example, 90 against 100 of
+ * a rival is -0.1: of a metric of which less is better, a gain of 10%. */
 static void judge_against(struct training *t, struct judgement *j,
                           const struct outcome *o)
 {
@@ -332,7 +337,8 @@ static void put_training(const struct training *t, struct out *out)
 
 #define NUMBERS_A_LINE 6u
 
-/* Writes the weights of one key, in as few digits as give the same number back. */
+/* Writes the weights of one key, in as few digits as give the same number back.
+ * NUMBERS_A_LINE numbers stand on each line of a list. */
 static void put_group(struct out *out, const struct train_group *group,
                       const double *weight)
 {

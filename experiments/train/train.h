@@ -22,8 +22,8 @@ extern const struct conf_schema train_schema, train_seeds_schema,
     train_validation_schema;
 
 struct train_options {
-    uint32_t threads;
-    bool progress;
+    uint32_t threads;           /* that run trials */
+    bool progress;              /* is it shown on stderr? */
     bool resume;                /* from PATH.state, if there is such a file */
     const char *path;           /* of the weights file */
     const char *const *set;     /* KEY=VALUE of --set, which the file's head names */

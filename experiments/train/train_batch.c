@@ -50,6 +50,8 @@ static struct host_weight *list_weights(struct training *t, const double *weight
     return list;
 }
 
+/* The weights are rounded as the file will have them, and copied.  The policy of each point is
+ * that of the experiment, with these weights. */
 struct candidate train_candidate(struct training *t, const double *weight,
                                  uint32_t index)
 {
@@ -71,6 +73,7 @@ struct candidate train_candidate(struct training *t, const double *weight,
     return c;
 }
 
+/* It keeps the weights that its entry has. */
 struct candidate train_rival(struct training *t, uint32_t number)
 {
     uint32_t points = t->experiment->point_count;
@@ -99,6 +102,7 @@ static struct trial_spec batch_spec(void *self, uint32_t index,
     return spec;
 }
 
+/* In the arena; nothing is set but the number of cells, and zeros. */
 struct outcome train_outcome(struct arena *arena, uint32_t count, uint32_t cells)
 {
     size_t trials = (size_t)count * cells;
@@ -121,6 +125,7 @@ void train_copy_outcome(struct outcome *o, uint32_t to, const struct outcome *ot
     o->excused[to] = other->excused[from];
 }
 
+/* A trial that fails makes NAN of its cell; only what ends the batch as a whole is an error. */
 bool train_run_batch(struct training *t, const struct candidate *batch,
                      uint32_t count, const struct train_cell *cell,
                      uint32_t cells, struct outcome *o, struct err *err)
@@ -156,6 +161,7 @@ bool train_run_batch(struct training *t, const struct candidate *batch,
     return ok;
 }
 
+/* Point by point, and of each point seed by seed. */
 uint32_t train_all_cells(struct training *t, const struct train_seeds *seeds,
                          bool held, struct train_cell **cell)
 {
@@ -172,7 +178,9 @@ uint32_t train_all_cells(struct training *t, const struct train_seeds *seeds,
 
 /* Returns the value over that of the initial weights, or the other way round where more is
  * better: less is better.  Quotients would turn the order of values below 0 round: there
- * it is 1 less what is gained, in parts of the initial value. */
+ * it is 1 less what is gained, in parts of the initial value.  For example, 90 over 110 of a
+ * cost is 0.82; of a rate, of which more is better, 1.22.  From -10 to -12, of which less is
+ * better: 1 - 0.2 = 0.8. */
 static double compare_values(double value, double initial, int better)
 {
     if (value == initial)
@@ -182,6 +190,7 @@ static double compare_values(double value, double initial, int better)
     return better < 0 ? value / initial : initial / value;
 }
 
+/* INFINITY: a trial failed, or has no value. */
 double train_score(const struct training *t, const struct outcome *o, uint32_t i,
                    const struct outcome *reference, uint32_t cells)
 {

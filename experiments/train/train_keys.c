@@ -97,13 +97,15 @@ const struct conf_schema train_validation_schema =
     CONF_SCHEMA("experiment.train.validation", "what the best weights are chosen by",
                 validation_field);
 
+/* Without the key the seeds stay as they were. */
 static bool read_seeds(const struct conf_node *node, struct train_seeds *seeds,
                        struct err *err)
 {
     return node == NULL || conf_fill(node, &train_seeds_schema, seeds, err);
 }
 
-/* Do two ranges share a seed?  Then a judgement would see what was trained on. */
+/* Do two ranges share a seed?  Then a judgement would see what was trained on.  Ranges are
+ * from `from` to before `from + count`. */
 static bool seeds_overlap(const struct train_seeds *a,
                           const struct train_seeds *b)
 {
@@ -168,7 +170,8 @@ static bool read_validation(struct arena *arena, const struct experiment *experi
     return hold_points(arena, experiment, keys, err);
 }
 
-/* Does a race have cells for a second round?  Else it would drop nothing. */
+/* Does a race have cells for a second round?  Else it would drop nothing.  RACE_FIRST_SEEDS
+ * cells are run by all vectors in the first round. */
 static bool check_race(const struct experiment *experiment, const struct train_keys *keys,
                        struct err *err)
 {
@@ -315,7 +318,8 @@ static void add_group(struct train_keys *keys, const char *key, uint32_t count,
     keys->weight_count += count;
 }
 
-/* The weights of a group, to be filled in once all groups are known. */
+/* The weights of a group, to be filled in once all groups are known.  The key must be one of
+ * them. */
 static double *weights_of(struct train_keys *keys, const char *key)
 {
     uint32_t g = 0;
@@ -326,7 +330,7 @@ static double *weights_of(struct train_keys *keys, const char *key)
 }
 
 /* Gives each key its place in the vector of weights: in the order of the keys,
- * without gaps. */
+ * without gaps.  For example, keys a, b and c with 1, 3 and 1 weights begin at 0, 1 and 4. */
 static void place_groups(struct arena *arena, struct train_keys *keys)
 {
     uint32_t first = 0;

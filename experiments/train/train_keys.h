@@ -16,32 +16,38 @@ struct conf_node;
 struct err;
 struct experiment;
 
+/* Replicas from `from` on, `count` of them. */
 struct train_seeds {
     int64_t from, count;
 };
 
+/* Key `method`, in the order of its words. */
 enum train_method { TRAIN_CROSS_ENTROPY, TRAIN_EVOLUTION };
 
 /* `validation:`: what decides when to stop, and which weights are kept. */
 struct train_validation {
-    const struct conf_node *points_node, *seeds_node;
-    int64_t every, patience;
+    const struct conf_node *points_node, *seeds_node; /* as written; NULL: not given */
+    int64_t every, patience;    /* generations between two validations; how many may bring
+                                 * nothing better */
     struct train_seeds seeds;
 };
 
 /* Weights under one key. */
 struct train_group {
     const char *key;
-    uint32_t first, count;
+    uint32_t first, count;      /* where they begin in the vector of weights; how many */
     bool list;                  /* else it is a number */
 };
 
 struct train_keys {
     const char *policy_name, *objective_name;
-    int64_t population, elite, generations, cells;
+    int64_t population, elite, generations, cells; /* vectors of a generation; those of them
+                                                    * that the mean moves to; generations;
+                                                    * cells drawn for each, 0: all */
     int method;                 /* enum train_method */
-    double spread, spread_min, rate;
-    bool race;
+    double spread, spread_min, rate; /* deviation of the first draw; the least one; how far
+                                      * evolution moves */
+    bool race;                  /* do worse vectors meet fewer cells? */
     const struct conf_node *seeds_node, *held_out_node, *weights, *features,
         *validation_node, *against_node;
     /* Found by them: */

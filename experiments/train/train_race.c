@@ -17,9 +17,10 @@
 #include "sim/base/err.h"
 #include "sim/base/rng.h"
 
+/* A race that is under way. */
 struct heat {
-    struct training *t;
-    struct candidate *batch;
+    struct training *t;         /* its cells, reference and keys */
+    struct candidate *batch;    /* the vectors of this generation */
     /* In the order of the race: the cells, what the initial weights did there, and what
      * the candidates did on those that they had. */
     struct train_cell *cell;
@@ -39,7 +40,8 @@ static void shuffle(struct rng *rng, uint32_t *list, uint32_t count)
 }
 
 /* Cells that were drawn come as they were drawn.  All others are the seeds of one point,
- * then those of the next one (train_all_cells()). */
+ * then those of the next one (train_all_cells()).  Returns, for each place in the race, the
+ * number of the cell. */
 static uint32_t *draw_order(const struct training *t)
 {
     uint32_t count = t->cell_count, seeds = t->keys.cells > 0 ? 1 : (uint32_t)t->keys.seeds.count;

@@ -18,6 +18,7 @@
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 
+/* Returns PATH.state, in the arena. */
 static const char *state_path(const struct training *t)
 {
     return text_format(t->arena, "%s.state", t->options->path);
@@ -82,10 +83,12 @@ bool train_state_write(const struct training *t, struct err *err)
     return out_close(out, err);
 }
 
+/* The keys of the file. */
 struct state {
-    const char *inputs, *rng;
-    int64_t generation, stale, trials;
-    double score;
+    const char *inputs, *rng;   /* the hash of inputs_text(); four words of 16 hexadecimal
+                                 * digits */
+    int64_t generation, stale, trials; /* as in struct training */
+    double score;               /* of the best weights */
     bool matters;
     const struct conf_node *mean, *spread, *best;
 };
@@ -157,6 +160,7 @@ static bool take_state(struct training *t, const struct conf_node *root,
     return true;
 }
 
+/* A file that is there, but cannot be read, is an error. */
 bool train_state_read(struct training *t, struct err *err)
 {
     const struct conf_node *root = conf_load(t->arena, state_path(t), err);

@@ -18,7 +18,7 @@ struct host_policy;
 
 /* What one trial of a batch meets. */
 struct train_cell {
-    uint32_t point, seed;
+    uint32_t point, seed;       /* of the experiment; a replica */
 };
 
 /* Of a generation: all have their cells in common, and where it races, the better ones
@@ -28,7 +28,7 @@ struct candidate {
     const struct host_policy **policy;      /* by point */
     uint32_t number;                /* of the experiment's policies */
     double score;                   /* less is better; 1: as the initial */
-    uint32_t index;
+    uint32_t index;             /* its number in the generation */
     uint32_t cells;                 /* cells that the score is over */
 };
 
@@ -41,17 +41,18 @@ struct outcome {
     struct err first;               /* of the first trial that failed */
 };
 
+/* All that a training knows; it lives on the stack of train_run(). */
 struct training {
     struct arena *arena;
     const struct experiment *experiment;
     const struct train_options *options;
-    struct train_keys keys;
+    struct train_keys keys;     /* as read */
     double *mean, *spread;          /* of the draw, by weight */
-    struct candidate first, best;   /* the initial and the best so far */
+    struct candidate first, best; /* the initial weights, and the best so far */
     uint32_t generation;            /* done */
     uint32_t stale;                 /* validations since the best */
     struct rng rng;                 /* cross-entropy: of all generations */
-    uint64_t trials;
+    uint64_t trials;            /* run so far */
     bool matters;                   /* some vector did otherwise than the initial one */
     /* What is trained on, and what the initial weights did there. */
     struct train_cell *cell, *validation_cell;
@@ -60,7 +61,7 @@ struct training {
     /* The batch being run. */
     const struct candidate *batch;
     const struct train_cell *batch_cell;
-    uint32_t batch_cells;
+    uint32_t batch_cells;       /* cells of each candidate */
 };
 
 /* Jobs that are never done have no completion time, and requests without an answer no

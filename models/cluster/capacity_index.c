@@ -21,20 +21,20 @@
 
 struct capacity_group {
     struct rank_tree order;         /* nodes, from 0 in the group */
-    uint32_t *cap;              /* by node in the group */
-    uint64_t total;
-    uint32_t first_node;
+    uint32_t *cap;              /* units that it has room for, by node in the group */
+    uint64_t total;             /* sum of `cap` */
+    uint32_t first_node;        /* number in the cluster of node 0 of the group */
 };
 
 /* How many units of one shape each node could hold, kept by group; stale nodes
  * are counted again when they are asked for. */
 struct capacity_index {
-    struct capacity_book *book;
-    struct capacity_unit unit;
-    struct capacity_group *group;
+    struct capacity_book *book; /* the cluster's; not owned */
+    struct capacity_unit unit;  /* what is counted */
+    struct capacity_group *group; /* by group of the cluster */
     uint64_t round;             /* of the book; another: all nodes are stale */
     uint32_t all, seen;         /* of all nodes; of the book's changes */
-    struct capacity_index *next;
+    struct capacity_index *next; /* of another unit; NULL: the last */
 };
 
 struct capacity_book *capacity_book_new(struct arena *arena,
@@ -140,6 +140,7 @@ static struct capacity_group *group_of(const struct capacity_index *caps, uint32
     return &caps->group[g];
 }
 
+/* O(log n).  A node without room is in no tree. */
 void capacity_set(struct capacity_index *caps, uint32_t node, uint32_t cap)
 {
     assert(caps != NULL);
@@ -168,7 +169,8 @@ uint32_t capacity_count(const struct capacity_index *caps, uint32_t group)
     return rank_tree_count(&caps->group[group].order);
 }
 
-/* Walks down the tree, counting the nodes that are passed on the left. */
+/* Walks down the tree, counting the nodes that are passed on the left.  For example, nodes
+ * with the capacities 1, 3, 3 and 8: from 3 it is place 1, from 4 place 3. */
 uint32_t capacity_from(const struct capacity_index *caps, uint32_t g, uint64_t cap)
 {
     assert(caps != NULL);

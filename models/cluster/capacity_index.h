@@ -23,16 +23,16 @@ struct capacity_book {
     struct arena *arena;
     const struct cluster_spec *spec;
     uint32_t *change;           /* nodes; NULL: nobody asked */
-    uint32_t changes, room;
+    uint32_t changes, room;     /* of `change` */
     uint64_t round;             /* of writing changes down, from 1 */
-    struct capacity_index *caps;
-    uint32_t shapes;
+    struct capacity_index *caps; /* a chain of all indexes */
+    uint32_t shapes;            /* indexes in it */
 };
 
 struct capacity_unit {
     bool gpu;                   /* else a core */
     uint32_t cores;             /* per unit */
-    int64_t memory_bytes;
+    int64_t memory_bytes;       /* per unit, whole bytes */
     uint32_t memory_rest, memory_parts; /* rest / parts of a byte more */
 };
 

@@ -16,7 +16,8 @@
 #include "models/catalogue/catalogue.h"
 #include "sim/base/arena.h"
 
-/* A node's books after a change, and the indexes over them. */
+/* A node's books after a change, and the indexes over them.  `mask`, `cores` and
+ * `memory_bytes` are what is free now. */
 static inline void note_free(struct cluster *cluster, uint32_t node, uint64_t mask,
                       uint32_t cores, int64_t memory_bytes)
 {
@@ -230,7 +231,8 @@ static inline bool gpus_free(const struct cluster *cluster,
                : (share->gpu_mask & ~cluster->free_mask[share->node]) == 0;
 }
 
-/* Counts a GPU more (1) or less (-1) of those with `left` free thousandths. */
+/* Counts a GPU more (1) or less (-1) of those with `left` free thousandths.  GPUs that are
+ * wholly free, or wholly taken, count at 0, which nobody reads. */
 static void count_left(struct cluster_parts *parts, uint32_t left, int sign)
 {
     uint32_t i = left % GPU_MILLI;
@@ -243,7 +245,8 @@ static void count_left(struct cluster_parts *parts, uint32_t left, int sign)
 }
 
 /* Parts of GPUs are taken (sign -1) or come back; the GPUs of the node that
- * are wholly free now, of those that were. */
+ * are wholly free now, of those that were.  Each GPU of the share gives or takes the same
+ * part; a whole GPU is a part of 1000 thousandths. */
 static uint64_t parts_move(struct cluster *cluster, const struct share *share,
                            int sign, uint64_t free_mask)
 {
@@ -318,7 +321,8 @@ static void move_any(struct cluster *cluster, const struct share *share, int sig
               cluster->free_memory[node] + sign * share->memory_bytes);
 }
 
-/* Are GPUs all that is taken of the node, and of the share? */
+/* Are GPUs all that is taken of the node, and of the share?  Such a share needs no books but
+ * those of GPUs: a node of which only GPUs are taken cannot be short of cores. */
 static inline bool is_bare(const struct cluster *cluster,
                            const struct node_group *group,
                            const struct share *share)
@@ -355,7 +359,8 @@ static inline bool cores_free(const struct cluster *cluster,
     return core_milli_of(share) <= cluster_core_milli(cluster, share->node);
 }
 
-/* Is the i-th share free, and on a node after those before it? */
+/* Is the i-th share free, and on a node after those before it?  Shares stand in the order of
+ * their nodes, so that no node has two. */
 static inline bool can_take_share(const struct cluster *cluster,
                                   const struct placement *placement, uint32_t i)
 {
@@ -437,6 +442,8 @@ void cluster_untake(struct cluster *cluster, const struct placement *placement)
     assert(cluster->free_gpus <= cluster->spec->gpu_count);
 }
 
+/* Each release gives searches that failed another chance, so they are counted;
+ * cluster_untake() is none. */
 void cluster_release(struct cluster *cluster,
                      const struct placement *placement)
 {
@@ -462,6 +469,7 @@ void cluster_note_freed(struct cluster *cluster, const struct placement *placeme
     }
 }
 
+/* The first call begins the notes, and finds none.  Nodes are told in no order. */
 uint32_t cluster_next_freed(struct cluster *cluster)
 {
     uint32_t nodes = cluster->spec->node_count;

@@ -43,12 +43,12 @@ struct reclaimable;
  * g / nvlink_domain. */
 struct node_group {
     const char *name;
-    uint32_t pool;
-    uint32_t first_node, node_count;
+    uint32_t pool;              /* an index into cluster_spec.pool_name */
+    uint32_t first_node, node_count; /* number of its first node; how many it has */
     const struct gpu_type *gpu;         /* NULL: no GPUs */
     uint32_t gpus;                      /* per node, <= NODE_GPUS_MAX */
     const struct cpu_type *cpu;         /* NULL: unlimited cores */
-    uint32_t sockets;
+    uint32_t sockets;           /* CPUs per node; 0: no CPU is named */
     uint32_t cores;                     /* per node, all sockets */
     int64_t memory_bytes;
     double nvlink_bps;          /* per GPU, one direction; 0: no NVLink */
@@ -57,7 +57,7 @@ struct node_group {
     uint32_t pcie_switches;     /* 0: every slot is connected to a CPU */
     double pcie_uplink_bps;     /* of each switch, one direction */
     double nic_bps;             /* per node, one direction, sustained */
-    double nic_latency_s;
+    double nic_latency_s;       /* of the NICs' type; 0: no NICs */
     double wan_bps;             /* line to the storage, all its nodes together;
                                    0: no such line, the storage is near */
     double nvme_bps;            /* per node, read; 0: none */
@@ -78,17 +78,17 @@ struct node_group {
 struct cluster_spec {
     const char *name;
     const struct node_group *group;
-    uint32_t group_count;
+    uint32_t group_count;       /* of group; in the order of the file */
     const char *const *pool_name;
     uint32_t pool_count;                /* <= 32 */
     uint32_t node_count, gpu_count, core_count;
     uint32_t leaf_nodes;        /* nodes below one leaf switch; 0: no tree */
     double oversubscription;    /* of the leaf's uplink; >= 1 */
     double storage_bps;         /* shared storage, all readers together */
-    double storage_usd_per_h;
+    double storage_usd_per_h;   /* for all of it */
     double transfer_usd_per_byte;       /* between storage and rented nodes */
-    double pue;
-    double carbon_g_per_kwh;
+    double pue;                 /* energy at the meter over that of nodes */
+    double carbon_g_per_kwh;    /* at time 0 if it changes */
     const struct time_series *carbon;   /* over time; NULL: constant */
     double power_cap_w;         /* of all nodes, at the meter; 0: none */
     bool priced;                /* a price changes over time */
@@ -189,8 +189,8 @@ struct cluster {
     const struct cluster_spec *spec;
     struct arena *arena;
     uint64_t *free_mask;        /* per node */
-    uint32_t *free_cores;
-    int64_t *free_memory;
+    uint32_t *free_cores;       /* per node */
+    int64_t *free_memory;       /* per node, bytes */
     uint32_t *group_of;         /* node -> group */
     struct free_index index;    /* of the free resources */
     struct reclaimable *spares; /* NULL: none; see reclaimable.h */
@@ -206,7 +206,7 @@ struct cluster {
 
 /* Nodes on which something came free that nobody was told of, each once. */
 struct cluster_freed {
-    uint32_t *node, count;
+    uint32_t *node, count;      /* the nodes, in no order; how many */
     bool *is_in;                /* per node */
 };
 

@@ -22,7 +22,7 @@ struct cluster_conf {
     const struct conf_node *at;     /* the cluster itself */
     const char *name;
     const struct conf_node *nodes, *network, *storage, *failures;
-    double pue, power_cap_w;
+    double pue, power_cap_w;    /* 0 for power_cap_w: there is no cap */
     const struct conf_node *carbon;
     const struct conf_node *electricity;
 };
@@ -31,12 +31,12 @@ struct cluster_conf {
 struct nodes_conf {
     const struct conf_node *at;     /* the group itself */
     const char *name, *pool;
-    int64_t count, cores;
+    int64_t count, cores;       /* nodes; cores per node, 0: all of its CPUs */
     const struct conf_node *gpus, *pcie, *nvlink, *cpu, *nvme, *nics, *price;
     const struct conf_node *rent;
     double wan_bps;
     const char *nvme_type;
-    double memory_bytes;
+    double memory_bytes;        /* of a node; 0: not given */
     int billing;                /* 1: held */
 };
 
@@ -46,16 +46,16 @@ struct item_conf {              /* a type and how many of it per node */
 };
 
 struct pcie_conf {
-    int64_t switches, uplinks;
+    int64_t switches, uplinks;  /* per node; slots' worth of rate per switch */
 };
 
 struct nvlink_conf {
-    int64_t domain;
+    int64_t domain;             /* GPUs; 0: all of the node */
 };
 
 struct network_conf {
     const struct conf_node *leaf;
-    double oversubscription;
+    double oversubscription;    /* at least 1 */
 };
 
 struct storage_conf {
@@ -67,11 +67,11 @@ struct storage_conf {
 struct cluster_reader {
     struct arena *arena;
     const struct catalogue *catalogue;
-    struct err *err;
-    const struct gpu_type *generic;
+    struct err *err;            /* the caller's */
+    const struct gpu_type *generic; /* the GPU that only counts, made for this reader */
     struct cluster_spec *spec;
     struct node_group *group;       /* of the spec */
-    const char **pool_name;
+    const char **pool_name;     /* of the spec */
 };
 
 /* Reads the next group of the file with its price and rent, and adds it to the

@@ -43,7 +43,8 @@ static bool report_type(const struct cluster_reader *reader,
     return hint_nearest(reader, name, section);
 }
 
-/* GPUs of one model are one type, whichever group has them. */
+/* GPUs of one model are one type, whichever group has them.  A new model gets the index behind
+ * the last one, so that laws tell them apart by index alone. */
 static const struct gpu_type *generic_model(const struct cluster_reader *reader,
                                             const char *model)
 {
@@ -95,7 +96,8 @@ static bool read_gpus(const struct cluster_reader *reader,
     return true;
 }
 
-/* Switches and domains divide the GPUs of a node into equal parts. */
+/* Switches and domains divide the GPUs of a node into equal parts.  For example, 8 GPUs behind
+ * 4 switches with 1 uplink each: two GPUs share the rate of one slot. */
 static bool read_pcie(const struct cluster_reader *reader,
                       const struct nodes_conf *conf, struct node_group *group)
 {
@@ -208,7 +210,8 @@ static bool read_cpu(const struct cluster_reader *reader,
     return true;
 }
 
-/* "4x3.84TB": drives and the size of each. */
+/* "4x3.84TB": drives and the size of each.  True: both are set. "4x3.84TB" are 4 drives of
+ * 3.84e12 bytes. */
 static bool read_drives(const struct conf_node *conf, double *drives,
                         double *each_bytes, struct err *err)
 {
@@ -335,7 +338,8 @@ static bool read_pool(const struct cluster_reader *reader,
     return true;
 }
 
-/* Adds the group to the totals; ids and sums are 32 bits wide. */
+/* Adds the group to the totals; ids and sums are 32 bits wide.  The name must be new.
+ * Unlimited cores are in no total. */
 static bool count_group(const struct cluster_reader *reader,
                         const struct conf_node *at,
                         struct node_group *group)

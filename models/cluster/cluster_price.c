@@ -21,7 +21,7 @@ struct price_task {
     enum price_tier tier;       /* TIER_COUNT: the kind says enough */
 };
 
-/* Cores have a price of few tiers: on-demand stands in. */
+/* Cores have a price of few tiers: on-demand stands in.  NULL: the catalogue has none. */
 static const struct price *find_asked_price(const struct cluster_reader *reader,
                                             const struct price_task *task,
                                             const char *of)
@@ -61,7 +61,8 @@ static bool report_no_price(const struct cluster_reader *reader,
                                  "2.5USD/h");
 }
 
-/* GPUs with the cores that come with them, then the cores beyond those. */
+/* GPUs with the cores that come with them, then the cores beyond those.  For example, 8 GPUs
+ * with 24 cores each, on a node of 256 cores: 8 prices of a GPU, and 64 prices of a core. */
 static bool set_catalogue_price(const struct cluster_reader *reader,
                                 const struct conf_node *at,
                                 const struct price_task *task,
@@ -92,7 +93,7 @@ static bool set_catalogue_price(const struct cluster_reader *reader,
 }
 
 /* Prices over time; that at time 0 stands for the node where one figure is
- * needed. */
+ * needed.  False: err is set. */
 static bool read_price_time_series(const struct cluster_reader *reader,
                                    const struct conf_node *price,
                                    struct node_group *group)

@@ -22,7 +22,8 @@
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 
-/* A scalar that is a number and one of the units (ends with NULL). */
+/* A scalar that is a number and one of the units (ends with NULL).  *out is the number as it
+ * stands: units do not scale it.  Blanks may stand before the unit. */
 static bool read_quantity(const struct conf_node *node,
                           const char *const *units, double *out)
 {
@@ -217,7 +218,8 @@ static bool is_repaired(const struct cluster_spec *spec)
     return false;
 }
 
-/* Keys of failures where nothing fails, or nothing that they are about. */
+/* Keys of failures where nothing fails, or nothing that they are about.  A key without effect
+ * is refused, since its writer expects one. */
 static bool check_failures(const struct cluster_spec *spec,
                            const struct conf_node *conf, struct err *err)
 {
@@ -246,7 +248,8 @@ static bool check_failures(const struct cluster_spec *spec,
                      "are taken away", err);
 }
 
-/* What needs watts, links or rented nodes, and a cluster without them. */
+/* What needs watts, links or rented nodes, and a cluster without them.  Each of these keys is
+ * refused where it changes nothing. */
 static bool check_shared(const struct cluster_spec *spec,
                          const struct cluster_conf *conf, struct err *err)
 {

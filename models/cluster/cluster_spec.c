@@ -57,7 +57,7 @@ const struct node_group *cluster_group_search(const struct cluster_spec *spec,
     return &spec->group[low];
 }
 
-/* GPUs first, first + 1 ... of a node that has `all` of them. */
+/* GPUs first, first + 1 ... of a node that has `all` of them.  GPUs beyond `all` are left out. */
 static uint64_t gpu_range(uint32_t first, uint32_t count, uint32_t all)
 {
     assert(all <= NODE_GPUS_MAX && count > 0);
@@ -107,7 +107,7 @@ double cluster_node_usd_per_h(const struct node_group *group, int64_t now_ns)
 }
 
 /* A lease pays for its part of the node's GPUs; their number is what a node is
- * sold by. */
+ * sold by.  For example, 2 of 8 GPUs of a node of 16 USD an hour, for half an hour: 2 USD. */
 double cluster_held_usd(const struct cluster_spec *spec,
                         const struct placement *placement, int64_t from_ns,
                         int64_t to_ns)
@@ -128,7 +128,8 @@ double cluster_held_usd(const struct cluster_spec *spec,
     return usd;
 }
 
-/* Ended: adds to held_s, or is returned as the culprit. */
+/* Ended: adds to held_s, or is returned as the culprit.  NULL: it goes on until end_ns, or its
+ * last value may be held. */
 static const struct time_series *series_over(const struct time_series *time_series,
                                              int64_t end_ns, double *held_s)
 {

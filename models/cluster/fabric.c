@@ -91,7 +91,9 @@ static void add_node_links(struct fabric *fabric, struct flow_net *net,
     }
 }
 
-/* Returns what a leaf's uplink carries: what its NICs do, over the oversubscription. */
+/* Returns what a leaf's uplink carries: what its NICs do, over the oversubscription.  For
+ * example, 16 nodes with 50 GB/s each and an oversubscription of 2: 400 GB/s.  The last leaf
+ * may have fewer nodes. */
 static double uplink_bps(const struct cluster_spec *spec, uint32_t leaf)
 {
     assert(spec->leaf_nodes > 0 && leaf <= (spec->node_count - 1) / spec->leaf_nodes);
@@ -109,6 +111,7 @@ static double uplink_bps(const struct cluster_spec *spec, uint32_t leaf)
     return bps / spec->oversubscription;
 }
 
+/* One for each leaf switch. */
 static void add_uplinks(struct fabric *fabric, struct flow_net *net)
 {
     assert(net != NULL);
@@ -188,6 +191,7 @@ uint32_t fabric_link_count(const struct fabric *fabric, enum link_class kind,
     return count_links(cluster_group_of(fabric->spec, node), kind);
 }
 
+/* At most FABRIC_CLASS_COUNT comparisons. */
 enum link_class fabric_class(const struct fabric *fabric, uint32_t link)
 {
     assert(fabric != NULL && link >= fabric->first);
@@ -218,7 +222,9 @@ bool fabric_spans_leaves(const struct cluster_spec *spec,
 }
 
 /* GPUs behind one switch share its uplink, and all go at the pace of the most
- * crowded switch, as they wait for each other. */
+ * crowded switch, as they wait for each other.  For example, 4 GPUs, 3 of them behind one
+ * switch whose uplink is as fast as a slot: each of the 3 has a third of it, so that all 4
+ * together have 4/3 of a slot. */
 double fabric_pcie_bps(const struct node_group *group, uint64_t gpu_mask)
 {
     assert(group != NULL);
@@ -264,13 +270,14 @@ static inline double least(double a, double b)
     return a < b ? a : b;
 }
 
+/* The larger of two numbers. */
 static inline double most(double a, double b)
 {
     return a > b ? a : b;
 }
 
 /* Lowers the gang's rates to what this node's allow: the slowest part
- * counts. */
+ * counts.  The CPU is the slowest as well: phases on cores wait for it. */
 static void gang_add(struct gang *gang, const struct node_group *group,
                      uint64_t mask)
 {
@@ -311,7 +318,7 @@ static double least_uplink_bps(const struct cluster_spec *spec, const struct pla
 }
 
 /* Neighbouring shares of one group say the same, unless NVLink domains
- * differ. */
+ * differ.  Rates are of one direction, for each GPU (intra) or each node (inter). */
 struct gang fabric_gang(const struct cluster_spec *spec,
                         const struct placement *placement)
 {

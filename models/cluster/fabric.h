@@ -42,7 +42,9 @@ uint32_t fabric_link(const struct fabric *fabric, enum link_class kind,
  * first.  More than one: PCIe switches. */
 uint32_t fabric_link_count(const struct fabric *fabric, enum link_class kind,
                            uint32_t node);
+/* Returns the class of a link, by its number. */
 enum link_class fabric_class(const struct fabric *fabric, uint32_t link);
+/* Returns the word for messages and tables: static text. */
 const char *link_class_name(enum link_class kind);
 
 /* Uses of a phase on a placement, per unit of work. */

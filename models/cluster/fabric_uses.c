@@ -45,7 +45,8 @@ static void path_add(struct path *path, uint32_t link, double per_unit)
 }
 
 /* Of `mask`, the part that stands behind a switch; GPUs alone count, and host
- * memory (no GPUs) is spread over all switches. */
+ * memory (no GPUs) is spread over all switches.  For example, with 2 of 8 GPUs, both behind
+ * switch 0, it is 1 for that switch, and 0 for the others. */
 static double switch_part(const struct node_group *group, uint32_t i,
                           uint64_t mask)
 {
@@ -75,7 +76,8 @@ static void add_pcie(const struct fabric *fabric, struct path *path,
                       host / group->pcie_switches));
 }
 
-/* What comes from outside or from drives into the memory of a node. */
+/* What comes from outside or from drives into the memory of a node.  Without a NIC nothing
+ * comes from outside. */
 static double count_host_bytes(const struct fabric *fabric, uint32_t node,
                                double storage, double nvme)
 {
@@ -84,7 +86,8 @@ static double count_host_bytes(const struct fabric *fabric, uint32_t node,
     return nvme + (nics ? storage : 0.0);
 }
 
-/* Drives that seek lose what they could have read meanwhile. */
+/* Drives that seek lose what they could have read meanwhile.  A read costs the bytes that the
+ * drive could have read in the time of one seek. */
 static double count_drive_bytes(const struct fabric *fabric, uint32_t node,
                                 const struct demand_rates *rates)
 {
@@ -149,7 +152,8 @@ struct both {
     struct share share;         /* of `to`, or of `from` if it only sends */
 };
 
-/* Moves to the next node of either placement; false: past the last. */
+/* Moves to the next node of either placement; false: past the last.  Both placements are in
+ * the order of their nodes, so that one walk over both finds nodes that are in both. */
 static bool next_node(struct both *both)
 {
     uint32_t from = both->f < both->from->share_count
@@ -187,7 +191,8 @@ static double count_transit(const struct transit *transit,
 }
 
 /* Uses of moving state or weights; copies: every receiving node gets all
- * bytes, and passes them on. */
+ * bytes, and passes them on.  For example, 8 GB from nodes 0 and 1 to nodes 1 and 2: each
+ * receiver takes 4 GB; node 1 has its part, so that node 0 alone sends 4 GB to node 2. */
 static uint32_t find_uses(const struct fabric *fabric,
                           const struct placement *from,
                           const struct placement *to, double bytes,
@@ -244,7 +249,8 @@ uint32_t fabric_uses_copies(const struct fabric *fabric,
     return find_uses(fabric, from, to, bytes, true, use);
 }
 
-/* Adds a use to a sorted list. */
+/* Adds a use to a sorted list.  O(count), from the back.  Returns how many uses there are
+ * then. */
 static uint32_t use_add(struct flow_use *use, uint32_t count, uint32_t link,
                         double per_unit)
 {
@@ -274,7 +280,7 @@ uint32_t fabric_uses_join(struct flow_use *use, uint32_t count,
 }
 
 /* Every sender sends to every receiver alike.  What stays on a node uses no
- * NIC. */
+ * NIC.  Of both directions of a NIC the busier one counts. */
 uint32_t fabric_uses_send(const struct fabric *fabric,
                           const struct placement *from,
                           const struct placement *to, double bytes,

@@ -19,8 +19,9 @@
 #include "sim/config/conf.h"
 
 struct faults_keys {
-    const char *file;
-    int64_t servers, from_ns;
+    const char *file;           /* the series */
+    int64_t servers, from_ns;   /* that were watched, 0: those of the file; the time in the
+                                 * file at which a run begins */
 };
 
 static const struct conf_field faults_fields[] = {
@@ -38,7 +39,7 @@ const struct conf_schema faults_schema =
                 "failures of nodes as they were recorded", faults_fields);
 
 struct server {
-    const char *name;
+    const char *name;           /* as the file has it */
     int64_t last_ns;            /* of its last row */
     int64_t down_ns;            /* since when; CLOCK_NEVER_NS: it is well */
 };
@@ -46,10 +47,11 @@ struct server {
 /* A file being read. */
 struct reading {
     struct arena *arena;
-    struct faults *faults;
-    struct server *server;
-    uint32_t servers, server_room, fault_room;
-    int64_t from_ns;
+    struct faults *faults;      /* what is made */
+    struct server *server;      /* in the order of the file */
+    uint32_t servers, server_room, fault_room; /* servers so far; entries of `server` and of
+                                                * faults->fault */
+    int64_t from_ns;            /* as in struct faults_keys */
 };
 
 /* The rows of a server stand together; stands_together() looks afterwards. */
@@ -66,7 +68,8 @@ static uint32_t server_of(struct reading *r, const char *name)
     return r->servers++;
 }
 
-/* What was over before the run is left out, what still was is cut. */
+/* What was over before the run is left out, what still was is cut.  up_ns: CLOCK_NEVER_NS if
+ * the file ends before it is repaired. */
 static void add_fault(struct reading *r, uint32_t server, int64_t up_ns)
 {
     assert(server < r->servers);
@@ -118,6 +121,7 @@ static int compare_times(const void *a, const void *b)
     return (x->up_ns > y->up_ns) - (x->up_ns < y->up_ns);
 }
 
+/* For qsort(): by name. */
 static int compare_names(const void *a, const void *b)
 {
     const struct server *x = a, *y = b;
@@ -125,7 +129,8 @@ static int compare_names(const void *a, const void *b)
     return strcmp(x->name, y->name);    /* equal ones are the fault */
 }
 
-/* A server with two blocks of rows would be two servers. */
+/* A server with two blocks of rows would be two servers.  It sorts the servers by name, so
+ * that their places are no longer the numbers that faults have. */
 static bool check_together(struct reading *r, const struct conf_node *file,
                            struct err *err)
 {

@@ -19,7 +19,8 @@
 #include "models/cluster/reclaimable.h"
 
 /* The free GPUs of the domain to take from next: of those that hold `count`
- * the fullest, else the roomiest; ties to the lowest. */
+ * the fullest, else the roomiest; ties to the lowest.  For example, domains with 1, 3 and 4
+ * free GPUs: for 3 it is the second, for 5 the third. */
 static uint64_t next_domain(const struct node_group *group, uint64_t free,
                             uint32_t count)
 {
@@ -40,7 +41,8 @@ static uint64_t next_domain(const struct node_group *group, uint64_t free,
     return found;
 }
 
-/* GPUs free now before those that must be taken back from someone. */
+/* GPUs free now before those that must be taken back from someone.  Returns a mask of `count`
+ * GPUs. */
 static uint64_t lowest_gpus(const struct fit_hunt *hunt, uint32_t node,
                             uint32_t count)
 {
@@ -94,7 +96,7 @@ static void finish_placement(struct fit_hunt *hunt, struct placement *out)
 }
 
 /* Of one group where each free GPU brings what it needs; returns how many
- * units are left. */
+ * units are left.  Nodes without a free GPU are passed over by the index. */
 static uint32_t count_loose(struct fit_hunt *hunt, uint32_t g, uint32_t left)
 {
     const struct node_group *group = &hunt->cluster->spec->group[g];
@@ -190,7 +192,8 @@ static uint32_t find_one_node(const struct fit_hunt *hunt, bool best, uint32_t u
     return UINT32_MAX;
 }
 
-/* Fewer nodes are empty than `whole`: known without a look at any. */
+/* Fewer nodes are empty than `whole`: known without a look at any.  False as well where the
+ * index does not know. */
 static bool has_too_few_empty(const struct fit_hunt *hunt, uint32_t size,
                               uint32_t whole)
 {
@@ -216,7 +219,9 @@ static uint32_t find_roomiest(const struct fit_hunt *hunt, uint32_t units,
     return found;
 }
 
-/* floor(units/size) empty nodes of that size, and one for the remainder. */
+/* floor(units/size) empty nodes of that size, and one for the remainder.  For example, 20 GPUs
+ * on nodes of 8: two empty nodes, and one with at least 4 free GPUs, which must not be one of
+ * these two. */
 static bool take_nodes(struct fit_hunt *hunt, enum fit_rule rule, uint32_t size)
 {
     assert(size > 0 && size < hunt->units);
@@ -286,7 +291,8 @@ static bool fit_nodes(struct fit_hunt *hunt, enum fit_rule rule)
     return false;
 }
 
-/* May an index be used, and does it say all? */
+/* May an index be used, and does it say all?  `loose`: each free GPU brings its part of cores
+ * and memory, and the request wants no more than that. */
 static void choose_passes(struct fit_hunt *hunt)
 {
     const struct cluster_spec *spec = hunt->cluster->spec;
@@ -390,7 +396,7 @@ static bool fit_whole(struct fit_hunt *hunt)
     return node != UINT32_MAX && fit_give_units(hunt, node, hunt->units);
 }
 
-/* The greatest common divisor, so that equal parts look alike. */
+/* The greatest common divisor, so that equal parts look alike.  Euclid's algorithm. */
 static uint32_t find_divisor(uint32_t a, uint32_t b)
 {
     while (b > 0) {
@@ -401,7 +407,8 @@ static uint32_t find_divisor(uint32_t a, uint32_t b)
     return a;
 }
 
-/* The cores of a node have their part of the memory, to the byte. */
+/* The cores of a node have their part of the memory, to the byte.  For example, 10 bytes for 4
+ * cores are 2 bytes each and 2/4 = 1/2 of a byte more. */
 static void share_memory(struct fit_hunt *hunt)
 {
     const struct fit_want *want = hunt->want;
@@ -420,7 +427,8 @@ uint32_t fit_cores_max(const struct fit_want *want, uint32_t cores, int64_t memo
     return fit_count_memory(&hunt, cores, memory_bytes);
 }
 
-/* Cores: first on nodes without GPUs, so that GPUs do not lose their cores. */
+/* Cores: first on nodes without GPUs, so that GPUs do not lose their cores.  First pass: nodes
+ * without GPUs; second: any. */
 static bool fit_cores(struct fit_hunt *hunt, enum fit_rule rule)
 {
     const struct fit_want *want = hunt->want;

@@ -20,7 +20,10 @@
 
 /* What one pass over the seats sums up. */
 struct survey {
-    uint64_t cap, cap_above, level_sum;
+    uint64_t cap, cap_above, level_sum; /* sums: of caps; of those above the threshold; of all,
+                                         * cut down to it */
+    /* the largest cap and number of free units; the least cap from cap_min on; seats with more
+     * free than the threshold */
     uint32_t cap_max, free_max, cap_min_holding, seats_above;
 };
 
@@ -48,13 +51,14 @@ static void add_seats(struct survey *sum, const struct fit_seat *seat,
 #define KINDS_MAX 64u           /* a power of two */
 
 struct seat_kinds {
-    struct fit_seat seat[KINDS_MAX];
+    struct fit_seat seat[KINDS_MAX]; /* one of each kind, in a hash table */
     uint32_t seats[KINDS_MAX];  /* 0: the slot is empty */
-    uint32_t count;
+    uint32_t count;             /* kinds that differ */
     bool known;                 /* false: no pass was made, or too many differ */
 };
 
-/* Counts a seat; false: there is no slot left for its kind. */
+/* Counts a seat; false: there is no slot left for its kind.  Open addressing: the next slot
+ * that is empty or of this kind. */
 static bool count_kind(struct seat_kinds *kinds, const struct fit_seat *seat)
 {
     uint32_t i = (seat->cap * 7 + seat->free) % KINDS_MAX;
@@ -176,7 +180,7 @@ static bool give_caps(struct fit_hunt *hunt, struct capacity_index *caps,
     return true;
 }
 
-/* Sums the capacities of all nodes, and counts those of exactly `cap`. */
+/* Sums the capacities of all nodes, and counts those of exactly `cap`.  O(groups x log n). */
 static uint64_t cap_total(const struct fit_hunt *hunt, struct capacity_index *caps,
                           uint64_t *nodes, uint32_t cap)
 {
@@ -218,7 +222,9 @@ static bool pack_ordered(struct fit_hunt *hunt, struct capacity_index *caps)
 }
 
 /* Whole are all seats roomier than t, and as many with t as leave a rest of
- * 1..t; the rest goes to the tightest seat that holds it. */
+ * 1..t; the rest goes to the tightest seat that holds it.  For example, 20 units and seats
+ * with 8, 8, 6 and 4: t is 6, as the two roomier seats have 16 and 16 < 20; 4 are left, which
+ * go to the seat with 4. */
 bool fit_pack(struct fit_hunt *hunt)
 {
     struct capacity_index *caps = find_index(hunt);
@@ -267,7 +273,8 @@ bool fit_pack(struct fit_hunt *hunt)
 }
 
 /* Rounds of one unit for every seat that has one left: `level` rounds are
- * full, in the last one the emptiest seats are served. */
+ * full, in the last one the emptiest seats are served.  For example, 7 units on seats with 4,
+ * 2 and 2: two rounds are 6, and the last unit goes to the first seat. */
 bool fit_spread(struct fit_hunt *hunt)
 {
     struct seat_kinds kinds;

@@ -34,20 +34,21 @@ struct fit_hunt {
     bool indexed;                   /* GPUs by index->room */
     bool loose;                     /* ... and each brings what it needs */
     bool cores_indexed;             /* cores by index->cores */
-    uint32_t units;
-    uint32_t unit_cores;
+    uint32_t units;             /* that are looked for */
+    uint32_t unit_cores;        /* of each unit */
     int64_t unit_memory;            /* whole bytes of a unit, and ... */
     uint32_t memory_rest, memory_parts; /* ... rest / parts of a byte: of cores
                                    that share what is asked for all of them */
     struct share *share;            /* NULL: only whether it fits */
-    uint32_t share_max, share_count;
+    uint32_t share_max, share_count; /* room in `share`, and what is used */
 };
 
 /* A cursor over the nodes of a hunt. */
 struct fit_seat {
     uint32_t group, node;           /* node: of the next call */
     uint32_t at;                    /* the node this seat is */
-    uint32_t free, cap, size;
+    uint32_t free, cap, size;   /* units that are free; of these with cores and memory; of the
+                                 * whole node */
 };
 
 /* ---- fit_seats.c ---- */

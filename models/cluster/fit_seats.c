@@ -28,6 +28,8 @@ static uint32_t count_units(uint32_t units, int64_t have, int64_t per_unit)
     return have <= 0 ? 0 : (uint32_t)(have / per_unit);
 }
 
+/* Memory is rounded up once for all units of a node, so that whole bytes may hold one unit
+ * less. */
 uint32_t fit_count_memory(const struct fit_hunt *hunt, uint32_t units, int64_t have)
 {
     units = count_units(units, have, hunt->unit_memory);
@@ -57,7 +59,7 @@ void fit_seat_fill(const struct fit_hunt *hunt, const struct node_group *group,
 }
 
 /* The next node of a group from seat->node on; an index passes over those
- * whose number of free GPUs is not in `counts`. */
+ * whose number of free GPUs is not in `counts`.  UINT32_MAX: the group has no more. */
 static uint32_t node_next(const struct fit_hunt *hunt, const struct fit_seat *seat,
                           uint64_t counts)
 {

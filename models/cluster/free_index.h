@@ -22,9 +22,9 @@ struct cluster_spec;
  * request that wants no more than that total per GPU. */
 struct group_index {
     struct gpu_index room;      /* not set up for nodes without GPUs */
-    uint32_t cores_per_gpu;
-    int64_t memory_per_gpu;
-    uint32_t short_nodes;
+    uint32_t cores_per_gpu;     /* of a whole node, rounded down */
+    int64_t memory_per_gpu;     /* of a whole node, rounded down */
+    uint32_t short_nodes;       /* how many are short now */
 };
 
 struct free_index {             /* per group */
@@ -37,7 +37,7 @@ struct free_index {             /* per group */
 
 /* Free resources of one node. */
 struct node_free {
-    uint64_t gpu_mask;
+    uint64_t gpu_mask;          /* GPUs that are wholly free */
     uint32_t cores;
     int64_t memory_bytes;
 };

@@ -15,6 +15,7 @@
 
 #define BIT(node) (UINT64_C(1) << (node) % GPU_INDEX_WORD)
 
+/* Each level has a sixty-fourth of the words of the level below. */
 void gpu_index_init(struct gpu_index *room, struct arena *arena, uint32_t node_count,
                     uint32_t gpus)
 {
@@ -89,7 +90,8 @@ static inline uint64_t join_rows(const struct gpu_index *room, uint32_t level,
 }
 
 /* Goes up until a word has a bit behind the node, then down by the lowest
- * bits: O(log n) words. */
+ * bits: O(log n) words.  For example, node 70 of 200 and no node of that word behind it: level
+ * 1 says which of the words 2, 3 ... has one, and its lowest bit is the node. */
 uint32_t gpu_index_next(const struct gpu_index *room, uint32_t node, uint64_t counts)
 {
     assert(room->level_count > 0);

@@ -27,9 +27,9 @@ struct gpu_index {
      * the same nodes lie together. */
     uint64_t *level[GPU_INDEX_LEVELS_MAX];
     uint32_t words[GPU_INDEX_LEVELS_MAX];       /* of one row */
-    uint32_t level_count, rows;
-    uint32_t node_count;
-    uint8_t *free;              /* by node */
+    uint32_t level_count, rows; /* levels in use; rows of each, one more than a node has GPUs */
+    uint32_t node_count;        /* 0: it was not set up */
+    uint8_t *free;              /* free GPUs, by node */
     uint64_t counts;            /* the set of all numbers that some node has */
     uint32_t nodes_with[NODE_GPUS_MAX + 1];     /* by free GPUs */
 };
@@ -60,6 +60,7 @@ static inline uint64_t gpu_index_exactly(uint32_t gpus)
     return gpus == 0 || gpus > NODE_GPUS_MAX ? 0 : UINT64_C(1) << (gpus - 1);
 }
 
+/* The set of `gpus` and all larger numbers; of 0, all. */
 static inline uint64_t gpu_index_from(uint32_t gpus)
 {
     if (gpus > NODE_GPUS_MAX)

@@ -78,7 +78,7 @@ static void measure_nodes(struct placer *placer)
 }
 
 /* Returns the mask of types of the cluster that a list of catalogue indexes
- * names; no list: all. */
+ * names; no list: all.  Types that the cluster has not are in no mask. */
 static uint64_t type_mask(const struct placer *placer, const uint32_t *types,
                           uint32_t count)
 {
@@ -94,7 +94,7 @@ static uint64_t type_mask(const struct placer *placer, const uint32_t *types,
 }
 
 /* The kinds of the workload, those that ask alike as one; of these the
- * typical ones. */
+ * typical ones.  O(demands x kinds): a workload has few kinds of jobs. */
 static void find_kinds(struct placer *placer)
 {
     size_t demands = placer->parts.demand_count;
@@ -193,7 +193,8 @@ static int compare_nodes(const void *left, const void *right)
     return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Whole nodes of one size, and one for the remainder, each by its score. */
+/* Whole nodes of one size, and one for the remainder, each by its score.  gpus_exact and
+ * chosen keep the search to empty nodes of that size that are not taken yet by this gang. */
 static bool place_on_nodes(struct place_search *search, uint32_t size,
                            struct share *share, uint32_t share_max,
                            struct placement *out)
@@ -246,7 +247,7 @@ static bool place_on_types(struct place_search *search, struct share *share,
 }
 
 /* A pod takes any of its types by score; a gang has one type, the first of
- * those it names that has room. */
+ * those it names that has room.  `chosen` has room for every node, and is made once. */
 static bool place_by_score(struct placer *placer, const struct fit_want *want,
                            struct share *share, uint32_t share_max,
                            struct placement *out)
@@ -328,6 +329,8 @@ static bool find_place(struct placer *placer, const struct fit_want *want,
     return place_by_score(placer, want, share, share_max, out);
 }
 
+/* With `random` each search draws numbers; after one that fails the stream is as it was
+ * before. */
 bool placer_find(struct placer *placer, const struct fit_want *want,
                  struct share *share, uint32_t share_max,
                  struct placement *out)

@@ -52,13 +52,13 @@ struct place_task {
 struct place_kind {
     struct place_task task;
     uint64_t type_mask;         /* types it takes; all ones: any */
-    double weight;
+    double weight;              /* of all jobs; a share after place_typical() */
 };
 
 /* What a scoring function knows beside the node. */
 struct place_world {
     double core_milli_max;      /* of the largest node; 0: cores never limit */
-    double gpu_milli_max;
+    double gpu_milli_max;       /* of the largest node, thousandths of GPUs */
     const struct place_kind *kind;      /* typical jobs, weights add up to 1 */
     uint32_t kind_count;
 };
@@ -72,7 +72,7 @@ typedef int32_t place_score_fn(const struct place_world *world,
 struct place_info {
     const char *name;
     const char *summary;        /* where a job goes */
-    const char *source;
+    const char *source;         /* where the rule comes from */
     const char *bad;            /* where the rule is bad */
     place_score_fn *score;      /* NULL: a rule of fit.h or a search of its own */
 };
@@ -100,8 +100,8 @@ struct placer_parts {
     enum place_rule rule;
     bool shuffled;              /* equal scores: the first node in an order that
                                    is drawn once, not by number */
-    uint64_t seed;
-    uint32_t replica;
+    uint64_t seed;              /* of the experiment */
+    uint32_t replica;           /* of the trial */
     /* The kinds of jobs of the workload and how many of each; GPU types are
      * catalogue indexes.  May be NULL. */
     const struct place_demand *demand;
@@ -113,7 +113,7 @@ struct place_demand {
     struct place_task task;
     const uint32_t *gpu_types;
     uint32_t gpu_type_count;    /* 0: any */
-    uint64_t jobs;
+    uint64_t jobs;              /* of this kind in the workload */
 };
 
 /* Returns the searches of one trial, in the arena.  The cluster and the demand

@@ -43,6 +43,7 @@
 
 extern const struct cs_policy conservative_policy;
 
+/* NEVER: the time of what does not happen.  UNTOLD: a start that the job's row knows. */
 #define NEVER INT64_MAX
 #define UNTOLD (-1)
 #define LOTS_MAX 64u            /* each has a bit of its own, see plan.h */
@@ -60,7 +61,7 @@ struct con_job {
                                  * of a job behind others of its row: the row has it */
     int64_t listed_ns;          /* the heap has its entry for this start; UNTOLD: none */
     int64_t run_ns;             /* what it asks for: its run time, */
-    uint32_t milli;             /* thousandths of GPUs, */
+    uint32_t milli;             /* thousandths of GPUs of each job */
     uint32_t takes;             /* of which its place in the plan takes these */
     uint64_t lots[FORM_ROLES_MAX];      /* by role: a mask; of one lot it is not set */
     uint32_t next;              /* of equal ones that wait in a row; ID_NONE: none */
@@ -69,31 +70,31 @@ struct con_job {
 
 /* Jobs that follow each other in the queue and have equal reservations. */
 struct con_row {
-    int64_t start_ns, run_ns;
+    int64_t start_ns, run_ns;   /* of each job of it */
     uint32_t milli;
     uint32_t jobs;              /* in the chain from the first to the last */
-    uint32_t first, last;
+    uint32_t first, last;       /* ids; each job's `next` is the one behind it */
 };
 
 /* A planned start; it holds while the job waits for that time. */
 struct con_start {
     int64_t start_ns;
-    uint32_t id;
+    uint32_t id;                /* of the job; it may have started or moved since */
 };
 
 struct con {
     struct con_lot lot[LOTS_MAX];
-    uint32_t lots;
+    uint32_t lots;              /* of `lot`; 1 until a job names pools or types */
     bool cut;                   /* a lot was cut, so that all plans are made anew */
     struct con_job *job;        /* by id */
-    uint32_t job_room;
+    uint32_t job_room;          /* entries that there are */
     struct con_row *row;        /* the queue; con_compress() drops jobs that no longer wait */
     struct con_row *old_row;    /* room for the next queue */
     uint32_t rows, row_room, old_row_room;
     bool torn;                  /* a job left its row before those ahead of it */
     uint32_t waits;             /* jobs that have a reservation */
     struct con_start *heap;     /* planned starts; some no longer hold */
-    uint32_t starts, start_room;
+    uint32_t starts, start_room; /* entries of the heap; entries that there is room for */
     struct con_start *refused;  /* due, but the host could not start them */
     uint32_t refused_room;
     struct cs_order *ends;      /* jobs that run, by the planned end */
@@ -104,6 +105,7 @@ struct con {
     bool begun;                 /* once it is; there may be none */
 };
 
+/* Returns the earlier time, or the smaller number. */
 static int64_t con_least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -129,7 +131,8 @@ static uint32_t con_lot_gpus(const struct con *con, struct cs_host *host, uint32
                           : cs_groups_free_by(host, con->lot[lot].groups, NEVER);
 }
 
-/* Empty plans for the GPUs that there are now. */
+/* Empty plans for the GPUs that there are now.  What runs and what waits must be taken out of
+ * them again: con_replan(). */
 static void con_reset(struct con *con, struct cs_host *host)
 {
     con->begun = true;
@@ -151,7 +154,9 @@ static bool con_resized(const struct con *con, struct cs_host *host)
     return resized;
 }
 
-/* Cuts the lots of which a job may use a part. */
+/* Cuts the lots of which a job may use a part.  For example, with one lot of the groups {0, 1,
+ * 2} and a job that may use {1}: the lots are {1} and {0, 2}.  At most one lot for each group
+ * can come of it. */
 static void con_cut(struct con *con, struct cs_host *host, uint64_t groups)
 {
     for (uint32_t l = con->lots; l-- > 0;) {
@@ -165,7 +170,7 @@ static void con_cut(struct con *con, struct cs_host *host, uint64_t groups)
 }
 
 /* Takes `milli` for a role from these lots: of the first one what it has, of the next one the
- * rest. */
+ * rest.  The last lot takes the rest, even if it has less. */
 static void con_spread(const struct con *con, uint64_t lots, uint32_t milli,
                        uint32_t *amount)
 {
@@ -198,7 +203,8 @@ static void con_amounts(const struct con *con, const struct cs_host *host, uint3
         con_spread(con, job->lots[r], con_role_milli(host, id, r), amount);
 }
 
-/* Takes the place of a job out of the plans for a time, or puts it back (sign -1). */
+/* Takes the place of a job out of the plans for a time, or puts it back (sign -1).  While a
+ * cut is pending the plans are void, and nothing is taken. */
 static void con_take(struct con *con, const struct cs_host *host, uint32_t id,
                      int64_t start_ns, int64_t end_ns, int sign)
 {
@@ -285,7 +291,8 @@ static struct con_start con_pop(struct con *con)
     return first;
 }
 
-/* Drops the entries that no longer hold. */
+/* Drops the entries that no longer hold.  O(starts), and done only when three in four entries
+ * no longer hold, so that it costs O(1) an entry. */
 static void con_clean(struct con *con)
 {
     uint32_t kept = 0;
@@ -300,7 +307,8 @@ static void con_clean(struct con *con)
         con_sink(con, i, con->heap[i]);
 }
 
-/* A job waits for its planned start, which is put into the heap. */
+/* A job waits for its planned start, which is put into the heap.  A start that is in the heap
+ * already is not put there again. */
 static void con_wait(struct con *con, struct cs_host *host, uint32_t id)
 {
     struct con_job *job = &con->job[id];
@@ -347,7 +355,9 @@ static void con_wait_no_more(struct con *con, struct cs_host *host, uint32_t id)
     con_tell_next(con, host, id);
 }
 
-/* Puts jobs at the end of the queue: of its last row, if they are equal and came later. */
+/* Puts jobs at the end of the queue: of its last row, if they are equal and came later.  Rows
+ * are kept only where there is one lot and no job may go on cores: elsewhere jobs alike may
+ * still have to be tried one by one. */
 static void con_append(struct con *con, struct cs_host *host, const struct con_row *row)
 {
     struct con_row *last = con->rows > 0 ? &con->row[con->rows - 1] : NULL;
@@ -367,7 +377,8 @@ static void con_append(struct con *con, struct cs_host *host, const struct con_r
     con->row[con->rows++] = *row;
 }
 
-/* Drops the jobs that no longer wait from a row: the first ones, or all if it may be torn. */
+/* Drops the jobs that no longer wait from a row: the first ones, or all if it may be torn.
+ * `jobs` counts the chain, so that a row that is empty has 0. */
 static void con_shrink(struct con *con, struct con_row *row)
 {
     uint32_t last = ID_NONE;
@@ -401,7 +412,7 @@ static const struct con_start *con_first(struct con *con)
     return con->starts > 0 ? &con->heap[0] : NULL;
 }
 
-/* NEVER: no job has a reservation. */
+/* NEVER: no job has a reservation.  Returns when the next reservation is due. */
 static int64_t con_first_start_ns(struct con *con)
 {
     const struct con_start *first = con_first(con);
@@ -423,7 +434,8 @@ static uint64_t con_option(const struct con *con, const struct cs_reach *reach, 
 }
 
 /* Returns the lot in which a role alone is first, as a mask; of one that is larger than each
- * lot, the lots of its first option that is large enough.  *start_ns: when, of one lot. */
+ * lot, the lots of its first option that is large enough.  *start_ns: when, of one lot.  An
+ * option is a type of GPU with the groups that have it. 0: no option is large enough. */
 static uint64_t con_choose(const struct con *con, const struct cs_reach *reach,
                            int64_t run_ns, int64_t *start_ns)
 {
@@ -449,7 +461,8 @@ static uint64_t con_choose(const struct con *con, const struct cs_reach *reach,
     return best != 0 ? best : wide;
 }
 
-/* Returns the first time at which all lots have for a job what it takes of them. */
+/* Returns the first time at which all lots have for a job what it takes of them.  Each lot in
+ * turn may put the time off; when all have agreed to one time in a row, it is found. */
 static int64_t con_meet(const struct con *con, const uint32_t *amount, int64_t run_ns)
 {
     int64_t at_ns = 0;
@@ -509,7 +522,8 @@ static bool con_may_go_on_cores(const struct cs_host *host, struct job_id id)
     return form->role_count == 1 && form->role[0].on_cores.cores > 0;
 }
 
-/* Cuts the lots, if the job may use a part of one. */
+/* Cuts the lots, if the job may use a part of one.  Later decisions make all plans anew, as
+ * what runs lies in other lots then. */
 static void con_cut_for(struct con *con, struct cs_host *host, struct job_id job)
 {
     uint32_t roles = cs_request(host, job)->form->role_count;
@@ -553,7 +567,8 @@ static void con_job_submitted(void *self, struct cs_host *host,
     con->fresh++;
 }
 
-/* Returns the planned start of a job that waits; in a row, the first one knows it. */
+/* Returns the planned start of a job that waits; in a row, the first one knows it.  O(jobs)
+ * where the row must be found; only jobs that end while they wait need it. */
 static int64_t con_planned_ns(const struct con *con, uint32_t id)
 {
     for (uint32_t r = 0; con->job[id].start_ns == UNTOLD && r < con->rows; r++) {
@@ -566,7 +581,8 @@ static int64_t con_planned_ns(const struct con *con, uint32_t id)
     return con->job[id].start_ns;
 }
 
-/* A job that ends while it waits, as a replica that is no longer wanted, leaves its place. */
+/* A job that ends while it waits, as a replica that is no longer wanted, leaves its place.  Of
+ * a place that has begun, what is left of it. */
 static void con_give_back(struct con *con, struct cs_host *host, uint32_t id)
 {
     int64_t start_ns = con_planned_ns(con, id), now_ns = cs_now_ns(host);
@@ -579,7 +595,8 @@ static void con_give_back(struct con *con, struct cs_host *host, uint32_t id)
     con->torn = con->early = true;
 }
 
-/* A job that ended early gives back the rest of its place in the plan. */
+/* A job that ended early gives back the rest of its place in the plan.  Room has come free
+ * early: all reservations are tried at the next decision. */
 static void con_job_ended(void *self, struct cs_host *host, struct job_id id)
 {
     struct con *con = self;
@@ -611,7 +628,8 @@ static void con_locate(struct con *con, const struct cs_host *host, uint32_t id)
     }
 }
 
-/* All anew: what runs, at least for an instant more, then what waits. */
+/* All anew: what runs, at least for an instant more, then what waits.  O(jobs x a search in
+ * the plan). */
 static void con_replan(struct con *con, struct cs_host *host)
 {
     int64_t now_ns = cs_now_ns(host);
@@ -656,7 +674,8 @@ static void con_move(struct con *con, struct cs_host *host, uint32_t id)
     con_wait(con, host, id);
 }
 
-/* The first jobs of a row leave it for an earlier start, and are a row of their own. */
+/* The first jobs of a row leave it for an earlier start, and are a row of their own.  The part
+ * that moves is appended to the queue, before what is left of the row, which follows. */
 static void con_split(struct con *con, struct cs_host *host, struct con_row *row,
                       uint32_t jobs, int64_t start_ns)
 {
@@ -679,7 +698,9 @@ static void con_split(struct con *con, struct cs_host *host, struct con_row *row
 /* The first jobs of a row move forward if there is room: their own place counts as free, so
  * that room that reaches up to it is enough.  As many move as the plan has room for where the
  * first one starts: its own place is later, so that the next one finds no earlier start.
- * The others are left in the row; false: none can move. */
+ * The others are left in the row; false: none can move.  For example, a row of jobs of 2 GPUs
+ * planned at 100 finds room for 5 GPUs at 40: two of them move to 40, the others stay at 100
+ * and are tried again. */
 static bool con_advance(struct con *con, struct cs_host *host, struct con_row *row)
 {
     struct cs_plan *plan = con->lot[0].plan;
@@ -700,7 +721,8 @@ static bool con_advance(struct con *con, struct cs_host *host, struct con_row *r
     return true;
 }
 
-/* Moves reservations forward, in the order of the queue. */
+/* Moves reservations forward, in the order of the queue.  The old queue is read while the new
+ * one is written; the two arrays change their roles. */
 static void con_move_all(struct con *con, struct cs_host *host)
 {
     struct con_row *row = con->row;
@@ -728,7 +750,8 @@ static void con_move_all(struct con *con, struct cs_host *host)
     con->torn = false;
 }
 
-/* Moves reservations forward, and makes those of new jobs. */
+/* Moves reservations forward, and makes those of new jobs.  New jobs stand at the end of the
+ * host's queue, `fresh` of them. */
 static void con_compress(struct con *con, struct cs_host *host)
 {
     uint32_t count = cs_pending_count(host);
@@ -748,7 +771,7 @@ static int64_t con_first_end_ns(const struct con *con)
 }
 
 /* Was a job interrupted?  Did something outlive its plan, or miss its reservation?  Have nodes
- * come or gone? */
+ * come or gone?  If any of it is so, all reservations are made anew. */
 static bool con_broken(struct con *con, struct cs_host *host)
 {
     return cs_pending_count(host) != con->waits + con->fresh ||
@@ -779,10 +802,11 @@ static void con_begin(struct con *con, struct cs_host *host, uint32_t id)
 struct con_held {
     int64_t until_ns;           /* when enough are expected to be free; NEVER: none are kept */
     int64_t spare_milli;        /* how many more there are then, in thousandths */
-    uint64_t groups;            /* on these nodes */
+    uint64_t groups;            /* a mask of groups of nodes; lots have none in common */
 };
 
-/* A job is due and finds no room: if it needs cores, they are kept for it. */
+/* A job is due and finds no room: if it needs cores, they are kept for it.  The plan counts
+ * GPUs alone, so that a job with a place in it may still find too few cores. */
 static void con_hold_cores(struct cs_host *host, struct task_id task,
                            struct con_held *held)
 {
@@ -796,7 +820,8 @@ static void con_hold_cores(struct cs_host *host, struct task_id task,
 }
 
 /* May a job start that takes `milli` thousandths of cores, as it leaves those that are kept?
- * The plan, which counts GPUs, does not hold it back. */
+ * The plan, which counts GPUs, does not hold it back.  True if it ends before they are needed,
+ * if it lies on other nodes, or if it takes no more than is spare; that is counted then. */
 static bool con_keeps_cores(const struct cs_host *host, struct task_id id, int64_t milli,
                             struct con_held *held)
 {
@@ -818,7 +843,8 @@ static int64_t con_milli_on_cores(const struct cs_host *host, struct job_id job)
     return INT64_C(1000) * cs_request(host, job)->form->role[0].on_cores.cores;
 }
 
-/* Jobs that may go on cores, and are not due yet, start there if they find room. */
+/* Jobs that may go on cores, and are not due yet, start there if they find room.  For as long
+ * as the plan holds GPUs for a job that may go on cores, it is tried there too. */
 static void con_start_on_cores(struct con *con, struct cs_host *host,
                                struct con_held *held)
 {
@@ -888,7 +914,8 @@ static void con_start_due(struct con *con, struct cs_host *host, struct con_held
 
 /* First the plan is brought up to date, then every reservation that is due
  * starts.  If nothing ends before the next one is due, the policy must be
- * woken for it. */
+ * woken for it.  Starting on cores gives GPUs back to the plan, so that reservations may move
+ * forward and more may be due: until nothing is given back. */
 static void con_decide(void *self, struct cs_host *host)
 {
     struct con *con = self;

@@ -24,6 +24,7 @@
 
 extern const struct cs_policy easy_policy;
 
+/* Parameter `reservation`, in the order of its words. */
 enum { RESERVED_HEAD, RESERVED_NONE };
 
 struct easy {
@@ -44,17 +45,18 @@ static const struct cs_param easy_param[] = {
 /* GPUs that the head will need of some groups of nodes, and what it leaves over there. */
 struct need {
     uint64_t groups;
-    uint32_t gpus, spare;
+    uint32_t gpus, spare;       /* GPUs that the head needs there; GPUs that are free beside
+                                 * them when it starts */
     struct cs_part part;        /* below 1000 thousandths: of one GPU; then */
     struct cs_part beside;      /* .. what is left beside it, at best */
 };
 
 /* What the head was promised: its start, from now on, and what it leaves over then. */
 struct promise {
-    int64_t in_time_ns;
+    int64_t in_time_ns;         /* from now to its start; what ends by then may run on anything */
     struct need need[FORM_ROLES_MAX];
     uint32_t needs;             /* 0: none is promised anything */
-    uint64_t groups;            /* on which its cores are counted */
+    uint64_t groups;            /* of nodes, a mask */
     int64_t spare_milli;        /* cores, in thousandths; INT64_MAX: it needs none */
 };
 
@@ -62,7 +64,7 @@ struct promise {
 
 /* Returns how many GPUs a task may take, however long it runs, whose GPUs can only lie where
  * the head needs some, on *groups: for the search.  One that passes is looked at more
- * closely. */
+ * closely.  It is an upper bound: the search must find each task that may pass. */
 static uint32_t easy_any(const struct promise *promise, uint64_t *groups)
 {
     uint64_t most = 0;
@@ -76,7 +78,8 @@ static uint32_t easy_any(const struct promise *promise, uint64_t *groups)
     return promise->needs > 0 && most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
 }
 
-/* Returns how many GPUs a task may take on the nodes where a need is counted. */
+/* Returns how many GPUs a task may take on the nodes where a need is counted.  Where it could
+ * lie on those nodes or on others, all its GPUs count. */
 static uint32_t easy_takes(const struct cs_host *host, const struct cs_task *task,
                            const struct need *need)
 {
@@ -96,7 +99,9 @@ static uint32_t easy_takes(const struct cs_host *host, const struct cs_task *tas
     return gpus;
 }
 
-/* May a task take its GPUs wherever it finds them, and run on when the head starts? */
+/* May a task take its GPUs wherever it finds them, and run on when the head starts?  A part of
+ * a GPU may also lie beside the head's own part, if that leaves enough of the GPU and of its
+ * memory. */
 static bool easy_leaves(const struct cs_host *host, const struct cs_task *task,
                         const struct promise *promise)
 {
@@ -112,7 +117,9 @@ static bool easy_leaves(const struct cs_host *host, const struct cs_task *task,
     return true;
 }
 
-/* May a task take `milli` thousandths of cores, and run on when the head starts? */
+/* May a task take `milli` thousandths of cores, and run on when the head starts?  True as well
+ * if the head needs no cores, or if the task can lie on none of the nodes where they are
+ * counted. */
 static bool easy_leaves_cores(const struct cs_host *host, const struct cs_task *task,
                               int64_t milli, const struct promise *promise)
 {
@@ -148,7 +155,9 @@ static uint32_t easy_holds(const struct cs_host *host, struct job_id job, uint64
     return gpus;
 }
 
-/* A task that has started runs on when the head does: its GPUs and cores are not spare. */
+/* A task that has started runs on when the head does: its GPUs and cores are not spare.
+ * `milli`: the cores that it takes if it has GPUs.  Where it lies is known now, so that only
+ * GPUs on the nodes of a need count. */
 static void easy_count(const struct cs_host *host, const struct cs_task *task,
                        int64_t milli, struct promise *promise)
 {
@@ -173,7 +182,8 @@ static void easy_count(const struct cs_host *host, const struct cs_task *task,
 
 /* ---- backfill ---- */
 
-/* Starts a task of one role on GPUs where the head needs none. */
+/* Starts a task of one role on GPUs where the head needs none.  Pools none of whose nodes the
+ * head needs, type by type. */
 static enum cs_verdict easy_start_elsewhere(struct cs_host *host, struct task_id id,
                                             const struct promise *promise)
 {
@@ -200,7 +210,9 @@ static enum cs_verdict easy_start_elsewhere(struct cs_host *host, struct task_id
 }
 
 /* Starts a task that the search found.  One that neither ends in time nor fits beside the
- * head keeps the promise on cores, or where the head needs no GPU. */
+ * head keeps the promise on cores, or where the head needs no GPU.  For example, the head is
+ * to start in 100 s and leaves 2 GPUs over: a task of 80 s may take any, one of 500 s may take
+ * 2 GPUs, or more where the head needs none. */
 static enum cs_verdict easy_start(struct cs_host *host, struct task_id id,
                                   const struct promise *promise)
 {
@@ -222,7 +234,8 @@ static enum cs_verdict easy_start(struct cs_host *host, struct task_id id,
 }
 
 /* Starts what ends in time, and what fits beside the head; tasks that were
- * passed over by the search count as looked at. */
+ * passed over by the search count as looked at.  `left` counts down by all tasks between two
+ * that pass, so that depth_max bounds the work of a decision. */
 static void easy_backfill(const struct easy *easy, struct cs_host *host,
                           struct promise *promise)
 {
@@ -267,7 +280,7 @@ static int64_t easy_need_ns(struct cs_host *host, struct need *need)
 }
 
 /* Adds what a role of the head needs: of the type of GPU of which enough are free first, by
- * the needs that are known. */
+ * the needs that are known.  A role whose groups have a need already is added to it. */
 static void easy_add_need(struct cs_host *host, const struct cs_reach *reach, uint32_t mib,
                           struct promise *promise)
 {
@@ -294,7 +307,9 @@ static void easy_add_need(struct cs_host *host, const struct cs_reach *reach, ui
     promise->need[promise->needs++] = best;
 }
 
-/* Counts the needs at a time to come: those that are part of another one count there, too. */
+/* Counts the needs at a time to come: those that are part of another one count there, too.
+ * For example, one role needs 4 of any GPU and another 2 of one type: of that type 2 are
+ * needed, of all GPUs 6. */
 static void easy_count_needs(struct cs_host *host, int64_t at_ns, struct promise *promise)
 {
     for (uint32_t n = 0; n < promise->needs; n++) {
@@ -307,7 +322,8 @@ static void easy_count_needs(struct cs_host *host, int64_t at_ns, struct promise
     }
 }
 
-/* Finds what the head needs and returns when there are enough GPUs for it. */
+/* Finds what the head needs and returns when there are enough GPUs for it.  INT64_MAX: never,
+ * with what runs now. */
 static int64_t easy_find_needs(struct cs_host *host, const struct cs_task *head,
                                struct promise *promise)
 {
@@ -354,7 +370,8 @@ static struct promise easy_promise(struct cs_host *host, struct task_id head)
 }
 
 /* Starts the queue from its head as far as it fits; the first that does not is
- * promised a start, and the rest is backfilled. */
+ * promised a start, and the rest is backfilled.  With a queue of one task there is nothing to
+ * backfill.  Without a reservation all tasks count as ending in time. */
 static void easy_decide(void *self, struct cs_host *host)
 {
     const struct easy *easy = self;

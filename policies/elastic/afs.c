@@ -27,7 +27,7 @@
 extern const struct cs_policy afs_policy;
 
 struct afs_job {
-    struct job_id job;
+    struct job_id job;          /* its number */
     uint32_t had;               /* GPUs before the deal */
     uint32_t milli;             /* thousandths of each GPU */
 };
@@ -35,18 +35,19 @@ struct afs_job {
 /* Parameters first, which the host fills; then the jobs that may be resized, in the
  * order of submission. */
 struct afs {
-    int64_t interval_ns, last_ns;
-    struct afs_job *job;
+    int64_t interval_ns, last_ns; /* parameter `interval`; when sizes were set last, if `once` */
+    struct afs_job *job;        /* `count` of them, with room for `room` */
     struct cs_deal_job *share;  /* of each job: what is left, and what it is to have */
-    struct cs_size *size;
-    struct cs_deal *deal;
-    uint32_t count, room;
+    struct cs_size *size;       /* scratch: what the host is asked for */
+    struct cs_deal *deal;       /* the solver; NULL: no job came yet */
+    uint32_t count, room;       /* jobs that have not ended; entries that there is room for */
     uint32_t total;             /* GPUs that there were, at the last look */
-    bool changed, once;
+    bool changed, once;         /* changed: a deal is due; once: there was a deal */
 };
 
 /* cs_next_size() of solve.h, in thousandths of GPUs: a job may ask for a part of one.
- * self: the policy; i: a place in afs->job. */
+ * self: the policy; i: a place in afs->job.
+ * Returns 0 if there is no larger size; *speedup is the speed on it. */
 static uint32_t afs_next_size(struct cs_host *host, void *self, uint32_t i, uint32_t gpus,
                               double *speedup)
 {
@@ -78,7 +79,8 @@ static void afs_submitted(void *self, struct cs_host *host, struct job_id id)
     afs->changed = true;
 }
 
-/* Forgets the job, and keeps the order of the others. */
+/* Forgets the job, and keeps the order of the others.  Jobs stand in the order of their
+ * numbers, so that the job is found in O(log n).  Moving the others up is O(n). */
 static void afs_ended(void *self, struct cs_host *host, struct job_id id)
 {
     struct afs *afs = self;
@@ -101,7 +103,8 @@ static void afs_ended(void *self, struct cs_host *host, struct job_id id)
             (afs->count - at) * sizeof *afs->share);
 }
 
-/* A failure took GPUs of a job. */
+/* A failure took GPUs of a job.  O(jobs), at each decision: nobody tells a policy that a lease
+ * became smaller. */
 static bool afs_lost(const struct afs *afs, const struct cs_host *host)
 {
     for (uint32_t i = 0; i < afs->count; i++)
@@ -130,7 +133,8 @@ static void afs_set_sizes(struct afs *afs, struct cs_host *host)
     }
 }
 
-/* Tries jobs again that were given GPUs and found no place for them. */
+/* Tries jobs again that were given GPUs and found no place for them.  Between two deals sizes
+ * stay; a job whose place was not free gets another try. */
 static void afs_start_waiting(struct afs *afs, struct cs_host *host)
 {
     uint32_t sizes = 0;
@@ -146,7 +150,9 @@ static void afs_start_waiting(struct afs *afs, struct cs_host *host)
             afs->job[i].had = cs_size_now(host, afs->job[i].job);
 }
 
-/* Sizes are computed from nothing, no sooner than an interval after the last time. */
+/* Sizes are computed from nothing, no sooner than an interval after the last time.  What a
+ * running job has left is asked anew.  A deal that may not be made yet is put off: the host is
+ * asked to come back when the interval is over. */
 static void afs_decide(void *self, struct cs_host *host)
 {
     struct afs *afs = self;

@@ -28,35 +28,37 @@
 
 extern const struct cs_policy elasticflow_policy;
 
+/* SLOTS_CLEAR: of more slots than this it is not said in advance when a job ends. */
 #define CLOSE 1e-9              /* far above what sums are rounded by */
 #define SLOTS_CLEAR 1e6
 
 /* A job that waits or runs: what it must have done by when, in seconds of work
  * at speed 1, and its GPUs.  All jobs are read at each decision, so this is small. */
 struct ef_job {
-    int64_t deadline_ns;
-    double left_s;
+    int64_t deadline_ns;        /* INT64_MAX: none */
+    double left_s;              /* seconds of work at speed 1 */
     struct job_id job;
-    uint32_t curve;             /* cs_curve() */
+    uint32_t curve;             /* cs_curve(): jobs with one number have equal sizes and
+                                 * speeds; ID_NONE: asked job by job */
     uint32_t milli;             /* thousandths of each GPU that it takes */
-    uint32_t had, gpus;         /* had: GPUs before this deal */
+    uint32_t had, gpus;         /* GPUs before this deal, and by it */
     uint32_t tried;             /* the size from which its last share was sought, by index */
-    bool admitted;
+    bool admitted;              /* its deadline is kept as far as is known */
 };
 
 /* The sizes of jobs that are alike, the smallest first, and the speed on each. */
 struct ef_curve {
-    uint32_t *size;
-    double *speedup;
+    uint32_t *size;             /* GPUs, rising */
+    double *speedup;            /* by index of the size */
     double *gpu_s;              /* GPU-seconds of a second of work */
     uint32_t *below;            /* by GPUs: how many sizes are no larger */
-    uint32_t count, most;       /* count 0: not made yet */
+    uint32_t count, most;       /* sizes, 0: not made yet; the largest size */
     bool rises;                 /* no size is slower than a smaller one */
 };
 
 /* A job in a heap, of which the least key is on top, and of equal keys the first job. */
 struct ef_item {
-    double key;
+    double key;                 /* what it is ordered by */
     uint32_t job, size;         /* size: that it is to have next */
 };
 
@@ -67,24 +69,24 @@ struct ef_fill {
 };
 
 struct ef {
-    int64_t slot_ns;
-    int64_t slots_max;
-    double slack;
+    int64_t slot_ns;            /* parameter `slot` */
+    int64_t slots_max;          /* parameter: slots in the calendar */
+    double slack;               /* parameter: part of the time to a deadline */
     int64_t now_ns;             /* of this decision */
     struct ef_job *job;         /* by deadline, then age */
-    struct cs_size *size;
-    struct ef_item *heap;
+    struct cs_size *size;       /* scratch: what the host is asked for */
+    struct ef_item *heap;       /* scratch; room for all jobs */
     struct job_id *unjudged;    /* jobs that came since the last decision, by age */
     uint64_t *free, *kept;      /* thousandths of GPUs by slot; kept: before a trial */
-    struct ef_fill at, kept_at;
+    struct ef_fill at, kept_at; /* of `free` and of `kept` */
     struct ef_curve *curve;     /* by number */
     uint32_t curve_room;
-    uint32_t count, room, unjudged_count, unjudged_room;
+    uint32_t count, room, unjudged_count, unjudged_room; /* of job and of unjudged */
     uint32_t total;             /* GPUs that there were, at the last look */
-    bool changed;
+    bool changed;               /* a job came or ended, or nodes did, since the last deal */
 };
 
-/* Makes the calendar: the free GPUs of each slot. */
+/* Makes the calendar: the free GPUs of each slot.  Slot 0 begins at each decision anew. */
 static bool ef_init(void *self, struct cs_host *host)
 {
     struct ef *ef = self;
@@ -100,7 +102,7 @@ static bool ef_before(const struct ef_job *a, int64_t deadline_ns, struct job_id
     return a->deadline_ns != deadline_ns ? a->deadline_ns < deadline_ns : a->job.i < job.i;
 }
 
-/* Returns how many jobs go before one. */
+/* Returns how many jobs go before one.  Binary search: jobs stand by deadline, then age. */
 static uint32_t ef_find(const struct ef *ef, int64_t deadline_ns, struct job_id job)
 {
     uint32_t at = 0, end = ef->count;
@@ -115,7 +117,8 @@ static uint32_t ef_find(const struct ef *ef, int64_t deadline_ns, struct job_id 
     return at;
 }
 
-/* Lists the sizes of a curve by asking for one of its jobs. */
+/* Lists the sizes of a curve by asking for one of its jobs.  The three arrays grow together.
+ * `below` tells in O(1) which is the largest size up to a number of GPUs. */
 static void ef_make_curve(struct ef_curve *curve, struct cs_host *host, struct job_id job)
 {
     uint32_t room = 0;
@@ -144,7 +147,7 @@ static void ef_make_curve(struct ef_curve *curve, struct cs_host *host, struct j
             curve->below[g] = i + 1;
 }
 
-/* Makes room for one more job. */
+/* Makes room for one more job.  The scratch arrays have room for all jobs too. */
 static void ef_make_room(struct ef *ef, struct cs_host *host)
 {
     if (ef->unjudged_count == ef->unjudged_room)
@@ -244,7 +247,9 @@ static uint32_t ef_size_above(const struct ef *ef, struct cs_host *host,
 
 /* ---- minimum satisfactory shares ----------------------------------------- */
 
-/* Slots until the deadline, by which it has to be over. */
+/* Slots until the deadline, by which it has to be over.  A fraction of a slot counts as such.
+ * A deadline beyond the calendar counts as its end, and the host notes that a limit was
+ * reached. */
 static double ef_slots(const struct ef *ef, struct cs_host *host,
                        const struct ef_job *job)
 {
@@ -256,7 +261,8 @@ static double ef_slots(const struct ef *ef, struct cs_host *host,
     return slots < (double)ef->slots_max ? slots : (double)ef->slots_max;
 }
 
-/* Takes thousandths of GPUs in the slots [from, to), and notes whether free GPUs still rise. */
+/* Takes thousandths of GPUs in the slots [from, to), and notes whether free GPUs still rise.
+ * The caller has seen that they are free. */
 static void ef_take(struct ef *ef, uint32_t from, uint32_t to, uint64_t milli)
 {
     for (uint32_t t = from; t < to; t++)
@@ -268,7 +274,9 @@ static void ef_take(struct ef *ef, uint32_t from, uint32_t to, uint64_t milli)
 }
 
 /* Has a job with that speed in all of `slots` slots ended, and in which?  False: that
- * is too close to the end of a slot to be known without adding slot by slot. */
+ * is too close to the end of a slot to be known without adding slot by slot.  For example, 250
+ * s of work at 60 a slot end after 4.17 slots: not close to 4 or 5, and known in one step. 240
+ * s would be added slot by slot, as rounding decides there. */
 static bool ef_is_clear(double left_s, double slot_s, double slots, double *ends)
 {
     assert(left_s > 0 && slot_s >= 0);
@@ -283,7 +291,9 @@ static bool ef_is_clear(double left_s, double slot_s, double slots, double *ends
 /* With at most n GPUs in each slot, does a job end in time?  n is a size of its, on which
  * its speed is `full`.  If *take, they are no longer free; *first: what it has in the first
  * slot.  Once n are free, they are free in all slots that follow if free GPUs rise.  If it
- * has n in all its slots and ends in time, they are taken and *take is set. */
+ * has n in all its slots and ends in time, they are taken and *take is set.  For example, with
+ * 4 GPUs that are free in slots 0 and 1 and 8 later, n = 8: the job runs on 4, 4, 8, 8 ...
+ * until its work is done. */
 static bool ef_ends(struct ef *ef, struct cs_host *host,
                     const struct ef_job *job, double slots, uint32_t n, double full,
                     bool *take, uint32_t *first)
@@ -340,7 +350,9 @@ static uint32_t ef_first_size(const struct ef *ef, struct cs_host *host, struct 
     return i < curve->count ? curve->size[i] : 0;
 }
 
-/* The share of a job beside those that were taken; false: there is none. */
+/* The share of a job beside those that were taken; false: there is none.  Algorithm 1 tries
+ * each size from the smallest on, and takes the first that is in time.  `gpus` is what the job
+ * gets now, in slot 0. */
 static bool ef_fill(struct ef *ef, struct cs_host *host, struct ef_job *job)
 {
     double slots = ef_slots(ef, host, job), speedup;
@@ -372,7 +384,8 @@ static void ef_clear(struct ef *ef)
 }
 
 /* Fills the shares of the jobs from one on that are admitted.  One that can no longer
- * be on time has lost its claim. */
+ * be on time has lost its claim.  In order of deadlines, so that an earlier one never suffers
+ * by a later one. */
 static void ef_fill_from(struct ef *ef, struct cs_host *host, uint32_t from)
 {
     for (uint32_t i = from; i < ef->count; i++) {
@@ -396,7 +409,9 @@ static bool ef_all_fit(struct ef *ef, struct cs_host *host, uint32_t from, uint3
 
 /* Admits a job if all that are admitted, and it, have shares.  True: the shares are
  * filled then as they are to be; if the job is not the last to be judged, only where it is
- * admitted.  Those before the job are the same with and without it. */
+ * admitted.  Those before the job are the same with and without it.  What is free before the
+ * new job is kept aside: if it is not admitted, the calendar is set back to that, and only the
+ * jobs behind it are filled again. */
 static bool ef_judge(struct ef *ef, struct cs_host *host, uint32_t at, bool last)
 {
     ef_clear(ef);
@@ -417,7 +432,8 @@ static bool ef_judge(struct ef *ef, struct cs_host *host, uint32_t at, bool last
 }
 
 /* Judges those that came since the last time, the oldest first, and fills the shares of
- * all that are admitted. */
+ * all that are admitted.  A job without a deadline is never admitted, and so gets GPUs by
+ * ef_start_oldest() alone. */
 static void ef_admit(struct ef *ef, struct cs_host *host)
 {
     bool filled = false;
@@ -439,7 +455,9 @@ static void ef_admit(struct ef *ef, struct cs_host *host)
 /* ---- what is left ----------------------------------------------------------- */
 
 /* Returns the next size of a job, and in *more the GPU-seconds that a second of work costs
- * more on it than on the present one; 0: there is none, or the job is no faster on it. */
+ * more on it than on the present one; 0: there is none, or the job is no faster on it.  For
+ * example, 4 GPUs at speed 3 cost 1.33 GPU-seconds for a second of work, 8 at speed 5 cost
+ * 1.6: *more is 0.27. */
 static uint32_t ef_next_size(const struct ef *ef, struct cs_host *host,
                              const struct ef_job *job, double *more)
 {
@@ -474,13 +492,14 @@ static bool ef_look_ahead(const struct ef *ef, struct cs_host *host, const struc
     return item->size > 0 && isfinite(item->key);
 }
 
-/* Does one stand before the other in a heap? */
+/* Does one stand before the other in a heap?  Of equal keys the job that stands first. */
 static bool ef_goes_first(const struct ef_item *a, const struct ef_item *b)
 {
     return a->key != b->key ? a->key < b->key : a->job < b->job;
 }
 
-/* Moves an item down a heap. */
+/* Moves an item down a heap.  The item at `hole` goes to its place; all below is a heap
+ * already. */
 static void ef_sink(struct ef_item *heap, uint32_t count, uint32_t hole)
 {
     struct ef_item item = heap[hole];
@@ -497,6 +516,7 @@ static void ef_sink(struct ef_item *heap, uint32_t count, uint32_t hole)
     heap[hole] = item;
 }
 
+/* Makes a heap of items in any order, in O(n). */
 static void ef_heapify(struct ef_item *heap, uint32_t count)
 {
     for (uint32_t i = count / 2; i-- > 0;)
@@ -504,7 +524,7 @@ static void ef_heapify(struct ef_item *heap, uint32_t count)
 }
 
 /* Jobs without GPUs take their least, the oldest first; returns what is left of the
- * room, in thousandths of GPUs. */
+ * room, in thousandths of GPUs.  A job whose least does not fit is passed over. */
 static uint64_t ef_start_oldest(struct ef *ef, struct cs_host *host,
                                 uint64_t room)
 {
@@ -530,7 +550,8 @@ static uint64_t ef_start_oldest(struct ef *ef, struct cs_host *host,
 }
 
 /* First jobs without GPUs start, then those that run grow, step by step, the
- * cheapest step first.  A step that is larger than the room will never fit. */
+ * cheapest step first.  A step that is larger than the room will never fit.  A job that has
+ * grown goes back into the heap with its next step. */
 static void ef_give_rest(struct ef *ef, struct cs_host *host, uint64_t room)
 {
     struct ef_item *heap = ef->heap;
@@ -585,7 +606,8 @@ static void ef_set_sizes(struct ef *ef, struct cs_host *host)
     }
 }
 
-/* Tries jobs again that were given GPUs and found no place for them. */
+/* Tries jobs again that were given GPUs and found no place for them.  No new deal: sizes stay
+ * as they were dealt. */
 static void ef_start_waiting(struct ef *ef, struct cs_host *host)
 {
     uint32_t sizes = 0;

@@ -23,18 +23,19 @@ extern const struct cs_policy optimus_policy;
 
 struct optimus_job {
     struct job_id job;
-    double left_s, time_s;      /* to its end at its size now */
+    double left_s, time_s;      /* seconds of work left at speed 1; seconds to its end at its
+                                 * size now */
     double gain;                /* of the next step; < 0: there is none */
-    uint32_t gpus, next;
+    uint32_t gpus, next;        /* its size in this deal; the size of its next step, 0: none */
     uint32_t milli;             /* thousandths of each GPU */
 };
 
 /* The parameter, and the jobs of a deal with their sizes. */
 struct optimus {
-    int64_t interval_ns;
+    int64_t interval_ns;        /* sizes are set at its multiples */
     struct optimus_job *job;
-    struct cs_size *size;
-    uint32_t count, room;
+    struct cs_size *size;       /* scratch: what the host is asked for */
+    uint32_t count, room;       /* jobs of this deal; entries that there is room for */
 };
 
 /* Adds a job to those of this decision; the array doubles. */
@@ -54,7 +55,7 @@ static void optimus_add(struct optimus *o, struct cs_host *host,
     o->job[o->count++].job = job;
 }
 
-/* All jobs that have not ended, the oldest first. */
+/* All jobs that have not ended, the oldest first.  Insertion sort by number, which is age. */
 static void optimus_list(struct optimus *o, struct cs_host *host)
 {
     o->count = 0;
@@ -71,7 +72,9 @@ static void optimus_list(struct optimus *o, struct cs_host *host)
         }
 }
 
-/* The gain of the next size: seconds that it saves, over its GPUs. */
+/* The gain of the next size: seconds that it saves, over its GPUs.  For example, 600 s of work
+ * at speed 2 on 2 GPUs end in 300 s, at speed 3 on 4 GPUs in 200 s: the gain is 100 s over 2
+ * GPUs, 50. */
 static void optimus_look_ahead(struct optimus_job *job, struct cs_host *host)
 {
     double speedup = cs_best_speedup(host, job->job, job->gpus), next;
@@ -93,7 +96,8 @@ static uint64_t optimus_step(const struct optimus_job *job)
     return (uint64_t)(job->next - job->gpus) * job->milli;
 }
 
-/* The job of the largest gain whose step fits; o->count: none. */
+/* The job of the largest gain whose step fits; o->count: none.  O(jobs) for each step.  Of
+ * equal gains the oldest job. */
 static uint32_t optimus_best(const struct optimus *o, uint64_t room)
 {
     uint32_t best = o->count;
@@ -108,7 +112,8 @@ static uint32_t optimus_best(const struct optimus *o, uint64_t room)
 }
 
 /* Only at multiples of the interval; in between sizes stay.  The room is counted in
- * thousandths of GPUs, as jobs may ask for a part of one. */
+ * thousandths of GPUs, as jobs may ask for a part of one.  A job whose least size does not fit
+ * gets none, and the younger ones may have theirs. */
 static void optimus_decide(void *self, struct cs_host *host)
 {
     struct optimus *o = self;

@@ -21,13 +21,14 @@ extern const struct cs_policy drf_policy;
 
 /* Whole numbers, so that what is added can be taken away again. */
 struct drf_use {
-    double gpu_milli, core_milli, memory_bytes;
+    double gpu_milli, core_milli, memory_bytes; /* thousandths of GPUs and of cores, and bytes;
+                                                 * whole */
 };
 
 /* What a job that runs was counted as. */
 struct drf_job {
-    struct drf_use use;
-    bool counts;
+    struct drf_use use;         /* what was added to its tenant */
+    bool counts;                /* it is part of its tenant's use */
 };
 
 struct drf {
@@ -38,7 +39,8 @@ struct drf {
     uint32_t running;           /* jobs that are counted */
 };
 
-/* Makes room for all tenants that there are by now. */
+/* Makes room for all tenants that there are by now.  `blocked` has no content to keep: it is
+ * set at each decision. */
 static void drf_grow(struct drf *drf, struct cs_host *host)
 {
     uint32_t before = drf->tenants;
@@ -76,7 +78,7 @@ static struct drf_use drf_held(const struct cs_host *host, struct job_id job)
     return use;
 }
 
-/* Adds a job that runs to its tenant. */
+/* Adds a job that runs to its tenant.  A slot may have belonged to a job that has ended. */
 static void drf_add(struct drf *drf, struct cs_host *host, struct job_id id)
 {
     uint32_t slot = cs_slot(host, id);
@@ -91,7 +93,8 @@ static void drf_add(struct drf *drf, struct cs_host *host, struct job_id id)
 }
 
 /* The largest share of GPUs, cores and memory; resources that the cluster has
- * not do not count. */
+ * not do not count.  For example, 2 of 16 GPUs and 64 of 256 cores: the shares are 0.125 and
+ * 0.25, and 0.25 is the dominant one. */
 static double drf_share(const struct drf_use *use, const struct cs_host *host)
 {
     double gpus = cs_total_gpus(host, 0), cores = cs_total_cores(host);
@@ -106,7 +109,8 @@ static double drf_share(const struct drf_use *use, const struct cs_host *host)
     return share;
 }
 
-/* A job that was interrupted holds nothing, and nobody said so. */
+/* A job that was interrupted holds nothing, and nobody said so.  So all is counted anew when
+ * the number of jobs that run is not as expected. */
 static void drf_count(struct drf *drf, struct cs_host *host)
 {
     drf->running = cs_running_count(host);
@@ -137,7 +141,7 @@ static void drf_job_ended(void *self, struct cs_host *host, struct job_id id)
 }
 
 /* The oldest ask of the tenant with the smallest share; ID_NONE: no tenant
- * that is not blocked has one. */
+ * that is not blocked has one.  O(tenants) for each task that is started. */
 static struct task_id drf_next(const struct drf *drf, struct cs_host *host,
                                uint32_t *tenant)
 {

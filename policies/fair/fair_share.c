@@ -25,35 +25,36 @@ extern const struct cs_policy fair_share_policy;
  * order in which they began to; what it has used is base + per_s x the time. */
 struct fair_job {
     struct job_id id;
-    uint32_t before, after, tenant;
-    bool runs;
+    uint32_t before, after, tenant; /* seats, ID_NONE: none; the number of its tenant */
+    bool runs;                  /* it is in its tenant's list */
     double base_gpu_s, per_s;
 };
 
 struct fair_tenant {
     double ended_gpu_s;         /* of jobs that have ended */
-    double base_gpu_s, per_s;   /* of those that run, */
+    double base_gpu_s, per_s;   /* GPU-seconds that it would have had at time 0; GPU-seconds a
+                                 * second */
     double off_gpu_s, off_per_s;        /* and how far sums may be off */
     uint32_t first, last, runs; /* jobs that run */
 };
 
 /* What a tenant has used is from low to high. */
 struct fair_next {
-    double low, high;
+    double low, high;           /* GPU-seconds; equal: known exactly */
     uint32_t tenant;
-    struct task_id task;
+    struct task_id task;        /* in `serves`: its next task */
 };
 
 struct fair_heap {
-    struct fair_next *item;
-    uint32_t count;
+    struct fair_next *item;     /* item[0] is the first */
+    uint32_t count;             /* of items; there is room for every tenant */
 };
 
 struct fair_share {
     struct fair_tenant *tenant;
     uint32_t tenants;           /* for which there is room */
     struct fair_job *job;       /* by seat */
-    uint32_t job_room;
+    uint32_t job_room;          /* seats */
     struct fair_heap waits;     /* tenants, by what they have used */
     struct fair_heap serves;    /* those that used equally little, by the age of
                                    their next task */
@@ -100,7 +101,8 @@ static void fair_share_job_submitted(void *self, struct cs_host *host,
 
 #define FAIR_ROUNDING 0x1p-51   /* more than that of a sum, of its size */
 
-/* Adds what a job that runs uses to that of its tenant, sign +1 or -1. */
+/* Adds what a job that runs uses to that of its tenant, sign +1 or -1.  Each addition may be
+ * off by a rounding of its result, which is added to the bound. */
 static void fair_share_add(struct fair_tenant *tenant,
                            const struct fair_job *job, double sign)
 {
@@ -112,7 +114,7 @@ static void fair_share_add(struct fair_tenant *tenant,
 }
 
 /* A job does not run any more: it leaves its tenant's list, and its use the
- * sum. */
+ * sum.  A tenant without running jobs has sums of exactly 0 again. */
 static void fair_share_leave(struct fair_share *fair, struct fair_job *job)
 {
     struct fair_tenant *tenant = &fair->tenant[job->tenant];
@@ -170,7 +172,8 @@ static void fair_share_job_ended(void *self, struct cs_host *host,
     fair->tenant[job->tenant].ended_gpu_s += cs_attained_gpu_s(host, id);
 }
 
-/* Who runs: in the order in which they began to, as cs_running() has them. */
+/* Who runs: in the order in which they began to, as cs_running() has them.  One that stopped
+ * and runs again leaves the list and joins it at the end. */
 static void fair_share_listen(struct fair_share *fair, struct cs_host *host)
 {
     struct job_id id;
@@ -183,7 +186,8 @@ static void fair_share_listen(struct fair_share *fair, struct cs_host *host)
     }
 }
 
-/* Without a look at its jobs: from low to high. */
+/* Without a look at its jobs: from low to high.  The bound grows with the jobs that run, as
+ * the exact sum rounds once for each. */
 static struct fair_next fair_share_about(const struct fair_share *fair,
                                          struct cs_host *host, uint32_t t)
 {
@@ -201,7 +205,8 @@ static struct fair_next fair_share_about(const struct fair_share *fair,
                                 .tenant = t };
 }
 
-/* Exactly, job by job in the order of the list, as rounding depends on it. */
+/* Exactly, job by job in the order of the list, as rounding depends on it.  O(jobs of the
+ * tenant that run). */
 static double fair_share_used(const struct fair_share *fair,
                               struct cs_host *host, uint32_t t)
 {
@@ -261,7 +266,8 @@ static struct fair_next fair_share_pop(struct fair_heap *heap)
 
 /* ---- decisions ------------------------------------------------------------- */
 
-/* With `blocking: skip`: what could start. */
+/* With `blocking: skip`: what could start.  Returns the GPUs that are free.  At least 1,
+ * because tasks that need a part of a GPU, or none, may fit where none is free. */
 static uint32_t fair_share_room(struct cs_host *host)
 {
     uint32_t free = cs_free_gpus(host, 0);
@@ -279,7 +285,9 @@ static bool fair_share_fits(struct cs_host *host)
     return cs_find_pending(host, 0, &filter) < cs_pending_count(host);
 }
 
-/* A tenant is served from a task on, in the order in which its next came. */
+/* A tenant is served from a task on, in the order in which its next came.  With `blocking:
+ * skip`, from the first of its tasks that fits; the others are not looked at again in this
+ * decision. */
 static void fair_share_enter(struct fair_share *fair, struct cs_host *host,
                              uint32_t tenant, struct task_id task)
 {
@@ -294,7 +302,9 @@ static void fair_share_enter(struct fair_share *fair, struct cs_host *host,
 }
 
 /* Those that have used least, and as much as each other, leave the tenants that
- * wait to be served.  Only where two may have used as much is it summed up. */
+ * wait to be served.  Only where two may have used as much is it summed up.  For example, of
+ * three tenants with 10, 10 and 25 GPU-seconds the first two are served together, by the age
+ * of their tasks; the third waits for the next level. */
 static void fair_share_level(struct fair_share *fair, struct cs_host *host)
 {
     struct fair_heap *waits = &fair->waits;
@@ -317,7 +327,8 @@ static void fair_share_level(struct fair_share *fair, struct cs_host *host)
 }
 
 /* Starts what waits of them, in the order it came; false if that ends the
- * decision. */
+ * decision.  A task that has become too large is passed over for the next one of its tenant
+ * that fits. */
 static bool fair_share_serve(struct fair_share *fair, struct cs_host *host)
 {
     while (fair->serves.count > 0) {

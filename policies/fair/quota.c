@@ -24,7 +24,7 @@ extern const struct cs_policy quota_policy;
 #define EVERY_POOL UINT32_MAX
 
 struct quota_tenant {
-    struct cs_quota own;
+    struct cs_quota own;        /* its name, and its GPUs or share */
     uint64_t used;              /* thousandths of GPUs, at this decision */
     uint64_t left, held;        /* while one looks for what to take back: of used, and
                                    in the pools of the task */
@@ -32,10 +32,10 @@ struct quota_tenant {
 
 /* Parameters, and the tenants that they name. */
 struct quota {
-    const char *quotas;
-    bool borrow, reclaim;
-    struct quota_tenant tenant[CS_QUOTAS_MAX];
-    uint32_t tenants;
+    const char *quotas;         /* parameter: the text, as the user wrote it */
+    bool borrow, reclaim;       /* parameters */
+    struct quota_tenant tenant[CS_QUOTAS_MAX]; /* in the order of the text */
+    uint32_t tenants;           /* of them */
     uint32_t gpus;              /* that there can be: with nodes that are out of
                                    service, or not rented */
     struct job_id *stop;        /* what would be taken back */
@@ -67,7 +67,7 @@ static struct quota_tenant *quota_named(struct quota *quota, const char *name)
 }
 
 /* What is wrong with the text; NULL: it was read.  The experiment was refused for it, if
- * it was read with this table. */
+ * it was read with this table.  Sets the number of tenants as well. */
 static const char *quota_read(struct quota *quota)
 {
     const char *at = quota->quotas != NULL ? quota->quotas : "";
@@ -111,7 +111,9 @@ static struct quota_tenant *quota_of(struct quota *quota,
 }
 
 /* Returns a quota in whole thousandths of GPUs, of `gpus` in all: a number, or a share.
- * 29% of 100 GPUs are 29, though a product of doubles may be less by its rounding. */
+ * 29% of 100 GPUs are 29, though a product of doubles may be less by its rounding.  `gpus` is
+ * the number of GPUs that there can be.  An amount that no cluster has is cut, so that it fits
+ * into 64 bits. */
 static uint64_t quota_amount(const struct quota_tenant *tenant, uint32_t gpus)
 {
     double milli;
@@ -122,6 +124,7 @@ static uint64_t quota_amount(const struct quota_tenant *tenant, uint32_t gpus)
     return milli < 1e15 ? (uint64_t)(milli + 1e-6) : UINT64_C(1000000000000000);
 }
 
+/* Returns the quota of a tenant in this cluster. */
 static uint64_t quota_milli(const struct quota *quota, const struct quota_tenant *tenant)
 {
     return quota_amount(tenant, quota->gpus);
@@ -166,7 +169,7 @@ static uint64_t quota_held(const struct cs_host *host, struct job_id job, uint32
     return milli;
 }
 
-/* Counts what each tenant with a quota holds. */
+/* Counts what each tenant with a quota holds.  O(jobs that run x tenants), at each decision. */
 static void quota_count(struct quota *quota, const struct cs_host *host)
 {
     for (uint32_t t = 0; t < quota->tenants; t++)
@@ -180,7 +183,9 @@ static void quota_count(struct quota *quota, const struct cs_host *host)
 }
 
 /* Could what a task asks for be had in these pools by stopping what was borrowed there?
- * Of a part of a GPU it is not known before it is tried. */
+ * Of a part of a GPU it is not known before it is tried.  What a tenant holds above its quota
+ * may be taken back, but no more than it holds in these pools; all of a tenant without a quota
+ * may. */
 static bool quota_can(struct quota *quota, const struct cs_host *host, uint32_t pools,
                       const struct cs_task *task)
 {
@@ -208,7 +213,8 @@ static bool quota_can(struct quota *quota, const struct cs_host *host, uint32_t 
 }
 
 /* Lists what was borrowed in the pools of a task, the last first, until the task would
- * fit without it.  Returns how many jobs; 0: it would not. */
+ * fit without it.  Returns how many jobs; 0: it would not.  A tenant's jobs are chosen only
+ * while it is above its quota, counted without those that were chosen before. */
 static uint32_t quota_choose(struct quota *quota, struct cs_host *host, struct task_id task,
                              uint32_t pools)
 {
@@ -237,7 +243,8 @@ static uint32_t quota_choose(struct quota *quota, struct cs_host *host, struct t
     return 0;
 }
 
-/* Stops what was borrowed so that a task may start; false: nothing was stopped. */
+/* Stops what was borrowed so that a task may start; false: nothing was stopped.  The jobs go
+ * back to the queue. */
 static bool quota_reclaim(struct quota *quota, struct cs_host *host, struct task_id task)
 {
     uint32_t pools = cs_task_pools(host, task), count = 0;
@@ -281,7 +288,8 @@ static void quota_never(struct cs_host *host, const char *tenant, bool named)
     cs_fail(host, why);
 }
 
-/* Is there none that waits for more than its tenant may ever have? */
+/* Is there none that waits for more than its tenant may ever have?  With `borrow` every job
+ * can start at some time. */
 static bool quota_sane(struct quota *quota, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_pending_count(host) && !quota->borrow; i++) {
@@ -296,7 +304,8 @@ static bool quota_sane(struct quota *quota, struct cs_host *host)
 }
 
 /* Two passes over the queue: tasks within their quotas, by taking back if need
- * be; then, unless one of those still waits, all others on what is free. */
+ * be; then, unless one of those still waits, all others on what is free.  After jobs were
+ * stopped the queue is longer, and the task has another place in it, which is looked for. */
 static void quota_decide(void *self, struct cs_host *host)
 {
     struct quota *quota = self;

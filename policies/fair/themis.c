@@ -28,24 +28,24 @@ extern const struct cs_policy themis_policy;
 
 struct themis_job {
     struct job_id job;
-    uint32_t now, gpus;         /* what it has, and is to have */
+    uint32_t now, gpus;         /* GPUs that it has, and that it is to have */
     int64_t since_ns;           /* it came */
-    double whole_s;             /* its length alone, on the best size */
-    double most;                /* pace there */
-    bool offered, keeps;        /* its lease goes on */
+    double whole_s;             /* seconds alone, on the best size */
+    double most;                /* its speed on that size */
+    bool offered, keeps;        /* offered: it bids in this auction; keeps: its lease goes on */
 };
 
 /* What a job that is offered GPUs bids. */
 struct themis_bid {
     double *log_value;          /* of -log rho by size; [0]: none */
-    uint32_t *size;
-    uint32_t sizes;
+    uint32_t *size;             /* GPUs, rising; [1] is the first */
+    uint32_t sizes;             /* bids with GPUs */
 };
 
 /* How badly a job is treated if all goes on as now. */
 struct themis_rank {
-    double rho;
-    uint32_t job;
+    double rho;                 /* finish-time fairness: 1 is fair, more is worse */
+    uint32_t job;               /* its place in themis->job */
 };
 
 /* Parameters, the jobs in order of submission, and the auction's table:
@@ -53,21 +53,23 @@ struct themis_rank {
  * choice[j][g] the bid of job j in it.  What each event changes of all jobs lies in an
  * array of its own. */
 struct themis {
-    int64_t lease_ns, last_ns;
+    int64_t lease_ns, last_ns;  /* parameter `lease`; until when crowd_s is counted */
     int64_t sizes_max;          /* that a job bids for */
-    double f;
+    double f;                   /* parameter: the part of the jobs that is not offered GPUs */
     struct themis_job *job;
     double *crowd_s;            /* of each job: jobs x seconds while it was there */
     struct themis_bid *bid;     /* of the offered, in order */
-    struct cs_size *give;
-    uint32_t count, room, gpus;
+    struct cs_size *give;       /* scratch: what the host is asked for */
+    uint32_t count, room, gpus; /* jobs, entries that there is room for, and GPUs that there
+                                 * can be */
     double *best;               /* [offered job + 1][gpus + 1] */
-    uint8_t *choice;
+    uint8_t *choice;            /* [offered job][gpus + 1]: its bid, 0: none */
     struct themis_rank *rank;   /* to find the worst */
     bool free;                  /* somebody came or ended since the last auction */
 };
 
-/* Counts the jobs that were there. */
+/* Counts the jobs that were there.  To be called before the number of jobs changes.  Over its
+ * age, crowd_s is the mean number of jobs that were there with a job. */
 static void pass_time(struct themis *t, const struct cs_host *host)
 {
     double s = 1e-9 * (double)(cs_now_ns(host) - t->last_ns), more = s * t->count;
@@ -88,7 +90,7 @@ static uint32_t count_all_gpus(const struct cs_host *host)
     return all;
 }
 
-/* The best pace if it had all GPUs to itself. */
+/* The best pace if it had all GPUs to itself.  O(sizes).  Never 0, as it is divided by. */
 static double find_alone(const struct themis *t, struct cs_host *host,
                          struct job_id job)
 {
@@ -103,7 +105,8 @@ static double find_alone(const struct themis *t, struct cs_host *host,
     return most;
 }
 
-/* The table of choices has a cell for each job and number of GPUs. */
+/* The table of choices has a cell for each job and number of GPUs.  Nothing of the scratch
+ * arrays is kept: they are filled at each auction. */
 static void make_room(struct themis *t, struct cs_host *host)
 {
     uint32_t room = t->room;
@@ -168,7 +171,9 @@ static void themis_ended(void *self, struct cs_host *host, struct job_id id)
 /* ---- bids ----------------------------------------------------------------- */
 
 /* Returns rho if the job has that speed for one lease.  A job without GPUs goes
- * on after the lease as one of those that share. */
+ * on after the lease as one of those that share.  For example, a job of 100 s alone came 60 s
+ * ago, with 3 jobs there on average.  With a speed that ends it in 90 s, rho is (60 + 90) /
+ * (100 x 3) = 0.5: it fares better than in a third of the cluster. */
 static double rho_with(const struct themis *t, struct cs_host *host,
                        const struct themis_job *job, double speedup)
 {
@@ -191,7 +196,9 @@ static double rho_now(const struct themis *t, struct cs_host *host,
                     job->now ? cs_best_speedup(host, job->job, job->now) : 0);
 }
 
-/* At most sizes_max sizes, evenly spread over those that the job may have. */
+/* At most sizes_max sizes, evenly spread over those that the job may have.  Bid 0 is to get
+ * nothing.  With 40 sizes and sizes_max 16 every third one is bid for, and the host notes that
+ * a limit was reached. */
 static void make_bid(const struct themis *t, struct cs_host *host,
                      const struct themis_job *job, uint32_t room,
                      struct themis_bid *bid)
@@ -226,6 +233,7 @@ static bool is_worse(const struct themis_rank *a, const struct themis_rank *b)
     return a->rho != b->rho ? a->rho > b->rho : a->job < b->job;
 }
 
+/* Exchanges two entries. */
 static void swap_ranks(struct themis_rank *a, struct themis_rank *b)
 {
     struct themis_rank was = *a;
@@ -235,7 +243,8 @@ static void swap_ranks(struct themis_rank *a, struct themis_rank *b)
 }
 
 /* Puts the worse ones of [low, high] before the one in the middle, and the others
- * behind it; returns where that one stands then. */
+ * behind it; returns where that one stands then.  A step of quickselect (Hoare 1961): O(high -
+ * low). */
 static uint32_t part_ranks(struct themis_rank *rank, uint32_t low, uint32_t high)
 {
     uint32_t at = low;
@@ -248,7 +257,8 @@ static uint32_t part_ranks(struct themis_rank *rank, uint32_t low, uint32_t high
     return at;
 }
 
-/* The worst 1 - f of the jobs, one at least. */
+/* The worst 1 - f of the jobs, one at least.  O(jobs) on average.  Which jobs are offered does
+ * not depend on how the array is left. */
 static void choose_offered(struct themis *t)
 {
     uint32_t most = cs_share_up(1 - t->f, t->count);
@@ -268,7 +278,9 @@ static void choose_offered(struct themis *t)
         t->job[t->rank[i].job].offered = i < most;
 }
 
-/* The best value that this bid, too, allows, by how many GPUs there are. */
+/* The best value that this bid, too, allows, by how many GPUs there are.  A knapsack: with r
+ * GPUs the job takes none and leaves all r to those before, or takes the size of one of its
+ * bids and leaves the rest.  O(columns x sizes). */
 static void fill_row(const struct themis_bid *bid, const double *before,
                      uint32_t columns, double *best, uint8_t *chosen)
 {
@@ -287,7 +299,9 @@ static void fill_row(const struct themis_bid *bid, const double *before,
     }
 }
 
-/* The sizes that make the sum of the logarithms largest, of `room` GPUs. */
+/* The sizes that make the sum of the logarithms largest, of `room` GPUs.  The table is filled
+ * job by job; then the choices are followed back from the last job, with the GPUs that those
+ * behind it have left.  O(offered x GPUs x sizes). */
 static void run_auction(struct themis *t, uint32_t room)
 {
     uint32_t columns = room + 1, rows = 0, r = room;
@@ -311,7 +325,9 @@ static void run_auction(struct themis *t, uint32_t room)
     }
 }
 
-/* In random order: what a job has now, or else its least; then steps. */
+/* In random order: what a job has now, or else its least; then steps.  The first job is drawn,
+ * and the others follow in order; each round gives every job at most one step, until nobody
+ * takes any. */
 static void give_rest(struct themis *t, struct cs_host *host, uint32_t room)
 {
     uint32_t from = (uint32_t)(cs_random(host) * t->count);
@@ -339,7 +355,8 @@ static void give_rest(struct themis *t, struct cs_host *host, uint32_t room)
     }
 }
 
-/* rho is computed for every job first, as all bids are about one instant. */
+/* rho is computed for every job first, as all bids are about one instant.  A job whose lease
+ * has not run out keeps its GPUs and bids for none. */
 static void make_bids(struct themis *t, struct cs_host *host, bool due, uint32_t room)
 {
     uint32_t bids = 0;

@@ -44,6 +44,8 @@ enum {
     ORDER_INPUTS = 2 * WIDTH, PLACE_INPUTS = 2 * WIDTH + ASKED_INPUTS,
 };
 
+/* Key, number of weights, and the deviation with which training begins; 0: the head says 0 at
+ * first. */
 static const struct cs_weights advised_weights[] = {
     { "task", WIDTH * (TASK_INPUTS + 1), 0.35 },
     { "context", WIDTH * (CONTEXT_INPUTS + 1), 0.2 },
@@ -52,15 +54,18 @@ static const struct cs_weights advised_weights[] = {
     { "place_hidden", WIDTH * (PLACE_INPUTS + 1), 0.2 },
     { "place", WIDTH + ASKED_INPUTS, 0 },
 };
+/* Indices of the layers, in the order of advised_weights. */
 enum { TASK, CONTEXT, ORDER_HIDDEN, ORDER, PLACE_HIDDEN, PLACE, LAYERS };
 
+/* Parameter `encoder`, in the order of its words. */
 enum advised_encoder { ENCODER_SET, ENCODER_NONE };
 
 /* A task that waits, as it was when it came.  Comparisons look at nothing else. */
 struct advised_row {
-    uint32_t job, role, phase;
+    uint32_t job, role, phase;  /* of the task, and */
     bool known;
-    int64_t ready_ns;
+    int64_t ready_ns;           /* by these four it is known again, as numbers of tasks are
+                                 * used again */
     int64_t turn_ns;            /* when its job came, by the order head */
 };
 
@@ -78,18 +83,18 @@ struct advised_about {
 };
 
 struct advised {
-    int encoder;
-    int64_t depth;
+    int encoder;                /* parameter: enum advised_encoder */
+    int64_t depth;              /* parameter: tasks that the context pools */
     bool owners_first;          /* once there are weights */
     const double *layer[LAYERS];        /* NULL: untrained */
     struct cs_host *host;
-    const struct cs_rule *rule;
-    void *of_rule;
-    struct cs_advice advice;
+    const struct cs_rule *rule; /* that of `dynamic` */
+    void *of_rule;              /* its state */
+    struct cs_advice advice;    /* how the rule asks this policy */
     struct advised_row *row;    /* by task */
     double (*embedding)[WIDTH]; /* likewise */
-    uint32_t rows;
-    double context[WIDTH];
+    uint32_t rows;              /* entries of row and embedding */
+    double context[WIDTH];      /* of this decision */
     struct advised_last last;
     struct advised_about about;
 };
@@ -160,7 +165,8 @@ static double dot_add(double sum, const double *weight, const double *x, uint32_
 }
 
 /* The logarithm to the base 2 of 1 + x, linear between powers: 0 to about 1 for
- * up to nine hours of seconds. */
+ * up to nine hours of seconds.  For example 0 gives 0, 1 gives 1/16, 3600 about 0.74. log2()
+ * is left out as it may differ between machines. */
 static double squeeze(double x)
 {
     uint64_t bits;
@@ -174,7 +180,8 @@ static double squeeze(double x)
     return (power + x - 1) * 0.0625;
 }
 
-/* From any number to one above 0: 0 is 1, -1 is a half, 1 is 2. */
+/* From any number to one above 0: 0 is 1, -1 is a half, 1 is 2.  Smooth at 0, and
+ * as_factor(-x) = 1 / as_factor(x). */
 static double as_factor(double out)
 {
     out = out > 1e6 ? 1e6 : out < -1e6 ? -1e6 : out;
@@ -192,10 +199,11 @@ static double share_of(double part, double whole)
 /* A role's home, 0 if it has none, and GPUs there and in all: those in all are those there if
  * there is no home. */
 struct advised_gpus {
-    uint32_t homes;
-    double total, free, home_total, home_free;
+    uint32_t homes;             /* pools, a mask */
+    double total, free, home_total, home_free; /* GPUs */
 };
 
+/* Counts GPUs for a role of a job. */
 static struct advised_gpus count_gpus(const struct cs_host *host, struct job_id job,
                                       uint32_t role)
 {
@@ -302,7 +310,9 @@ static void advised_make_room(struct advised *advised, uint32_t task)
 }
 
 /* Days are turned into time; ten are as far as it goes.  A day is as far as a weight of
- * 1 moves a task: in hours, training stayed within minutes of the order of arrival. */
+ * 1 moves a task: in hours, training stayed within minutes of the order of arrival.  For
+ * example, half a day for a task that came at noon: it is served as if it had come at
+ * midnight. */
 static int64_t turn_of(const struct cs_task *task, double days)
 {
     days = days > 10 ? 10 : days < -10 ? -10 : days;
@@ -367,7 +377,8 @@ static const double *advised_embedding(struct advised *advised, struct task_id i
     return advised->embedding[id.i];
 }
 
-/* The mean and the maximum of what waits; 0 without the encoder. */
+/* The mean and the maximum of what waits; 0 without the encoder.  A queue longer than `depth`
+ * is cut there, and the host notes that a limit was reached. */
 static void advised_pool(struct advised *advised, double *mean, double *most)
 {
     uint32_t count = cs_pending_count(advised->host);
@@ -423,7 +434,8 @@ static const double *advised_sums_about(struct advised *advised, const double *e
     return about->sum;
 }
 
-/* Returns what the place head answers.  Of the inputs by kind one is 1 and all others are 0. */
+/* Returns what the place head answers.  Of the inputs by kind one is 1 and all others are 0.
+ * The product with a row of one 1 and zeros is the weights of that 1. */
 static double advised_ask_place(struct advised *advised, const struct cs_question *question,
                                 const double *embedding)
 {
@@ -516,6 +528,7 @@ static void advised_decide(void *self, struct cs_host *host)
     advised->rule->decide(advised->of_rule, host);
 }
 
+/* The rule decides what becomes of a lease that has nothing to do. */
 static void advised_lease_idle(void *self, struct cs_host *host,
                                struct lease_id lease)
 {

@@ -19,11 +19,13 @@
 
 extern const struct cs_policy learned_policy;
 
+/* What a pair is scored by; the first five say which kind of place it is. */
 enum learned_feature {
     ON_HELD, AT_HOME, TAKES_IDLE, GROWS, ON_CORES, RUN, SWITCH, EVICT, AGE,
     JOB_LEFT, GPUS, SLOWER, USD, START, FEATURE_COUNT
 };
 
+/* The keys of the weights, in the order of the features. */
 static const struct cs_weights learned_weights[FEATURE_COUNT] = {
     { .key = "on_held" }, { .key = "at_home" }, { .key = "takes_idle" },
     { .key = "grows" }, { .key = "on_cores" }, { .key = "run" },
@@ -33,8 +35,8 @@ static const struct cs_weights learned_weights[FEATURE_COUNT] = {
 };
 
 struct learned {
-    int64_t depth_max;
-    double weight[FEATURE_COUNT];
+    int64_t depth_max;          /* parameter: tasks that are scored at a decision */
+    double weight[FEATURE_COUNT]; /* 0: it was not given */
 };
 
 static const struct cs_param learned_param[] = {
@@ -46,12 +48,13 @@ static const struct cs_param learned_param[] = {
 
 /* The best action so far; held: it goes on with the lease that it has. */
 struct learned_choice {
-    struct task_id task;
-    struct cs_want want;
-    double score;
+    struct task_id task;        /* a task that waits */
+    struct cs_want want;        /* the place that is asked of the host */
+    double score;               /* the higher the better; of `found` */
     bool found, held;
 };
 
+/* Reads the weights. */
 static bool learned_init(void *self, struct cs_host *host)
 {
     struct learned *learned = self;
@@ -67,7 +70,8 @@ static double squeeze_seconds(double s)
     return log1p(s > 0 ? s : 0) / 7;
 }
 
-/* The score of a task at a place; `place`: one of ON_HELD to ON_CORES. */
+/* The score of a task at a place; `place`: one of ON_HELD to ON_CORES.  Most features lie
+ * between 0 and 2, so that weights can be compared; SLOWER and USD are logarithms. */
 static double learned_score(const struct learned *learned,
                             const struct cs_host *host,
                             const struct cs_task *task,
@@ -127,7 +131,8 @@ static bool learned_chooses(const struct cs_host *host,
 }
 
 /* Tries each of the oldest depth_max tasks at five kinds of places: on the
- * lease that it holds, at home, elsewhere, with more GPUs, on cores. */
+ * lease that it holds, at home, elsewhere, with more GPUs, on cores.  O(depth_max) forecasts
+ * for each task that is started. */
 static struct learned_choice learned_find_best(const struct learned *learned,
                                                struct cs_host *host)
 {

@@ -25,7 +25,8 @@
 #include "policies/state/state.h"
 #include "sim/base/clock.h"
 
-/* Could more nodes than are counted for now come into use? */
+/* Could more nodes than are counted for now come into use?  Nodes that are idle, or coming, or
+ * could be ordered, are more than the tasks counted so far take. */
 static bool wants_more(const struct cs_host *host, uint32_t g)
 {
     const struct rent_group *group = &host->rent->group[g];
@@ -38,7 +39,8 @@ static bool wants_more(const struct cs_host *host, uint32_t g)
 
 /* ---- power of tasks that wait ------------------------------------------ */
 
-/* Would the cap allow what a role adds as it asks on nodes of a group, if nothing else ran? */
+/* Would the cap allow what a role adds as it asks on nodes of a group, if nothing else ran?
+ * Nothing else runs, but owned nodes stand by, and so do the nodes that would be rented. */
 static bool is_allowed_alone(const struct cs_host *host, struct job_id job, uint32_t r, uint32_t g)
 {
     const struct node_group *group = &host->spec->group[g];
@@ -85,7 +87,9 @@ struct count {
 };
 
 /* Counts nodes of a group for a role that adds more_mw there beyond what is counted for it;
- * false: the cap leaves no power for it or for a task before it. */
+ * false: the cap leaves no power for it or for a task before it.  For example, tasks so far
+ * take 1.5 nodes, 1 is idle and this role takes 0.25: 1.75 are 2 whole nodes, so that 1 must
+ * be ordered, as before.  Nothing more is planned then. */
 static bool count_nodes(struct cs_host *host, uint32_t g, double nodes, int64_t more_mw,
                         struct count *count)
 {
@@ -112,7 +116,7 @@ static bool count_nodes(struct cs_host *host, uint32_t g, double nodes, int64_t 
     return true;
 }
 
-/* Takes back what count_nodes() did last. */
+/* Takes back what count_nodes() did last.  To be called in the reverse order of count_nodes(). */
 static void uncount_nodes(struct cs_host *host, const struct count *count)
 {
     struct host_rent *rent = host->rent;
@@ -163,7 +167,8 @@ static bool count_role(struct cs_host *host, const struct cs_task *task, uint32_
 }
 
 /* Counts the nodes of all roles of a task, and under a cap the power, which it has before all
- * tasks after it; no nodes, if one of the roles lacks power.  *next: see count_role(). */
+ * tasks after it; no nodes, if one of the roles lacks power.  *next: see count_role().  A task
+ * of a whole job has all its roles; all of them get nodes, or none. */
 static void count_task(struct cs_host *host, const struct cs_task *task, int64_t *next)
 {
     uint32_t roles = cs_request(host, task->job)->form->role_count;
@@ -183,6 +188,8 @@ static void count_task(struct cs_host *host, const struct cs_task *task, int64_t
             uncount_nodes(host, &count[r]);
 }
 
+/* A task that holds an idle lease needs no node.  The walk ends when no group could have more
+ * nodes. */
 int64_t host_backlog_count(struct cs_host *host)
 {
     int64_t next = CLOCK_NEVER_NS;

@@ -38,6 +38,7 @@ static uint64_t *away_of(struct cs_host *host, uint32_t node)
     return &host->pools->pool[pool].away_milli;
 }
 
+/* The part is remembered as it is, so that it can be given back exactly. */
 double host_rental_block_share(struct cs_host *host, const struct share *free)
 {
     struct rent_node *node = &host->rent->node[free->node];
@@ -59,7 +60,7 @@ double host_rental_block_share(struct cs_host *host, const struct share *free)
 }
 
 /* Blocks the free rest of each GPU of which a part is taken; returns the rests
- * together, in GPUs. */
+ * together, in GPUs.  A GPU of which nothing is left, or all, is none of these. */
 static double block_parts(struct cs_host *host, uint32_t n)
 {
     uint32_t gpus = cluster_group_of(host->spec, n)->gpus;
@@ -78,6 +79,8 @@ static double block_parts(struct cs_host *host, uint32_t n)
     return sum;
 }
 
+/* Whole GPUs, cores and memory first; with them all cores of the node, so that parts of GPUs
+ * need none. */
 double host_rental_block_free(struct cs_host *host, uint32_t n)
 {
     const struct cluster *cluster = host->cluster;
@@ -94,6 +97,7 @@ double host_rental_block_free(struct cs_host *host, uint32_t n)
     return cluster->parts ? gpus + block_parts(host, n) : gpus;
 }
 
+/* The last part first. */
 void host_rental_unblock(struct cs_host *host, uint32_t n)
 {
     struct rent_node *node = &host->rent->node[n];

@@ -21,20 +21,21 @@
 #include "sim/base/clock.h"
 #include "sim/stats/seasonal.h"
 
+/* How often the forecast is looked at in a slot. */
 #define LOOKS_PER_SLOT 60
 
 /* A slot that is over and was forecast: |forecast - nodes|, and the nodes. */
 struct slot_error {
-    uint64_t slot;
-    double off, asked;
+    uint64_t slot;              /* its number from the beginning of the trial */
+    double off, asked;          /* both in nodes */
 };
 
 struct host_demand {
     struct seasonal series;     /* nodes asked for in each slot that is over */
-    double now;                 /* in the slot that is not over */
+    double now;                 /* nodes asked for in the slot that is not over */
     double sum, squares;        /* of nodes a job, of all jobs */
     struct slot_error *error;
-    uint32_t errors, room;
+    uint32_t errors, room;      /* of `error` */
 };
 
 /* Returns the keys of the forecast of a rented group. */
@@ -82,7 +83,8 @@ static void note_error(struct arena *arena, struct host_demand *demand)
         ARENA_ADD(arena, demand->error, demand->errors, demand->room, error);
 }
 
-/* Adds all slots that are over to the series; slots in which nobody asked count 0. */
+/* Adds all slots that are over to the series; slots in which nobody asked count 0.  O(slots
+ * that are over), each of them once in a trial. */
 static void end_slots(struct cs_host *host, uint32_t g)
 {
     struct host_demand *demand = demand_of(host, g);
@@ -118,7 +120,8 @@ void host_demand_add(struct cs_host *host, uint32_t group, double nodes)
 }
 
 /* Returns the mean number of nodes that jobs are expected to ask for from now until
- * end_ns: the forecast of each slot, by the part of the slot that lies between. */
+ * end_ns: the forecast of each slot, by the part of the slot that lies between.  For example,
+ * a quarter of a slot that is forecast as 8 nodes counts 2. */
 static double mean_until(const struct cs_host *host, uint32_t g, int64_t end_ns)
 {
     const struct host_demand *demand = demand_of(host, g);
@@ -140,7 +143,8 @@ static double mean_until(const struct cs_host *host, uint32_t g, int64_t end_ns)
 }
 
 /* squares / sum is the mean size of a job as a node asks for it: larger jobs count
- * more, since they need their nodes together.  At most the whole group. */
+ * more, since they need their nodes together.  At most the whole group.  For example, jobs of
+ * 1 node and of 3 nodes, one each: the unit is (1 + 9) / 4 = 2.5 nodes. */
 uint32_t host_demand_ahead(const struct cs_host *host, uint32_t group)
 {
     const struct rent_spec *spec = host->spec->group[group].rent;
@@ -160,6 +164,7 @@ uint32_t host_demand_ahead(const struct cs_host *host, uint32_t group)
     return most < count ? (uint32_t)most : count;
 }
 
+/* At multiples of the interval, so that looks do not depend on when jobs come. */
 int64_t host_demand_look_ns(const struct cs_host *host)
 {
     int64_t next = CLOCK_NEVER_NS;
@@ -175,6 +180,7 @@ int64_t host_demand_look_ns(const struct cs_host *host)
     return next;
 }
 
+/* Slots that began before from_ns are left out, as is the warm-up elsewhere. */
 double host_demand_error(const struct cs_host *host, int64_t from_ns)
 {
     double off = 0, asked = 0;

@@ -36,6 +36,7 @@ static bool has_bare_nodes(const struct cs_host *host, uint32_t mask)
     return false;
 }
 
+/* A role without GPUs suits a group with GPUs only if no bare group is in its pools. */
 bool host_need_suits(const struct cs_host *host, uint32_t g, struct job_id job, uint32_t r)
 {
     const struct job_request *request = cs_request(host, job);
@@ -53,7 +54,7 @@ bool host_need_suits(const struct cs_host *host, uint32_t g, struct job_id job, 
 }
 
 /* Returns how many GPUs of one node have the cores and the host memory that a
- * role needs per GPU. */
+ * role needs per GPU.  For example, 8 GPUs, 64 cores and 16 cores per GPU: 4 GPUs are served. */
 static int64_t count_gpus_served(const struct node_group *group,
                                  const struct role_spec *role)
 {
@@ -68,6 +69,8 @@ static int64_t count_gpus_served(const struct node_group *group,
     return gpus;
 }
 
+/* For example, 12 GPUs on nodes that serve 8 are 1.5, and so 2 nodes; 2 GPUs are 0.25.  A pod
+ * is one container: it cannot be split over nodes. */
 double host_need_nodes(const struct node_group *group, const struct job_request *request,
                        uint32_t r)
 {
@@ -108,6 +111,7 @@ static uint32_t count_owned_gpus(const struct cs_host *host, struct job_id job, 
     return gpus;
 }
 
+/* A gang is tried on rented and owned nodes together only if that spares rented ones. */
 double host_need_beside(const struct cs_host *host, struct job_id job, uint32_t r, uint32_t g,
                         double nodes)
 {

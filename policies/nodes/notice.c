@@ -33,6 +33,7 @@
 #include "policies/state/state.h"
 #include "sim/base/clock.h"
 
+/* Returns a lease by its number. */
 static const struct cs_lease *lease_of(const struct cs_host *host, uint32_t i)
 {
     struct lease_id lease = { i };
@@ -45,7 +46,8 @@ static const struct cs_lease *lease_of(const struct cs_host *host, uint32_t i)
 /* Cuts the phase on a lease, if one runs.  saves: training keeps whole steps; else a
  * rollout keeps the responses that are done.  Returns the GPU-seconds that were for
  * nothing: of what the phase has held, the share of its work that is lost; all that a lease
- * has held which loads. */
+ * has held which loads.  For example, a phase that held 100 GPU-seconds and loses a quarter of
+ * its work was in vain for 25. */
 static double cut_phase(struct cs_host *host, uint32_t i, bool saves)
 {
     const struct host_job *job = host_job_known(host, lease_of(host, i)->job.i);
@@ -76,7 +78,8 @@ static void lose_lease(struct cs_host *host, uint32_t i)
 }
 
 /* Lease i stands on a node that goes.  Its job is interrupted if it had state
- * on it that is not saved, or is stopped; else it loses the lease alone. */
+ * on it that is not saved, or is stopped; else it loses the lease alone.  `saved`: what is
+ * there is on the storage too.  A job without anything to save is stopped, and waits again. */
 static void lose_state(struct cs_host *host, uint32_t i, bool saved)
 {
     const struct cs_lease *lease = lease_of(host, i);
@@ -110,6 +113,7 @@ void host_notice_lose_leases(struct cs_host *host, uint32_t n)
 
 /* ---- parked ------------------------------------------------------------- */
 
+/* O(jobs). */
 bool host_notice_keeps(const struct cs_host *host, uint32_t n)
 {
     assert(n < host->spec->node_count);
@@ -120,7 +124,8 @@ bool host_notice_keeps(const struct cs_host *host, uint32_t n)
 }
 
 /* Could the state that a job has parked on a node be copied within that time, over free
- * links?  If so, the copy is paid for. */
+ * links?  If so, the copy is paid for.  Roles are copied one after the other.  False as well
+ * if nothing may be saved (within_ns below 0). */
 static bool store_parked(struct cs_host *host, uint32_t j, uint32_t n, int64_t within_ns)
 {
     const struct host_job_slot *job = host_job_at(host, j);
@@ -158,7 +163,8 @@ void host_notice_lose_parked(struct cs_host *host, uint32_t n, int64_t within_ns
 
 /* ---- saved -------------------------------------------------------------- */
 
-/* Must state of a lease be copied, as its node goes? */
+/* Must state of a lease be copied, as its node goes?  A lease that loads has no state of its
+ * own yet; what was saved and has not changed since need not be copied again. */
 static bool is_stored(const struct cs_host *host, uint32_t i)
 {
     const struct cs_lease *lease = lease_of(host, i);
@@ -235,7 +241,9 @@ static void save_life(struct cs_host *host, uint32_t j, uint32_t n)
 
 /* The node of lease i is under notice: a job with state there stops and saves
  * it.  A role that saves nothing runs until the notice ends, and so does a job whose
- * state would not be saved by then. */
+ * state would not be saved by then.  With leases for a phase, a lease that loads is lost at
+ * once: what it loads is on the storage.  A running phase is cut, and the lease stays while
+ * its state is copied. */
 static void save_lease(struct cs_host *host, uint32_t i, uint32_t n)
 {
     const struct cs_lease *lease = lease_of(host, i);

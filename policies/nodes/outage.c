@@ -39,13 +39,14 @@
 
 struct host_outage {
     struct rng rng;
-    double mean_s;              /* between failures of the whole cluster */
-    double node_share;          /* of them, of single nodes */
-    int64_t next_ns;            /* drawn */
+    double mean_s;              /* seconds between failures of the whole cluster; INFINITY:
+                                 * none is drawn */
+    double node_share;          /* of them, the part that is of single nodes */
+    int64_t next_ns;            /* when the next failure is drawn to come */
     const struct faults *recorded;      /* or NULL */
     uint32_t *played_by;        /* per server: its node, or UINT32_MAX */
     uint32_t fault;             /* the next recorded failure */
-    bool scheduled;
+    bool scheduled;             /* an event for the next failure is pending */
     bool *down;                 /* per node */
     int64_t *until_ns;          /* per node that is down */
     double *weight;             /* per group: node failures per second */
@@ -80,7 +81,7 @@ static void draw_next(struct cs_host *host)
 }
 
 /* Gives each node a server of the trace: the first ones of a shuffled list
- * (Knuth, algorithm P). */
+ * (Knuth, algorithm P).  The trace has at least as many servers as the cluster has nodes. */
 static void assign_servers(struct cs_host *host)
 {
     struct host_outage *o = host->nodes->outage;
@@ -106,6 +107,8 @@ static void assign_servers(struct cs_host *host)
     }
 }
 
+/* Failures of the whole cluster are one Poisson process, whose rate is the sum of those of
+ * nodes and switches; what fails is drawn when it is due. */
 void host_outage_begin(struct cs_host *host)
 {
     const struct cluster_spec *spec = host->spec;
@@ -145,7 +148,8 @@ void host_outage_begin(struct cs_host *host)
         o->next_ns = CLOCK_NEVER_NS;
 }
 
-/* Interrupts each job that has a lease or parked state on a node. */
+/* Interrupts each job that has a lease or parked state on a node.  Interrupting a job ends its
+ * leases, so the walk begins again. */
 static void interrupt_all_on(struct cs_host *host, uint32_t node)
 {
     assert(node < host->spec->node_count);
@@ -189,7 +193,8 @@ static void return_node(struct loop *loop, void *self, uint64_t arg)
 }
 
 /* Takes a node out of service.  until_ns: CLOCK_NEVER_NS if it never comes
- * back.  Does nothing to a node that is down already. */
+ * back.  Does nothing to a node that is down already.  Its free resources are all of the node,
+ * after the leases there have ended; they are taken from the cluster as a lease takes them. */
 static void take_node_down(struct cs_host *host, uint32_t node,
                            int64_t until_ns)
 {
@@ -223,7 +228,7 @@ static void take_node_down(struct cs_host *host, uint32_t node,
 }
 
 /* Draws the node that fails: its group by the groups' rates, then the node
- * evenly. */
+ * evenly.  Two draws for each failure, whatever comes of it. */
 static uint32_t draw_node(struct cs_host *host)
 {
     const struct cluster_spec *spec = host->spec;
@@ -242,7 +247,8 @@ static uint32_t draw_node(struct cs_host *host)
 }
 
 /* Works off the drawn failure that is due at next_ns.  It changes nothing on
- * nodes that are repaired by now. */
+ * nodes that are repaired by now.  A failure that is not of a single node is of a leaf switch,
+ * and takes all its nodes down. */
 static void fail_drawn(struct cs_host *host)
 {
     struct host_outage *o = host->nodes->outage;
@@ -314,6 +320,7 @@ static void handle_failure(struct loop *loop, void *self, uint64_t arg)
     host_outage_wake(host);
 }
 
+/* Failures of the time in which nothing was scheduled are carried out first. */
 void host_outage_wake(struct cs_host *host)
 {
     struct host_outage *o = host->nodes->outage;

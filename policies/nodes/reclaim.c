@@ -31,6 +31,8 @@ void host_rental_clear_kept(struct cs_host *host, uint32_t n)
     node->kept = false;
 }
 
+/* Its counters, its events and its power end with it; all of it is blocked.  Waiting tasks may
+ * now order it again. */
 void host_rental_end(struct cs_host *host, uint32_t n)
 {
     struct rent_node *node = &host->rent->node[n];
@@ -132,7 +134,7 @@ void host_rental_reclaim_due(struct loop *loop, void *self, uint64_t arg)
 }
 
 /* A rented node that fails does not come back: its leases and its parked state are
- * lost, and the rental ends. */
+ * lost, and the rental ends.  There is no notice: nothing can be saved. */
 void host_rental_failed(struct cs_host *host, uint32_t n)
 {
     enum rent_state state = host->rent->node[n].state;

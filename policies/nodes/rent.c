@@ -33,7 +33,8 @@
 /* ---- orders ------------------------------------------------------------ */
 
 /* Returns the number of nodes that could still be ordered if they drew nothing but what they
- * draw standing by. */
+ * draw standing by.  The least of what the provider has, of what the file says, and of what
+ * the cap allows. */
 static uint32_t nodes_left(const struct cs_host *host, uint32_t g)
 {
     const struct rent_group *group = &host->rent->group[g];
@@ -46,7 +47,8 @@ static uint32_t nodes_left(const struct cs_host *host, uint32_t g)
 }
 
 /* Orders `count` nodes of a group, or all that are away; none beyond the power cap, which
- * nodes of other groups may have reached. */
+ * nodes of other groups may have reached.  first_away moves on over nodes that are not away,
+ * so that all orders of a trial together are O(nodes) but for those that came back. */
 static void order_some(struct cs_host *host, uint32_t g, uint32_t count)
 {
     const struct node_group *spec = &host->spec->group[g];
@@ -82,7 +84,9 @@ static uint32_t limit_beside(const struct cs_host *host, uint32_t g, int64_t bes
                             beside_mw + host_power_unit_mw(host->spec, group), most);
 }
 
-/* Orders the nodes of a group that were counted for tasks, and those ahead of them. */
+/* Orders the nodes of a group that were counted for tasks, and those ahead of them.  For
+ * example, tasks need 3.2 nodes, 1 is to be ahead, 2 are idle and 1 comes: 4 + 1 - 2 - 1 = 2
+ * are ordered. */
 static void order_more(struct cs_host *host, uint32_t g)
 {
     struct host_rent *rent = host->rent;
@@ -130,6 +134,8 @@ static void scale_again(struct loop *loop, void *self, uint64_t arg)
     host_rent_scale(self);
 }
 
+/* First the fewest nodes of all groups, then tasks are counted, and only then more is ordered:
+ * a task may suit several groups. */
 void host_rent_scale(struct cs_host *host)
 {
     struct host_rent *rent = host->rent;
@@ -185,6 +191,7 @@ void host_rent_follow(struct cs_host *host)
         host_supply_follow(host);
 }
 
+/* If it is the only job, no change of the supply was followed before it came. */
 void host_rent_wake(struct cs_host *host, struct job_id job)
 {
     assert(host->decision->jobs_left > 0);
@@ -197,7 +204,8 @@ void host_rent_wake(struct cs_host *host, struct job_id job)
 
 /* ---- the beginning ----------------------------------------------------- */
 
-/* Orders the nodes of a group that are there from the beginning. */
+/* Orders the nodes of a group that are there from the beginning.  All nodes are blocked at
+ * first; those that are kept from the beginning come at once. */
 static void begin_group(struct cs_host *host, uint32_t g)
 {
     const struct node_group *group = &host->spec->group[g];

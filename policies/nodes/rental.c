@@ -32,6 +32,9 @@
 #include "sim/event/loop.h"
 
 #define RECLAIM_STREAM 104      /* of rng_at, beside those of outages */
+/* KEEP_MIN_NS: an idle node is kept for a second at least, so that a lease that follows at
+ * once finds it.  AHEAD_KEEP_MIN_NS: a node
+ * that is kept for tasks to come is looked at once a minute at most. */
 #define KEEP_MIN_NS CLOCK_NS_PER_S
 #define AHEAD_KEEP_MIN_NS (60 * CLOCK_NS_PER_S)
 
@@ -56,7 +59,8 @@ static bool has_power(const struct cs_host *host)
 }
 
 /* Is an idle node of a group kept for tasks to come?  It is not if tasks that wait lack the power
- * that it draws. */
+ * that it draws.  Idle and coming nodes beyond those that waiting tasks need are spare; it is
+ * kept as long as these are no more than the nodes to be ahead. */
 static bool is_ahead(const struct cs_host *host, uint32_t g)
 {
     const struct rent_group *group = &host->rent->group[g];
@@ -112,7 +116,7 @@ static void arm_keep(struct cs_host *host, uint32_t n, int64_t least_ns)
 }
 
 /* If the group of a node has more nodes than nodes_min, schedules the end of
- * those that were kept. */
+ * those that were kept.  `near`: a node of the group.  O(nodes of the group). */
 static void release_kept(struct cs_host *host, uint32_t near)
 {
     const struct node_group *spec = cluster_group_of(host->spec, near);
@@ -131,7 +135,8 @@ static void release_kept(struct cs_host *host, uint32_t near)
 
 /* ---- the beginning of a rental ----------------------------------------- */
 
-/* Draws when the provider reclaims a node; 1e9 s and more: never. */
+/* Draws when the provider reclaims a node; 1e9 s and more: never.  Exponential with the mean
+ * reclaim_mtbf_ns; 0: it never reclaims. */
 static void arm_reclaim(struct cs_host *host, uint32_t n)
 {
     struct rent_node *node = &host->rent->node[n];
@@ -180,7 +185,8 @@ static void finish_start(struct loop *loop, void *self, uint64_t arg)
     begin_rental(self, (uint32_t)arg);
 }
 
-/* A node is paid for from its order on, and is there after start_ns. */
+/* A node is paid for from its order on, and is there after start_ns.  `rentals` counts them,
+ * since it selects the draw of the reclaim. */
 void host_rental_order(struct cs_host *host, uint32_t n, int64_t start_ns)
 {
     struct rent_node *node = &host->rent->node[n];

@@ -14,22 +14,25 @@
 #include "models/cluster/rented.h"
 #include "policies/state/state.h"
 
+/* Away: not rented.  Coming: ordered, and not there yet.  Here: may be leased.  Notice: the
+ * provider takes it back soon. */
 enum rent_state { RENT_AWAY, RENT_COMING, RENT_HERE, RENT_NOTICE };
 
 struct rent_node {
     enum rent_state state;
-    uint32_t leases;
+    uint32_t leases;            /* that stand on it */
     uint32_t rentals;           /* so far; selects the random draws */
     bool kept;                  /* idle, and kept as one of nodes_min */
     struct loop_handle event;   /* the node comes, or its notice ends */
-    struct loop_handle reclaim, keep;
+    struct loop_handle reclaim, keep; /* the provider takes it back; its time idle is over */
     struct share *block;        /* parts that nobody may lease */
-    uint32_t blocks, block_room;
+    uint32_t blocks, block_room; /* of `block` */
 };
 
 struct rent_group {
-    uint32_t first_away;        /* no node before it is away */
-    uint32_t here, coming, leaving;
+    uint32_t first_away;        /* no node of the group before it is away; an index in the
+                                 * group */
+    uint32_t here, coming, leaving; /* nodes in these states; leaving: under notice */
     uint32_t idle;              /* here, and without a lease */
     uint32_t kept;              /* idle, and kept as one of nodes_min */
     uint32_t room;              /* nodes that could be ordered now */
@@ -39,13 +42,13 @@ struct rent_group {
 };
 
 struct host_rent {
-    struct rent_node *node;
-    struct rent_group *group;
+    struct rent_node *node;     /* by number */
+    struct rent_group *group;   /* by index; of owned groups all zero */
     bool *leaving;              /* per node: under notice */
     struct loop_handle change;  /* the number that can be rented changes */
     struct loop_handle look;    /* another task has waited long enough, or
                                    the forecast is looked at */
-    bool forecasts;             /* a group does */
+    bool forecasts;             /* a group is rented by forecast */
     uint64_t choices;           /* so far; selects the random draws */
     /* Milliwatts under a power cap: owned nodes that stand by; nodes that are planned and
        not ordered yet; the waiting tasks that were counted, once they run. */

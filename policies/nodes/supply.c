@@ -22,6 +22,7 @@
 
 #define CHOICE_STREAM 105       /* of rng_at, beside that of reclaims */
 
+/* A part of a node does not count. */
 uint32_t host_supply_at(const struct node_group *group, int64_t at_ns)
 {
     const struct time_series *available = group->rent != NULL
@@ -58,6 +59,7 @@ static uint32_t draw_node(struct cs_host *host, uint32_t g)
 
 static void handle_change(struct loop *loop, void *self, uint64_t arg);
 
+/* An event that was scheduled before is cancelled. */
 void host_supply_follow(struct cs_host *host)
 {
     int64_t next = CLOCK_NEVER_NS;
@@ -78,6 +80,7 @@ void host_supply_follow(struct cs_host *host)
                     host, 0);
 }
 
+/* Each node is drawn anew, as the numbers have changed. */
 void host_supply_reclaim(struct cs_host *host)
 {
     for (uint32_t g = 0; g < host->spec->group_count; g++) {

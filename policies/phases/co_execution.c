@@ -42,8 +42,8 @@ struct co_slot {
 
 /* Slots of as many nodes of one pool, whose first nodes have as much memory. */
 struct co_shape {
-    uint32_t pool, nodes;
-    double memory_bytes;
+    uint32_t pool, nodes;       /* of each slot */
+    double memory_bytes;        /* of the first node of each slot */
     struct cs_order *open;      /* those that may have one more job, by state_bytes, */
     struct cs_order *loose;     /* by the seconds that their steps have left, */
     struct cs_order *calm;      /* and by busy_s */
@@ -80,19 +80,19 @@ struct co_pool {
 
 /* Parameters, and what is known of slots and jobs; the arrays grow. */
 struct co {
-    double slowdown, memory;
+    double slowdown, memory;    /* parameters */
     int64_t jobs_max;
     struct co_pool *pool;
     uint32_t *of;               /* per node: the slot that has it; CO_NONE: none */
     struct co_slot *slot;
-    uint32_t slots, slot_room;
+    uint32_t slots, slot_room;  /* entries that were ever used; entries that there is room for */
     struct cs_order *unused;    /* entries of slots */
     struct co_shape *shape;
-    uint32_t shapes, shape_room;
+    uint32_t shapes, shape_room; /* of `shape` */
     struct co_kind *kind;
-    uint32_t kinds, kind_room;
+    uint32_t kinds, kind_room;  /* of `kind` */
     struct co_job *job;
-    uint32_t job_room;
+    uint32_t job_room;          /* entries of `job`, which is by number of the job */
     struct cs_order *seekers;   /* jobs without slots that are to be tried */
     struct cs_order *absent;    /* such jobs of which no task waits */
     uint32_t left;              /* jobs that have left their slots, */
@@ -206,7 +206,8 @@ static bool co_fits(const struct co_shape *shape, const struct co_job *job, uint
 }
 
 /* Returns the key of a number that is not negative, else 0: the bits of such numbers are
- * ordered as the numbers are. */
+ * ordered as the numbers are.  Orders take whole numbers as keys, and seconds and bytes are
+ * doubles here. */
 static int64_t co_key(double value)
 {
     union { double value; int64_t key; } bits = { .value = value };
@@ -215,7 +216,8 @@ static int64_t co_key(double value)
 }
 
 /* Returns how full a slot would be with a job: the busy seconds of all its jobs in a step,
- * over the shortest step of a job alone. */
+ * over the shortest step of a job alone.  For example, jobs of 30 s and 50 s of turns a step
+ * in a slot, and the shorter step alone takes 100 s: 0.8, so that all turns fit into it. */
 static double co_full(const struct co_slot *slot, const struct co_job *job, uint32_t side)
 {
     return (slot->busy_s + job->busy_s[side]) / fmin(slot->alone_s, job->alone_s);
@@ -308,7 +310,8 @@ static uint32_t co_free_nodes(struct co *co, const struct cs_host *host, uint32_
     return CO_NONE;
 }
 
-/* Returns the shape of the slots of `nodes` nodes like the first one. */
+/* Returns the shape of the slots of `nodes` nodes like the first one.  Shapes are few: a
+ * search in the list, and a new one at its end. */
 static uint32_t co_shape_of(struct co *co, struct cs_host *host, uint32_t first, uint32_t nodes)
 {
     struct cs_node node = cs_node(host, first);
@@ -486,7 +489,7 @@ static bool co_place(struct co *co, struct cs_host *host, uint32_t j)
 
 /* ---- jobs that look for slots ----------------------------------------------- */
 
-/* Returns the number of the kind of a job. */
+/* Returns the number of the kind of a job.  Kinds are few, and a search in the list is enough. */
 static uint32_t co_kind_of(struct co *co, struct cs_host *host, const struct co_job *job)
 {
     struct co_kind kind = { .full_at = 0 };
@@ -679,6 +682,8 @@ static bool co_start(struct co *co, struct cs_host *host, struct task_id task,
     return co_start_there(host, task, want);
 }
 
+/* Notes that a job had a turn in this decision; the jobs that had one are a chain, from
+ * co->turned on. */
 static void co_note_turn(struct co *co, uint32_t j)
 {
     if (co->job[j].had_turn)

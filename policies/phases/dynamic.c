@@ -33,9 +33,10 @@
 
 extern const struct cs_policy dynamic_policy;
 
+/* The parameters.  Each decision reads all else from the host. */
 struct dynamic {
-    bool lend, owners_first;
-    double gain_min, lend_max, release_max;
+    bool lend, owners_first;    /* as the keys say */
+    double gain_min, lend_max, release_max; /* as the keys say */
     const struct cs_advice *advice;     /* NULL: none */
 };
 
@@ -109,7 +110,7 @@ struct dynamic_choice {
 
 struct dynamic_full {
     struct cs_task task[DYNAMIC_FULL_MAX];
-    uint32_t count;
+    uint32_t count;             /* of `task` */
 };
 
 /* Makes `want` the best if the phase would be over earlier there.  "Over" is in
@@ -432,6 +433,7 @@ static void dynamic_try_all(const struct dynamic *dynamic, struct cs_host *host)
         dynamic_try_each(dynamic, host, &full, NULL);
 }
 
+/* Where the power cap holds tasks back, the host makes room, and all are tried again. */
 static void dynamic_decide(void *self, struct cs_host *host)
 {
     do
@@ -473,6 +475,7 @@ static void *dynamic_make(struct cs_host *host, const struct cs_advice *advice)
     return dynamic;
 }
 
+/* For a policy that takes the rule over: as `owners_first: true`. */
 static void dynamic_put_owners_first(void *rule)
 {
     struct dynamic *dynamic = rule;

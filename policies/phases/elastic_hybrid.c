@@ -18,7 +18,7 @@
 extern const struct cs_policy elastic_hybrid_policy;
 
 struct elastic {
-    double gain_min;
+    double gain_min;            /* parameter */
 };
 
 static const struct cs_param elastic_param[] = {
@@ -196,6 +196,7 @@ static void elastic_try_all(const struct elastic *self, struct cs_host *host)
         cs_tried(host, task, elastic_try(self, host, task));
 }
 
+/* Where the power cap holds tasks back, the host makes room, and all are tried again. */
 static void elastic_decide(void *self, struct cs_host *host)
 {
     do

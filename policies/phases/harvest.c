@@ -20,9 +20,9 @@ extern const struct cs_policy harvest_policy;
 
 /* The parameters and a list; all else is read from the host at each decision. */
 struct harvest {
-    const char *from, *role;
-    int64_t delay_ns;
-    double reserve;
+    const char *from, *role;    /* parameters: names of a pool and of a role */
+    int64_t delay_ns;           /* parameter */
+    double reserve;             /* parameter: a share of the pool */
     struct lease_id *take;      /* to be taken back; of one call */
     uint32_t take_room;
 };

@@ -37,15 +37,15 @@ extern const struct cs_policy hybrid_policy;
 
 /* What a lease of a role was forecast to take, to be compared when its phase ends. */
 struct hybrid_start {
-    int64_t start_ns;
+    int64_t start_ns;           /* when the lease began */
     double forecast_s;          /* 0: nothing to compare */
 };
 
 struct hybrid {
-    double reserve, lend_max, release_max;
+    double reserve, lend_max, release_max; /* parameters: shares */
     double error;               /* mean of |1 - forecast / true|; NAN: none yet */
     struct hybrid_start *start; /* by cs_slot() and role */
-    uint32_t slots;
+    uint32_t slots;             /* entries of `start`, FORM_ROLES_MAX numbers each */
 };
 
 static const struct cs_param hybrid_param[] = {
@@ -324,6 +324,7 @@ static void hybrid_try_all(struct hybrid *self, struct cs_host *host)
     }
 }
 
+/* Where the power cap holds tasks back, the host makes room, and all are tried again. */
 static void hybrid_decide(void *self, struct cs_host *host)
 {
     do

@@ -17,7 +17,7 @@
 extern const struct cs_policy spot_rollout_policy;
 
 struct spot {
-    const char *pool, *role, *other;
+    const char *pool, *role, *other; /* parameters: the names of `spot`, `role` and `reserved` */
 };
 
 static const struct cs_param spot_param[] = {

@@ -31,20 +31,20 @@ extern const struct cs_policy allox_policy;
 #define NOWHERE 1e15            /* seconds of a job where it cannot run */
 
 struct machine {
-    uint32_t pool;
+    uint32_t pool;              /* its number */
     bool free;                  /* it runs nothing now */
     uint32_t last;              /* k of the job that goes first; 0: none */
     uint32_t task;              /* of that job: index in the queue's order */
 };
 
 struct allox {
-    double alpha;
-    int64_t depth_max, cells_max;
-    struct machine *machine;
-    uint32_t machines, room;
+    double alpha;               /* parameter: share of the waiting jobs that are matched */
+    int64_t depth_max, cells_max; /* parameters: jobs, and jobs x places, at most */
+    struct machine *machine;    /* a GPU each, pool by pool */
+    uint32_t machines, room;    /* GPUs of now; entries that there is room for */
     uint32_t *pool;             /* by machine, as the matching wants it */
     double *free_s;             /* by machine: from now */
-    double *time_s;             /* [job][pool] */
+    double *time_s;             /* [job][pool]: GPU-seconds, or NOWHERE */
     uint32_t *row;              /* by job: index in the queue's order */
     uint32_t *column;           /* by job: machine x places + place, the answer */
     struct task_id *first;      /* tasks that start now; pools: in machine[] */
@@ -103,7 +103,8 @@ static void find_machines(struct allox *a, struct cs_host *host)
 /* Returns how many places of each machine the matching may use, from the end.
  * With few jobs it is one for each job, which is exact.  Else it is what keeps
  * jobs x places within cells_max, but on all machines together at least twice as
- * many places as jobs. */
+ * many places as jobs.  For example, 60 jobs, 100 GPUs and 400 000 cells: 66 places a GPU
+ * would be allowed, so each GPU has the 60 that are exact. */
 static uint32_t count_places(const struct allox *a, uint32_t jobs)
 {
     uint32_t most = (uint32_t)a->cells_max / jobs / a->machines;
@@ -149,7 +150,8 @@ static uint32_t list_jobs(struct allox *a, struct cs_host *host, uint32_t most)
 
 /* Solves the matching of the jobs that are listed, and notes for each machine the job with
  * the largest k there: it is the first to run.  A machine that has a job in its last place
- * might have more jobs with more places; if none has, more places change nothing. */
+ * might have more jobs with more places; if none has, more places change nothing.  Column c
+ * stands for machine c / k_max and place c % k_max, counted from the end. */
 static void match_jobs(struct allox *a, struct cs_host *host, uint32_t jobs)
 {
     uint32_t k_max = count_places(a, jobs), pools = cs_pool_count(host);
@@ -173,7 +175,8 @@ static void match_jobs(struct allox *a, struct cs_host *host, uint32_t jobs)
 }
 
 /* Those that are first on a free machine are taken out of the queue's order
- * before any starts, because a start changes the order.  True: one was refused. */
+ * before any starts, because a start changes the order.  True: one was refused.  The arrays by
+ * job have room for depth_max, and are made once. */
 static bool start_firsts(struct allox *a, struct cs_host *host)
 {
     bool refused = false;

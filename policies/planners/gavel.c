@@ -50,11 +50,12 @@ extern const struct cs_policy gavel_policy;
 #define TIGHT 1e-7              /* what the second solution may give up */
 #define BISECTIONS 16           /* of rho: to a 65,536th of the first bound */
 
+/* Parameter `objective`, in the order of its words. */
 enum objective { MAX_MIN, MAKESPAN, FINISH_TIME, COST };
 
 struct entry {
-    struct job_id job;
-    uint32_t gpus;
+    struct job_id job;          /* its number */
+    uint32_t gpus;              /* that it asks for */
     double held;                /* of them: a part of one counts as such */
     uint32_t on, next;          /* pools, or NOWHERE */
     uint32_t combo;             /* in which it runs */
@@ -74,29 +75,33 @@ struct combo {
 };
 
 struct pick {
-    double priority;
-    uint32_t combo, pool;
+    double priority;            /* share over the time that it had */
+    uint32_t combo, pool;       /* the pair (k, p) */
 };
 
 /* Parameters; pools; jobs; combinations of the last program, with their shares
  * and times; and the arrays of the program itself, which `solve.h` reads.
  * Arrays grow and are never freed. */
 struct gavel {
-    int64_t round_ns;
-    enum objective objective;
-    uint32_t pools;
-    double cap[POOLS], usd[POOLS], all;
-    struct entry *entry;
-    uint32_t count, room;
+    int64_t round_ns;           /* parameter `round`, or the host's */
+    enum objective objective;   /* parameter */
+    uint32_t pools;             /* of the cluster, at most POOLS */
+    double cap[POOLS], usd[POOLS], all; /* GPUs of each pool, its price (USD/h), GPUs in
+                                    * all */
+    struct entry *entry;        /* in the order of the jobs' numbers */
+    uint32_t count, room;       /* entries; those that there is room for */
     uint32_t ended;             /* of them: those that are over */
     bool changed, packing;      /* changed: since it was solved */
     struct combo *combo;        /* the entries, then pairs of them */
-    uint32_t combos, combo_room;
-    struct pick *pick;
-    uint32_t *row, *column, *moved_to;
+    uint32_t combos, combo_room; /* of `combo` */
+    struct pick *pick;          /* scratch of a round, by column */
+    uint32_t *row, *column, *moved_to; /* the matrix: where each number stands; scratch of
+                                        * carry_on() */
     double *speedup_a, *speedup_b;    /* by column: combo x pools + pool */
-    double *share, *got_s;      /* likewise */
-    double *value, *gain, *most, *limit, *x, *need;
+    double *share, *got_s;      /* likewise: X of the last program, and the seconds had since */
+    double *value, *gain, *most, *limit, *x, *need; /* the matrix' numbers; the objective, the
+                                                     * upper bounds and the answer by column;
+                                                     * the bounds by row; what each job needs */
 };
 
 /* Reads the prices of now; false: no pool has one. */
@@ -298,7 +303,8 @@ static double best_speed(const struct gavel *g, const struct entry *e)
     return most;
 }
 
-/* Appends one number of the program's matrix. */
+/* Appends one number of the program's matrix.  The matrix is a list of (row, column, value);
+ * `entries` counts it. */
 static void put_entry(struct gavel *g, uint32_t *entries, uint32_t row,
                       uint32_t column, double value)
 {
@@ -391,7 +397,9 @@ static double best_z(struct gavel *g)
 }
 
 /* best_z() is no more than each job's fastest pool and all GPUs together would
- * allow; with one pool that is what it is. */
+ * allow; with one pool that is what it is.  For example, one pool of 8 GPUs and two jobs of 4
+ * GPUs, each of which needs a rate of 1 and runs at 2: z is 2 for each alone, and 8 / (4 x 1/2
+ * + 4 x 1/2) = 2 for both. */
 static double bound_z(const struct gavel *g)
 {
     double gpus = 0, z = INFINITY;
@@ -447,7 +455,9 @@ static double age_s(const struct cs_host *host, const struct entry *e)
 }
 
 /* What each job needs so that its ratio is at most rho; false: one has passed
- * it already. */
+ * it already.  A job of 100 s left, that has had 50 s worth of its part and came 200 s ago,
+ * has 2 x (50 + 100) - 200 = 100 s left with rho = 2, if its rate on 1/n is 1: it needs a rate
+ * of 1. */
 static bool need_for(struct gavel *g, const struct cs_host *host, double rho)
 {
     for (uint32_t i = 0; i < g->count; i++) {
@@ -465,7 +475,7 @@ static bool need_for(struct gavel *g, const struct cs_host *host, double rho)
 }
 
 /* Can every job have what it needs?  A program is solved only where the bound does
- * not answer that. */
+ * not answer that.  With one pool and no pairs the bound is the answer, but for rounding. */
 static bool can_have(struct gavel *g)
 {
     double z = g->packing ? NAN : bound_z(g);
@@ -476,7 +486,8 @@ static bool can_have(struct gavel *g)
 }
 
 /* Finds the least rho that every job can have: doubles it until it can be had,
- * halves the interval, and leaves the needs of the bound that can be had. */
+ * halves the interval, and leaves the needs of the bound that can be had.  At most 40
+ * doublings, and 16 halvings: a program each at most. */
 static void fair_finish(struct gavel *g, const struct cs_host *host)
 {
     double low = 0, high = 1;
@@ -511,7 +522,8 @@ static void need_for_deadlines(struct gavel *g, const struct cs_host *host)
 /* Brings what is known of pools and jobs up to date before a program: the pools'
  * sizes, the work that is left, the rate of an equal share and that on 1/n of the
  * cluster.  Work done since the last program counts at the rate on 1/n that held
- * then: alone_s is the time that a job would have needed there so far. */
+ * then: alone_s is the time that a job would have needed there so far.  If 1/n of the cluster
+ * is more GPUs than a job asks for, it counts with those that it asks for. */
 static void refresh_jobs(struct gavel *g, const struct cs_host *host)
 {
     g->all = 0;
@@ -611,7 +623,8 @@ static void add_unknown(struct gavel *g, uint32_t i)
     }
 }
 
-/* Room for combinations, what they have being kept. */
+/* Room for combinations, what they have being kept.  make_columns() gives new arrays, into
+ * which shares and times are copied. */
 static void keep_columns(struct gavel *g, struct cs_host *host,
                          uint32_t combos)
 {
@@ -673,7 +686,8 @@ static void carry_on(struct gavel *g, struct cs_host *host)
 
 /* Closes the round that is over: each combination that ran is given its time,
  * pairs once.  That is left out if a program is solved now, because it counts
- * from there on.  Jobs that were evicted in the round do not run any more. */
+ * from there on.  Jobs that were evicted in the round do not run any more.  A job that is not
+ * running is NOWHERE from here on. */
 static void count_round(struct gavel *g, const struct cs_host *host, bool counts)
 {
     for (uint32_t i = 0; i < g->count; i++) {
@@ -704,7 +718,7 @@ static bool goes_before(const struct gavel *g, const struct pick *a,
     return a->combo != b->combo ? a->combo < b->combo : a->pool < b->pool;
 }
 
-/* Moves a pick down the heap, whose root is the last in order. */
+/* Moves a pick down the heap, whose root is the last in order.  `count` items are in the heap. */
 static void sift_pick(const struct gavel *g, uint32_t at, uint32_t count)
 {
     struct pick pick = g->pick[at];
@@ -848,7 +862,8 @@ static void enact_picks(struct gavel *g, struct cs_host *host)
     }
 }
 
-/* Have nodes come or gone since the program was solved? */
+/* Have nodes come or gone since the program was solved?  Compared with the sizes of the last
+ * program. */
 static bool nodes_changed(const struct gavel *g, const struct cs_host *host)
 {
     for (uint32_t p = 0; p < g->pools; p++)

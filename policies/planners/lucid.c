@@ -36,24 +36,26 @@
 
 extern const struct cs_policy lucid_policy;
 
+/* Parameter `packs`, in the order of its words. */
 enum packs { PACKS_LOADED, PACKS_ALWAYS, PACKS_NEVER };
+/* Whether a job has had its turn on the profiler. */
 enum stage { STAGE_QUEUE, STAGE_PROFILED };
 
 struct lucid_job {
-    double gpu_s;               /* estimated when it came */
+    double gpu_s;               /* estimated when it came, in GPU-seconds */
     enum stage stage;
     bool stays;                 /* on the profiler: it may run nowhere else */
 };
 
 /* Parameters, the pools that they mean, and what is kept of each job. */
 struct lucid {
-    int64_t score_max, gpus_max;
-    const char *profiler;
-    int64_t profile_ns;
-    enum packs packs;
+    int64_t score_max, gpus_max; /* parameters: for packing */
+    const char *profiler;       /* parameter: the name of a pool, or none */
+    int64_t profile_ns;         /* parameter: longest time there */
+    enum packs packs;           /* parameter */
     uint32_t profile_pools, main_pools; /* masks; no profiler: 0, 0 */
     struct lucid_job *job;      /* by job */
-    uint32_t room;
+    uint32_t room;              /* entries of `job` */
 };
 
 /* Has one of the pools a node with GPUs? */
@@ -207,7 +209,8 @@ static bool lucid_both_run(struct cs_host *host, struct job_id a,
 }
 
 /* Starts a job on the GPUs of the first running job that passes all tests.  By
- * the limit on GPU-time a job joins none that is much shorter. */
+ * the limit on GPU-time a job joins none that is much shorter.  For example, with score_max 2
+ * two medium jobs share, a jumbo one only with a tiny one. */
 static bool lucid_goes_beside(struct lucid *l, struct cs_host *host,
                               struct task_id task)
 {
@@ -246,7 +249,8 @@ static enum cs_verdict lucid_start(const struct lucid *l,
     return cs_start_want(host, task, &want);
 }
 
-/* Does more wait than there are free GPUs? */
+/* Does more wait than there are free GPUs?  The queue is counted only as far as it takes to
+ * know. */
 static bool lucid_packs(const struct lucid *l, const struct cs_host *host)
 {
     double wanted = 0, room = cs_free_gpus(host, l->main_pools);

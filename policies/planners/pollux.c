@@ -37,7 +37,7 @@ extern const struct cs_policy pollux_policy;
 #define POOLS 32u
 
 struct pollux_job {
-    struct job_id id;
+    struct job_id id;           /* its number */
     double attained, age_s, fair;       /* GPU-s; s; speed of an equal share */
     uint32_t gpus;              /* that it holds */
 };
@@ -54,20 +54,20 @@ struct pollux_run {
 };
 
 struct pollux {
-    int64_t interval_ns, delay_ns;
-    int64_t population, generations, growth, depth;
-    double p;
-    int64_t climb;
+    int64_t interval_ns, delay_ns; /* parameters `interval` and `restart` */
+    int64_t population, generations, growth, depth; /* parameters */
+    double p;                   /* parameter: exponent of the mean */
+    int64_t climb;              /* parameter: jobs from which a search begins with a climb */
     struct pollux_job *job, *spare;     /* of this interval, in order */
-    struct cs_breed_job *ask;
+    struct cs_breed_job *ask;   /* of each job: what the search is told, and its answer */
     struct pollux_seen *seen;   /* by job number */
     struct cs_cell *now;        /* what is held, job by job */
-    struct cs_node_gpus *spot;
-    struct cs_breed_node *node;
-    struct pollux_run *run;
-    struct cs_breed *breed;
+    struct cs_node_gpus *spot;  /* scratch: what the host is asked for */
+    struct cs_breed_node *node; /* of each node: what may be dealt */
+    struct pollux_run *run;     /* runs of nodes of one pool */
+    struct cs_breed *breed;     /* the search, with its best matrices */
     uint32_t jobs, job_room, spare_room, ask_room, seen_room, now_room, spot_room;
-    uint32_t nodes, runs, gpus_max;
+    uint32_t nodes, runs, gpus_max; /* nodes, runs of them, and GPUs that there can be */
     uint32_t others;            /* jobs here that the search may not deal to */
     uint32_t pool_most;         /* GPUs of the largest pool */
 };
@@ -82,6 +82,7 @@ static bool pollux_find_deal(const struct pollux *px, struct cs_host *host,
     return cs_can_move(host, id) && cs_size_least(host, id) <= px->pool_most;
 }
 
+/* Notes whether the search may deal to the job. */
 static void pollux_job_submitted(void *self, struct cs_host *host, struct job_id id)
 {
     struct pollux *px = self;
@@ -91,6 +92,7 @@ static void pollux_job_submitted(void *self, struct cs_host *host, struct job_id
     px->others += !px->seen[id.i].dealt;
 }
 
+/* One job fewer may be outside of the search. */
 static void pollux_job_ended(void *self, struct cs_host *host, struct job_id id)
 {
     struct pollux *px = self;
@@ -114,7 +116,8 @@ static void pollux_add_job(struct pollux *px, struct cs_host *host,
     };
 }
 
-/* Order of the jobs: least attained GPU time first, then the older one. */
+/* Order of the jobs: least attained GPU time first, then the older one.  No two jobs are
+ * equal, so the order does not depend on the sort. */
 static bool goes_first(const struct pollux_job *a, const struct pollux_job *b)
 {
     if (a->attained != b->attained)
@@ -132,7 +135,8 @@ static void pollux_merge(struct pollux_job *out, const struct pollux_job *in,
         out[i] = b == end || (a < middle && goes_first(&in[a], &in[b])) ? in[a++] : in[b++];
 }
 
-/* Sorts the jobs: a merge sort. */
+/* Sorts the jobs: a merge sort.  O(n log n).  The two arrays change their roles after each
+ * pass, so nothing is copied back. */
 static void pollux_sort_jobs(struct pollux *px, struct cs_host *host)
 {
     px->spare = cs_grow(host, px->spare, &px->spare_room, px->jobs, sizeof *px->spare);
@@ -168,7 +172,8 @@ static void pollux_list_jobs(struct pollux *px, struct cs_host *host)
     pollux_sort_jobs(px, host);
 }
 
-/* Reads what nodes may give: what is free there and what the jobs hold. */
+/* Reads what nodes may give: what is free there and what the jobs hold.  What jobs hold is
+ * added by pollux_read_held(). */
 static void pollux_read_nodes(struct pollux *px, struct cs_host *host)
 {
     for (uint32_t n = 0; n < px->nodes; n++) {
@@ -206,7 +211,8 @@ static uint32_t pollux_read_held(struct pollux *px, struct cs_host *host, uint32
 /* ---- speedups -------------------------------------------------------------- */
 
 /* Returns the speed of a job on an equal share of the cluster: that many GPUs,
- * packed, in the pool where they are fastest; 1 if it can run nowhere. */
+ * packed, in the pool where they are fastest; 1 if it can run nowhere.  For example, 16 GPUs
+ * and 5 jobs: a share of 4 GPUs, rounded up. */
 static double pollux_fair(const struct pollux *px, struct cs_host *host,
                           const struct pollux_job *job)
 {
@@ -222,7 +228,8 @@ static double pollux_fair(const struct pollux *px, struct cs_host *host,
     return best > 0 ? best : 1;
 }
 
-/* Returns how many GPUs a job may have: `growth` times the most that it has had. */
+/* Returns how many GPUs a job may have: `growth` times the most that it has had.  A job that
+ * has had no GPUs yet may have its least size. */
 static uint32_t pollux_most(struct pollux *px, struct cs_host *host,
                             const struct pollux_job *job)
 {
@@ -237,7 +244,8 @@ static uint32_t pollux_most(struct pollux *px, struct cs_host *host,
     return cs_size_below(host, job->id, most < px->gpus_max ? most : px->gpus_max);
 }
 
-/* Sets what the search needs of each job. */
+/* Sets what the search needs of each job.  `now` may move while it grows, so the pointers into
+ * it are set at the end. */
 static void pollux_measure(struct pollux *px, struct cs_host *host)
 {
     double delay_s = 1e-9 * (double)px->delay_ns;

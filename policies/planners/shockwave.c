@@ -55,13 +55,13 @@ extern const struct cs_policy shockwave_policy;
 static const double point[POINTS] = { 0, 0.2, 0.4, 0.6, 0.8, 1 };
 
 struct entry {
-    struct job_id job;
+    struct job_id job;          /* its number */
     double gpus;                /* a part of one counts as such */
     bool on, next;              /* runs now; is to run in the next round */
     /* Ends on 1/n of the cluster, as they were estimated: when first, the
      * integral over time since then, when last, and what was estimated then. */
     double first_s, area, last_s, last_end_s;
-    bool estimated;
+    bool estimated;             /* the four above are set */
     double epochs, done, epoch_s;       /* epoch_s: mean of those seen */
     double left_s;              /* forecast, alone on all its GPUs */
     double priority;            /* > 1: late */
@@ -78,20 +78,20 @@ struct entry {
 /* Progress between two points, worth the same all the way. */
 struct piece {
     double worth;               /* of a GPU-round */
-    double from, to;
-    uint32_t job;
+    double from, to;            /* progress, as parts of all work */
+    uint32_t job;               /* its place in shockwave->entry */
 };
 
 struct shockwave {
-    int64_t round_ns, window;
-    double k, lambda, rho_max;
+    int64_t round_ns, window;   /* parameters: length of a round, rounds of a plan */
+    double k, lambda, rho_max;  /* parameters */
     struct entry *entry;
-    uint32_t count, entry_room;
-    bool changed;
+    uint32_t count, entry_room; /* of `entry` */
+    bool changed;               /* a job came or ended since the last plan */
     uint32_t rounds_left;       /* of the plan */
-    uint32_t *order;
+    uint32_t *order;            /* scratch: jobs in the order of a round */
     struct piece *piece;        /* the best first */
-    uint32_t pieces;
+    uint32_t pieces;            /* of `piece` */
     double room;                /* GPU-rounds of the window */
     double slope[POINTS - 1];   /* of utility, from point to point */
 };
@@ -139,7 +139,9 @@ static void shockwave_ended(void *self, struct cs_host *host,
 }
 
 /* The mean of the posterior in epochs of each batch size, less those seen, made
- * to fill the epochs that are left. */
+ * to fill the epochs that are left.  For example, two batch sizes and 10 epochs, 4 of them
+ * seen with the first: the prior is 5 each, so 10 x 9 / 14 = 6.4 and 10 x 5 / 14 = 3.6 epochs
+ * are expected; less the 4 seen, 2.4 and 3.6 are left. */
 static double forecast_s(const struct cs_epochs *e)
 {
     double sum = e->count, epochs[CS_MODES_MAX], all = 0, left_s = 0;
@@ -191,7 +193,8 @@ static double now_s(const struct cs_host *host)
 }
 
 /* Estimates when a job would end on its part of the cluster, if nothing else
- * changed; the last estimate, times how long it held, goes into the integral. */
+ * changed; the last estimate, times how long it held, goes into the integral.  `share`: its
+ * part of the cluster, 1 at most. */
 static void estimate_end(const struct cs_host *host, struct entry *x,
                          double share)
 {
@@ -207,7 +210,9 @@ static void estimate_end(const struct cs_host *host, struct entry *x,
 }
 
 /* The end that fairness is measured against: the mean of the estimates over
- * time, with a tenth of the last one (their momentum). */
+ * time, with a tenth of the last one (their momentum).  With an end estimated at 100 s for the
+ * first half of the time and at 200 s for the second, the mean is 150 s and the answer 0.9 x
+ * 150 + 0.1 x 200 = 155 s. */
 static double fair_end_s(const struct cs_host *host, const struct entry *x)
 {
     double now = now_s(host), mean = x->last_end_s;
@@ -222,7 +227,7 @@ static double fair_end_s(const struct cs_host *host, const struct entry *x)
 
 /* A longest time left, and what is best with it. */
 struct level {
-    double longest_s;
+    double longest_s;           /* seconds of work that are left of the job with most */
     double gain;                /* of a second less */
     uint32_t taken;             /* pieces that are taken wholly, */
     double part;                /* and GPU-rounds of the next one */
@@ -295,7 +300,7 @@ static bool bound_progress(const struct shockwave *s, struct entry *x, double le
 
 /* Cuts each job's range of progress at the points of the piecewise logarithm,
  * and sorts the pieces.  The pieces do not depend on the longest time left, so
- * this is done once a program. */
+ * this is done once a program.  O(jobs x points), and a sort. */
 static void cut_up(struct shockwave *s)
 {
     s->pieces = 0;
@@ -370,7 +375,8 @@ static struct level fill_window(struct shockwave *s, double longest_s)
 
 /* Returns the least longest time left that is worth its price, to a nanosecond.
  * The gain of a second less is smaller the shorter that time is, so the interval is
- * halved.  Leaves in the entries what each must do with the answer. */
+ * halved.  Leaves in the entries what each must do with the answer.  At most HALVINGS fills of
+ * the window. */
 static struct level find_longest(struct shockwave *s)
 {
     double low = 0, high = 0;
@@ -448,7 +454,8 @@ static bool solve_program(struct shockwave *s, struct cs_host *host, bool fair,
 }
 
 /* Weighs jobs that will be late by a power of the ratio; those that one round
- * would finish by a power so high that they come first. */
+ * would finish by a power so high that they come first.  For example, a ratio of 1.2 to the
+ * power 12 is 8.9: the job counts about nine times. */
 static void prioritize_late(struct shockwave *s, struct cs_host *host,
                             double share)
 {
@@ -463,7 +470,8 @@ static void prioritize_late(struct shockwave *s, struct cs_host *host,
 }
 
 /* Makes whole rounds: what the fractions add up to goes to the largest of them,
- * as long as `room` GPU-rounds hold a round of it. */
+ * as long as `room` GPU-rounds hold a round of it.  Of equal fractions the job that came
+ * first. */
 static void round_off(struct shockwave *s, double room)
 {
     uint32_t *part = s->order, parts = 0;       /* jobs with fractions */
@@ -523,7 +531,8 @@ static void plan_window(struct shockwave *s, struct cs_host *host)
 
 /* ---- a round -------------------------------------------------------------------- */
 
-/* Must it run in every round that is left? */
+/* Must it run in every round that is left?  For example, 3 rounds to run and 3 rounds left in
+ * the plan. */
 static bool is_due(const struct shockwave *s, const struct entry *x)
 {
     return x->rounds > s->rounds_left - 0.5;
@@ -566,7 +575,8 @@ static void sort_order(struct shockwave *s)
         }
 }
 
-/* Chooses the jobs of a round: in order, each that finds room. */
+/* Chooses the jobs of a round: in order, each that finds room.  A job that finds no room is
+ * passed over, and keeps its planned rounds. */
 static void choose_jobs(struct shockwave *s, const struct cs_host *host)
 {
     double room = cs_total_gpus(host, 0);

@@ -41,54 +41,60 @@ extern const struct cs_policy sia_policy;
 #define CLIP 3000.0             /* utilities are cut there, as theirs */
 
 struct sia_config {
-    uint32_t pool, gpus, nodes; /* nodes 0: there is none */
+    uint32_t pool, gpus, nodes; /* GPUs in all; nodes 0: there is none */
 };
 
 struct sia_job {
-    struct job_id id;
-    struct sia_config now, next;
+    struct job_id id;           /* its number */
+    struct sia_config now, next; /* what it holds; what it is to have */
     double age_s;               /* since it was submitted */
     uint32_t restarts, first, count;    /* columns */
     uint32_t like, members;     /* the first job that is alike; of that: how many */
     double each[HOST_KINDS];            /* per GPU */
     uint32_t seat, seats;       /* GPUs to be: its entries in sia->seat */
-    bool placed;
+    bool placed;                /* it has its seats */
 };
 
 /* What is known of a job from its submission on. */
 struct sia_past {
-    uint32_t restarts;
+    uint32_t restarts;          /* times that it had run and was moved */
     bool dealt;                 /* may the program deal to it? */
 };
 
 /* GPUs of a node, for one job. */
 struct sia_seat {
-    uint32_t node, gpus;
+    uint32_t node, gpus;        /* the node's number; how many */
 };
 
 struct sia {
+    /* parameters; delay_ns: `restart` */
     int64_t interval_ns, delay_ns, growth, depth, nodes_max;
-    double p, idle;
+    double p, idle;             /* parameters */
     struct sia_job *job;
     struct sia_past *past;      /* by job number */
     uint32_t seen;              /* room of `past` */
     uint32_t others;            /* jobs here that the program may not deal to */
+    /* jobs of this deal and room for them; nodes and pools of the cluster; columns of the
+     * program and room for them */
     uint32_t jobs, room, nodes, pools, columns, column_room;
     struct sia_config *config;  /* by column */
-    double *gain, *x, *value, *limit, *bound;
-    uint32_t *row, *column;
+    double *gain, *x, *value, *limit, *bound; /* of the program: utility, answer and bound by
+                                               * column; numbers of the matrix; bounds by row */
+    uint32_t *row, *column;     /* of the program: where each number of the matrix stands */
     uint32_t *kind, kinds;      /* the first job of each kind */
     uint32_t *pool, *capacity, *left;   /* by node */
     double *host, *host_left;           /* by node: cores, memory */
-    double most_host[POOLS][HOST_KINDS];
+    double most_host[POOLS][HOST_KINDS]; /* of one node */
     uint32_t node_most[POOLS], most[POOLS];     /* largest nodes, how many */
-    uint32_t node_gpus[POOLS], whole[POOLS], total[POOLS];
-    struct cs_node_gpus *spot;
-    uint32_t spot_room;
+    uint32_t node_gpus[POOLS], whole[POOLS], total[POOLS]; /* in this deal: the most GPUs of a
+                                                            * node, nodes that have these, GPUs
+                                                            * in all */
+    struct cs_node_gpus *spot;  /* scratch: what the host is asked for */
+    uint32_t spot_room;         /* entries of `spot` */
     struct sia_seat *seat;              /* job by job, as they are placed */
-    uint32_t seats, seat_room;
+    uint32_t seats, seat_room;  /* of `seat` */
     uint64_t *with_left;        /* [GPUs][word]: a bit for each node that has this number left */
-    uint32_t words;
+    uint32_t words;             /* of 64 nodes each */
 };
 
 /* ---- the jobs and nodes of a deal ------------------------------------------- */
@@ -111,6 +117,7 @@ static bool sia_find_deal(const struct sia *sia, struct cs_host *host, struct jo
     return false;
 }
 
+/* Notes whether the program may deal to the job. */
 static void sia_job_submitted(void *self, struct cs_host *host, struct job_id id)
 {
     struct sia *sia = self;
@@ -120,6 +127,7 @@ static void sia_job_submitted(void *self, struct cs_host *host, struct job_id id
     sia->others += !sia->past[id.i].dealt;
 }
 
+/* One job fewer may be outside of the program. */
 static void sia_job_ended(void *self, struct cs_host *host, struct job_id id)
 {
     struct sia *sia = self;
@@ -239,6 +247,7 @@ static void sia_read_nodes(struct sia *sia, struct cs_host *host)
 
 /* ---- the program -------------------------------------------------------------- */
 
+/* Are they as many GPUs on as many nodes of one pool? */
 static bool is_same_config(struct sia_config a, struct sia_config b)
 {
     return a.nodes == b.nodes && a.gpus == b.gpus && a.pool == b.pool;
@@ -278,7 +287,8 @@ static uint32_t sia_fits(const struct sia *sia, const struct sia_job *job,
 
 /* Offers a job its configurations: in each pool powers of two on a node, and its
  * own least size; then whole nodes, of which the number doubles from 16 on, so that
- * large clusters have few columns. */
+ * large clusters have few columns.  For example, nodes of 8 GPUs and a job of at most 32: 1, 2
+ * and 4 GPUs on a node, then 1, 2, 3 and 4 nodes. */
 static void sia_offer_configs(struct sia *sia, struct cs_host *host,
                               struct sia_job *job)
 {
@@ -310,7 +320,9 @@ static void sia_offer_configs(struct sia *sia, struct cs_host *host,
 /* Turns a job's speeds into the utilities of the program: over the speed of its
  * least configuration and times its GPUs, less what a change costs, to the power p
  * (section 3).  The program maximizes; with p < 0 a small power is good, so what
- * it spares of `idle` counts. */
+ * it spares of `idle` counts.  For example, p = -0.5 and idle 1.1: 4 GPUs that are 3 times as
+ * fast as one count 3^-0.5 = 0.58, and spare 1.1 - 0.58 = 0.52; one GPU counts 1 and spares
+ * 0.1. */
 static void sia_weigh_configs(struct sia *sia, const struct sia_job *job)
 {
     double least = INFINITY, gpus = 1, delay_s = 1e-9 * (double)sia->delay_ns;
@@ -346,7 +358,7 @@ static bool are_alike(const struct sia *sia, const struct sia_job *a,
 }
 
 /* Merges the last job into the kind that it is like, and gives its columns back; or
- * makes it the first of a new kind. */
+ * makes it the first of a new kind.  Kinds are compared one by one: O(kinds). */
 static void sia_merge_job(struct sia *sia, uint32_t j)
 {
     struct sia_job *job = &sia->job[j];
@@ -367,7 +379,8 @@ static void sia_merge_job(struct sia *sia, uint32_t j)
 
 /* Solves the integer program: a row for each kind, which has at most one
  * configuration for each of its jobs, and a row for each pool's GPUs.  False: there
- * is no answer, and all stays as it is. */
+ * is no answer, and all stays as it is.  Branch and bound ends after nodes_max nodes with the
+ * best answer so far; the host then notes that a limit was reached. */
 static bool sia_solve(struct sia *sia, struct cs_host *host)
 {
     bool cut = false;
@@ -432,7 +445,8 @@ static void sia_set_left(struct sia *sia, uint32_t node, uint32_t gpus)
 }
 
 /* Returns the node of a job's pool that has least left of those that have enough
- * (best fit), of equals the first; UINT32_MAX: none. */
+ * (best fit), of equals the first; UINT32_MAX: none.  Bits are looked at 64 nodes at a time,
+ * so the search is O(GPUs of a node x nodes / 64), but for nodes of other pools. */
 static uint32_t sia_find_node(const struct sia *sia, const struct sia_job *job,
                               uint32_t gpus)
 {
@@ -492,7 +506,8 @@ static bool sia_place_job(struct sia *sia, struct cs_host *host, struct sia_job 
     return job->placed;
 }
 
-/* A job that keeps its configuration keeps its GPUs. */
+/* A job that keeps its configuration keeps its GPUs.  Its nodes have them: capacity counts
+ * what the listed jobs hold. */
 static void sia_keep_place(struct sia *sia, struct cs_host *host, struct sia_job *job)
 {
     const struct placement *place = sia_placement(host, job->id);
@@ -521,7 +536,7 @@ static void sia_clear_places(struct sia *sia)
 }
 
 /* The largest number of GPUs below one that a job is to have and that has no place
- * yet; 0: there is none. */
+ * yet; 0: there is none.  O(jobs), once for each size. */
 static uint32_t sia_next_size(const struct sia *sia, uint32_t below)
 {
     uint32_t size = 0;
@@ -536,7 +551,8 @@ static uint32_t sia_next_size(const struct sia *sia, uint32_t below)
 }
 
 /* Places all jobs, the largest first; with `keep`, those whose configuration stays
- * keep their GPUs.  False: a job found no place, and might if none were kept. */
+ * keep their GPUs.  False: a job found no place, and might if none were kept.  Of one size, in
+ * the list's order. */
 static bool sia_place_all(struct sia *sia, struct cs_host *host, bool keep)
 {
     bool all = true, kept = false;

@@ -31,18 +31,19 @@
 
 extern const struct cs_policy starburst_policy;
 
+/* Parameter `wait`, in the order of its words. */
 enum wait { NONE, CONSTANT, RUNTIME, COMPUTE, INFINITE };
 
 /* Parameters, and the pools that they mean. */
 struct starburst {
-    const char *cloud;
-    int64_t budget_ns;
-    double factor;
-    enum wait wait;
+    const char *cloud;          /* parameter: the name of a pool */
+    int64_t budget_ns;          /* parameter: of `constant` */
+    double factor;              /* parameter: of `runtime` and `compute` */
+    enum wait wait;             /* parameter */
     uint32_t owned, burst;      /* masks of pools; no pool is in both */
     uint32_t owned_gpus;        /* of all nodes, under repair or rented later, too */
     bool *outside;              /* by job: the owned pools can never hold it */
-    uint32_t room;
+    uint32_t room;              /* entries of `outside` */
 };
 
 /* Every pool is owned but the one named `cloud`; fails if either side is
@@ -80,7 +81,8 @@ static void sb_submitted(void *self, struct cs_host *host, struct job_id job)
 }
 
 /* Returns when a job has waited enough; 0 if the owned pools can never hold it,
- * INT64_MAX for never. */
+ * INT64_MAX for never.  For example, `compute` with factor 0.25: a job of 2 h on 4 GPUs waits
+ * for 2 h at most. */
 static int64_t sb_until_ns(const struct starburst *sb,
                            const struct cs_host *host,
                            const struct cs_task *task)

@@ -32,14 +32,15 @@ extern const struct cs_policy dlas_policy;
 
 #define DLAS_QUEUES 3u
 
+/* The lists of a queue, in the order in which they are dealt GPUs. */
 enum dlas_list { DLAS_RUN, DLAS_WAIT, DLAS_TAIL };
 
 struct dlas_job {
     int64_t place;              /* in its list; smaller goes first */
-    double had_gpu_s;           /* before it was last promoted */
+    double had_gpu_s;           /* attained GPU-seconds when it was last promoted, 0: never */
     int64_t waited_ns;          /* since then, once it had something */
     int64_t wait_from_ns;       /* INT64_MAX: it runs */
-    struct job_id id;
+    struct job_id id;           /* its number */
     struct cs_order *due;       /* of its class, or NULL */
     uint8_t queue, list;        /* enum dlas_list */
 };
@@ -48,25 +49,26 @@ struct dlas_job {
  * 0: not known; `corrected`: all are of one class.  Jobs that wait, by the time
  * at which they are promoted. */
 struct dlas_class {
-    double gpus;
+    double gpus;                /* of each job; 0: any */
     uint32_t queue;             /* DLAS_QUEUES: they wait */
     struct cs_order *due;
 };
 
 struct dlas {
     int64_t limit_ns[DLAS_QUEUES - 1];      /* GPU-time */
-    int demotion, service;
+    int demotion, service;      /* parameters: the place of the word in its list */
     int64_t promotion;                      /* 0: never */
     struct dlas_job *job;                   /* by seat */
     uint32_t job_room;
-    struct dlas_class *class;
-    uint32_t classes, class_room;
+    struct dlas_class *class;   /* made as they are needed */
+    uint32_t classes, class_room; /* of `class` */
     struct cs_order *heard, *moved;         /* seats: may go to another list;
                                                do, scratch */
     int64_t first, last;                    /* places that were given */
     int64_t look_ns;                        /* the next demotion is due */
-    uint32_t free_gpus, pending;            /* after the last deal */
-    bool tiresias, by_time, news;
+    uint32_t free_gpus, pending; /* GPUs and tasks, after the last deal */
+    bool tiresias, by_time, news; /* demotion is `tiresias`; service is `time`; a job came or
+                                   * ended */
 };
 
 static const struct cs_param dlas_param[] = {
@@ -141,7 +143,9 @@ static double dlas_limit_ns(const struct dlas *dlas,
     return dlas->by_time ? limit_ns * dlas_gpus(host, job->id) : limit_ns;
 }
 
-/* When it goes back to the first queue if it waits on; INT64_MAX: never. */
+/* When it goes back to the first queue if it waits on; INT64_MAX: never.  For example, with
+ * promotion 2 a job that ran for 100 s since then, and waited for 50 s, is promoted after 150
+ * s more. */
 static int64_t dlas_promotion_ns(const struct dlas *dlas,
                                  const struct cs_host *host,
                                  const struct dlas_job *job)
@@ -185,7 +189,8 @@ static void dlas_undue(struct dlas *dlas, struct dlas_job *job)
 }
 
 /* Returns the order of a class, which is made when it is first needed.
- * Classes are few: queues times sizes. */
+ * Classes are few: queues times sizes.  Numbers of GPUs are compared exactly: they are what
+ * jobs ask for. */
 static struct cs_order *dlas_class_of(struct dlas *dlas, struct cs_host *host,
                                       uint32_t queue, double gpus)
 {
@@ -247,13 +252,15 @@ static void dlas_job_ended(void *self, struct cs_host *host,
     dlas->news = true;
 }
 
-/* Does the job run?  Then it has no task that waits. */
+/* Does the job run?  Then it has no task that waits.  A job whose tasks all have leases waits
+ * for nothing. */
 static bool dlas_runs(const struct cs_host *host, struct job_id job)
 {
     return cs_job_task(host, job, CS_ALL_ROLES).i == ID_NONE;
 }
 
-/* Queue, list and place as one number: the order of the deal. */
+/* Queue, list and place as one number: the order of the deal.  Places are far below 2^48, so
+ * the three do not touch. */
 static int64_t dlas_place(const struct dlas_job *job)
 {
     return ((int64_t)job->queue << 50) + ((int64_t)job->list << 48) + job->place;
@@ -282,7 +289,8 @@ static double dlas_per_ns(const void *self, const struct cs_host *host,
 
 /* A time before which a running job cannot reach its limit.  It is a bound
  * only: service is measured by the host, and DLAS_MARGIN_NS covers its
- * rounding. */
+ * rounding.  0, which means at once, if the job does not get what it asked for, as after a
+ * failure; it is looked at in each decision then. */
 static void dlas_bound(struct dlas *dlas, struct cs_host *host,
                        struct dlas_job *job)
 {
@@ -318,7 +326,7 @@ static void dlas_wait(struct dlas *dlas, struct cs_host *host,
 }
 
 /* Notes those of a class that have reached their limit, or waited for long
- * enough. */
+ * enough.  The bound may be early, so what a job has had is compared with the limit itself. */
 static void dlas_find(struct dlas *dlas, struct cs_host *host,
                       const struct dlas_class *class)
 {
@@ -335,7 +343,7 @@ static void dlas_find(struct dlas *dlas, struct cs_host *host,
 }
 
 /* One queue down at most, as there, or to the first; at its end, in the order
- * they came. */
+ * they came.  Jobs are taken in the order of their numbers. */
 static void dlas_demote(struct dlas *dlas, struct cs_host *host)
 {
     uint32_t seat;
@@ -358,7 +366,8 @@ static void dlas_demote(struct dlas *dlas, struct cs_host *host)
 /* ---- after a deal ---- */
 
 /* Jobs that were stopped wait before those that wait; these stand before those
- * that were demoted. */
+ * that were demoted.  Places go down in front (`first`) and up behind (`last`), so that
+ * nothing that stands must be moved. */
 static void dlas_part(struct dlas *dlas, struct cs_host *host)
 {
     uint32_t seat = cs_order_from(dlas->heard, 0);
@@ -380,7 +389,8 @@ static void dlas_part(struct dlas *dlas, struct cs_host *host)
 }
 
 /* A job that was started, or runs though demoted, runs behind those that run; one
- * that was interrupted and runs again, where it did. */
+ * that was interrupted and runs again, where it did.  First those that run where they did get
+ * new bounds; then the others are put behind, in the order that they had. */
 static void dlas_join(struct dlas *dlas, struct cs_host *host)
 {
     uint32_t seat;
@@ -404,7 +414,9 @@ static void dlas_join(struct dlas *dlas, struct cs_host *host)
     }
 }
 
-/* Nanoseconds until a running job may have reached its limit. */
+/* Nanoseconds until a running job may have reached its limit.  For example, limit 3250 s, 4
+ * GPUs, 100 s run: `corrected` says 3250 / 4 - 100 = 712.5 s; `tiresias` says floor((3250 -
+ * 100) / 4) = 787 s. */
 static double dlas_due_ns(const struct dlas *dlas, const struct cs_host *host,
                           const struct dlas_job *job)
 {
@@ -444,7 +456,8 @@ static int64_t dlas_first_ns(const struct dlas_class *class, int64_t from_ns)
 }
 
 /* Of those that wait, a job that could have been promoted and was not, as in the
- * first queue none is, has to wait for other news. */
+ * first queue none is, has to wait for other news.  The first look asks those that may be due
+ * first; if the earliest of these is later than others' bounds, these are asked too. */
 static double dlas_class_due_ns(const struct dlas *dlas,
                                 const struct cs_host *host,
                                 const struct dlas_class *class)

@@ -34,6 +34,7 @@ static const struct cs_moving_key fewest_gpus_moving_key = {
     .key = fewest_gpus_key, .per_ns = fewest_gpus_per_ns
 };
 
+/* Deals all GPUs anew while a job waits. */
 static void fewest_gpus_decide(void *self, struct cs_host *host)
 {
     (void)self;

@@ -35,12 +35,13 @@ extern const struct cs_policy gittins_policy;
 
 struct gittins_point {
     double service_s;           /* GPU-seconds of a job that has ended */
-    double x, y;                /* of the curve there */
+    double x, y;                /* of the curve there: integral of 1 - F up to it, in
+                                 * GPU-seconds; F */
     uint32_t next;              /* the point with the steepest slope */
 };
 
 struct gittins {
-    int64_t quantum_ns;
+    int64_t quantum_ns;         /* parameter */
     bool anew;                  /* the curve differs from that of the last deal */
     struct gittins_point *point;        /* ascending service_s */
     uint32_t count, room;       /* of the curve */
@@ -67,7 +68,8 @@ static void gittins_job_submitted(void *self, struct cs_host *host,
     g->news = true;
 }
 
-/* Kept apart, sorted, until enough are new to make the curve again. */
+/* Kept apart, sorted, until enough are new to make the curve again.  Insertion into few: O(new
+ * ends). */
 static void gittins_job_ended(void *self, struct cs_host *host,
                               struct job_id job)
 {
@@ -83,7 +85,8 @@ static void gittins_job_ended(void *self, struct cs_host *host,
     g->ended_s[i] = service_s;
 }
 
-/* Inserts the new lengths among the known ones, from the back. */
+/* Inserts the new lengths among the known ones, from the back.  O(known + new).  Only
+ * service_s is set; gittins_curve() makes the rest. */
 static void gittins_merge(struct gittins *g, struct cs_host *host)
 {
     uint32_t i = g->count, j = g->endeds, out = i + j;
@@ -106,7 +109,9 @@ static double slope_to(double x, double y, const struct gittins_point *to)
 }
 
 /* Points first, from the shortest on; then, from the last back, each point's
- * next on the upper hull. */
+ * next on the upper hull.  For example, lengths 1 and 3: x grows by 1 up to the first, as
+ * nobody has ended, then by 2 x 1/2; the points are (1, 0.5) and (2, 1).  O(n) on average of
+ * all points. */
 static void gittins_curve(struct gittins *g)
 {
     double x = 0, from = 0;
@@ -132,7 +137,7 @@ static void gittins_curve(struct gittins *g)
     }
 }
 
-/* First point beyond that service. */
+/* First point beyond that service.  Binary search; `count` if there is none. */
 static uint32_t gittins_after(const struct gittins *g, double service_s)
 {
     uint32_t low = 0, high = g->count;
@@ -148,7 +153,8 @@ static uint32_t gittins_after(const struct gittins *g, double service_s)
     return low;
 }
 
-/* i: the first point beyond that service. */
+/* i: the first point beyond that service.  The curve is linear between two points, so that x
+ * there is known from the point behind. */
 static double gittins_index(const struct gittins *g, double service_s,
                             uint32_t i)
 {
@@ -164,7 +170,8 @@ static double gittins_index(const struct gittins *g, double service_s,
     return slope_to(x, y, &g->point[i]);
 }
 
-/* Below zero where an index is known, the attained service where not. */
+/* Below zero where an index is known, the attained service where not.  Jobs with an index so
+ * stand before those without. */
 static double gittins_key(const void *self, const struct cs_host *host,
                           struct job_id job)
 {

@@ -17,7 +17,7 @@
 extern const struct cs_policy las_policy;
 
 struct las {
-    int64_t quantum_ns;
+    int64_t quantum_ns;         /* parameter */
     bool news;                  /* a job came or ended */
 };
 
@@ -28,7 +28,8 @@ static const struct cs_param las_param[] = {
       .help = "time between two deals while a job waits" },
 };
 
-/* Attained service grows while a job holds GPUs, by their number per second. */
+/* Attained service grows while a job holds GPUs, by their number per second.  The key:
+ * GPU-seconds that the job has had. */
 static double las_key(const void *self, const struct cs_host *host,
                       struct job_id job)
 {

@@ -11,7 +11,8 @@
 
 extern const struct cs_policy srsf_policy;
 
-/* The remaining service falls while the job runs, and stands while it waits. */
+/* The remaining service falls while the job runs, and stands while it waits.  The key:
+ * nanoseconds left x GPUs. */
 static double srsf_key(const void *self, const struct cs_host *host,
                        struct job_id job)
 {
@@ -31,6 +32,7 @@ static const struct cs_moving_key srsf_moving_key = {
     .key = srsf_key, .per_ns = srsf_per_ns, .exact = true
 };
 
+/* Deals all GPUs anew while a job waits. */
 static void srsf_decide(void *self, struct cs_host *host)
 {
     (void)self;

@@ -33,9 +33,10 @@ extern const struct cs_policy time_slice_policy;
 
 /* What tells jobs apart that are fast or slow beside each other. */
 struct kind {
-    const void *form, *rates;
+    const void *form, *rates;   /* of the job's request: compared by address */
 };
 
+/* Two kinds that did less together than in turns. */
 struct apart {
     struct kind a, b;
 };
@@ -43,6 +44,7 @@ struct apart {
 /* NEW: not dealt yet. */
 enum turn_list { TURN_WAITS, TURN_RUNS, TURN_NEW };
 
+/* What is known of a job in the system. */
 struct turn {
     int64_t ran_ns;             /* when it last ran, or came, + 1: at a decision
                                    at which it ran already */
@@ -54,17 +56,17 @@ struct turn {
 };
 
 struct time_slice {
-    int64_t quantum_ns;
+    int64_t quantum_ns;         /* parameters */
     bool packing;
     struct apart *apart;        /* kinds that were slower together */
-    uint32_t aparts, apart_room;
+    uint32_t aparts, apart_room; /* of `apart` */
     int64_t end_ns;             /* of the present quantum */
     struct turn *turn;          /* by seat */
-    uint32_t room;
+    uint32_t room;              /* seats */
     uint64_t decisions;         /* how many were made, */
     int64_t decided_ns;         /* the last one then */
     struct job_id *heard;       /* may go to another list */
-    uint32_t heards, heard_room;
+    uint32_t heards, heard_room; /* of `heard` */
     int64_t first, last;        /* places that were given */
 };
 
@@ -120,7 +122,8 @@ static void time_slice_job_ended(void *self, struct cs_host *host,
 }
 
 /* Returns when a job last ran, ns; now, if it runs; INT64_MAX, which makes it the
- * last, if it has just come and the policy was not told yet. */
+ * last, if it has just come and the policy was not told yet.  A job that runs since before
+ * this decision ran up to it. */
 static int64_t time_slice_ran(const struct time_slice *ts,
                               const struct cs_host *host, struct job_id job)
 {
@@ -155,7 +158,8 @@ static double time_slice_key(const void *self, const struct cs_host *host,
 }
 
 /* The order by time_slice_key() where no job is interrupted, as a key that stands
- * still: a job that runs, ran now. */
+ * still: a job that runs, ran now.  2^51 is above every place, and both together are exact in
+ * a double. */
 static double time_slice_place(const void *self, const struct cs_host *host,
                                struct job_id job)
 {
@@ -217,7 +221,8 @@ static void time_slice_put(struct time_slice *ts, struct cs_host *host,
 /* Brings the two lists up to date before a deal.  Jobs that were started go before
  * all that run; jobs that were stopped go behind all that wait; both in the order
  * that they had.  Jobs that came since are last.  A job that came at this instant
- * counts as one that runs, once. */
+ * counts as one that runs, once.  For example, A and B wait, C and D run.  B starts and D
+ * stops: then A waits before D, and B runs before C. */
 static void time_slice_line_up(struct time_slice *ts, struct cs_host *host)
 {
     uint32_t count = ts->heards;
@@ -255,6 +260,7 @@ static struct kind kind_of(const struct cs_host *host, struct job_id job)
     return (struct kind) { request->form, request->rates };
 }
 
+/* Are they one kind? */
 static bool is_alike(struct kind a, struct kind b)
 {
     return a.form == b.form && a.rates == b.rates;
@@ -272,7 +278,7 @@ static bool were_apart(const struct time_slice *ts, struct kind a,
 }
 
 /* Notes a pair of kinds that does less together than in turns.  Nothing is
- * ever forgotten. */
+ * ever forgotten.  Kinds are few, so that the list stays short. */
 static void keep_apart(struct time_slice *ts, struct cs_host *host,
                        struct kind a, struct kind b)
 {
@@ -282,7 +288,8 @@ static void keep_apart(struct time_slice *ts, struct cs_host *host,
 
 /* Returns the sum of the two paces beside each other, each over the job's pace
  * alone, on the worst of these pools: above 1 a pair does more than taking
- * turns.  0: they cannot be together on one of the pools. */
+ * turns.  0: they cannot be together on one of the pools.  For example, two jobs at 60% of
+ * their paces alone make 1.2: better than turns. */
 static double sum_paces(struct cs_host *host, struct job_id a, struct job_id b,
                         uint32_t pools)
 {
@@ -304,7 +311,7 @@ static double sum_paces(struct cs_host *host, struct job_id a, struct job_id b,
 }
 
 /* Has the pair not been found too slow, and do both hold as many GPUs, so that
- * it may be tried? */
+ * it may be tried?  A job that has a partner already is not tried. */
 static bool may_try(const struct time_slice *ts, struct cs_host *host,
                     struct job_id job, struct job_id runs)
 {
@@ -335,7 +342,7 @@ static void try_beside(struct time_slice *ts, struct cs_host *host,
 
 /* Separates the pairs that have been together for a quantum and do less than
  * they would in turns, and remembers their kinds.  A stop changes the list of
- * running jobs, so the look begins again. */
+ * running jobs, so the look begins again.  Each pair is looked at once, from its later job. */
 static void judge_pair(struct time_slice *ts, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_running_count(host);) {

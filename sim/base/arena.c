@@ -27,6 +27,8 @@
 
 #define ALIGN_BYTES         ((size_t)16)    /* malloc's promise on x86-64 */
 #define LINE_BYTES          ((size_t)64)
+/* Bytes of data in blocks: the least that a caller may ask for, the size at which doubling
+ * ends, and the size for a caller that names none. */
 #define BLOCK_BYTES_MIN     ((size_t)256)
 #define BLOCK_BYTES_MAX     ((size_t)1 << 20)
 #define BLOCK_BYTES_USUAL   ((size_t)1 << 16)
@@ -86,6 +88,7 @@ static void *require_memory(void *memory)
     return memory;
 }
 
+/* Makes the record alone; the first request makes the first block. */
 struct arena *arena_new(size_t block_bytes)
 {
     struct arena *arena = require_memory(calloc(1, sizeof *arena));
@@ -124,7 +127,9 @@ void arena_free(struct arena *arena)
     free(arena);
 }
 
-/* Zeroed, on a boundary of a huge page; NULL where there is no such call. */
+/* Zeroed, on a boundary of a huge page; NULL where there is no such call.  The system maps
+ * only whole pages and chooses the address.  So the call asks for HUGE_BYTES more than it
+ * needs, and gives back what lies before the boundary and behind the room. */
 static struct block *block_map(size_t bytes)
 {
 #ifdef MAPS
@@ -165,7 +170,10 @@ static struct block *block_new(size_t room_bytes)
     return block;
 }
 
-/* A block that has room for `bytes`; it is in the chain when this returns. */
+/* A block that has room for `bytes`; it is in the chain when this returns.  A request above a
+ * quarter of the next block gets a block of its own behind the head, unless the head has room.
+ * Each other request that does not fit makes a new head; what the old head has left stays
+ * unused. */
 static struct block *block_with_room(struct arena *arena, size_t bytes)
 {
     struct block *head = arena->head;
@@ -239,7 +247,8 @@ void *arena_grow(struct arena *arena, void *items, size_t count,
     return grown;
 }
 
-/* What a growing array of `room` items has room for when it has `index`. */
+/* What a growing array of `room` items has room for when it has `index`.  For example 0 items
+ * that must reach index 9 become 16: 4, 8, 16. */
 static size_t room_reaching(size_t room, size_t index)
 {
     size_t more = room == 0 ? ARRAY_ROOM_FIRST : 2 * room;

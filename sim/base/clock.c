@@ -41,7 +41,8 @@ bool clock_ns_from_s(double s, int64_t *ns)
  * results, once), the quotient and its scaling are rounded once more each:
  * four errors of at most DBL_EPSILON / 2.  A quotient that is above a whole
  * nanosecond by no more than their sum cannot be told from it, and is it.
- * The work then left undone is below 5e-16 of the whole.
+ * The work then left undone is below 5e-16 of the whole.  For example 10 units at 3 per second
+ * are 3.33.. s and become 3 333 333 334 ns, the first whole nanosecond at which all is done.
  */
 int64_t clock_ns_for_work(double work, double work_per_s)
 {

@@ -106,13 +106,15 @@ static int whole_compare(const struct whole *a, const struct whole *b)
     return 0;
 }
 
+/* The digits of ASCII only; isdigit() would ask the locale. */
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
 /* All digits as one whole number; returns the power of ten that goes with
- * it. */
+ * it.  Digits that were cut from `lead` are read again from the text.  For example "0.00123"
+ * has the lead 123 and the exponent -5: the number is 123 and -5 is returned. */
 static int whole_from_decimal(struct whole *whole, const struct decimal *from)
 {
     if (!from->cut) {
@@ -166,7 +168,9 @@ int decimal_compare(const struct decimal *decimal, uint64_t mantissa, int exp2)
     return whole_compare(&a, &b);
 }
 
-/* The digits and the point; returns their length, 0 without a digit. */
+/* The digits and the point; returns their length, 0 without a digit.  The first 19 significant
+ * digits go to `lead`.  A digit behind the point lowers the exponent by one while it goes to
+ * lead; a digit before the point that lead has no room for raises it. */
 static size_t read_digits(const char *text, size_t bytes, struct decimal *out)
 {
     size_t i = 0;
@@ -276,7 +280,10 @@ uint64_t decimal_split(double value, int *exp2)
     return mantissa | UINT64_C(1) << 52;
 }
 
-/* The double nearest to the decimal, from one that is close. */
+/* The double nearest to the decimal, from one that is close.  The middle between two
+ * neighbouring doubles m x 2^e and (m + 1) x 2^e is (2m + 1) x 2^(e-1), which needs one bit
+ * more than a mantissa.  The decimal is compared with the middle above and the middle below.
+ * A decimal in the middle itself goes to the even mantissa, as IEEE 754 has it. */
 static double walk_to_nearest(const struct decimal *decimal, double near)
 {
     for (int steps = 0;; steps++) {
@@ -343,7 +350,9 @@ bool decimal_to_f64(const struct decimal *decimal, double *out)
 }
 
 /* Whole numbers only: no double between the text and the nanosecond. The digit
- * that decides the rounding is in lead, or is `next` where lead is full. */
+ * that decides the rounding is in lead, or is `next` where lead is full.  Below -9 the
+ * exponent says how many digits are less than a nanosecond: they are rounded off.  Above -9 it
+ * says how many zeros are missing. */
 bool decimal_to_ns(const struct decimal *seconds, int64_t *ns)
 {
     const uint64_t ns_limit = UINT64_C(9223372036000000000);
@@ -374,6 +383,7 @@ bool decimal_to_ns(const struct decimal *seconds, int64_t *ns)
     return true;
 }
 
+/* The decimal digits of 0 to 99, two for each number. */
 static const char two_digits[] =
     "00010203040506070809101112131415161718192021222324"
     "25262728293031323334353637383940414243444546474849"
@@ -425,7 +435,9 @@ static void put_bytes(char *out, uint64_t bytes)
 }
 
 /* Eight digits are made at once in a word; the zeros in front are shifted out,
- * which needs no branch for each digit. */
+ * which needs no branch for each digit.  For example 42 is "00000042" in the word; six zeros
+ * are shifted out and two bytes count.  The other six bytes that are written lie behind the
+ * end that is returned, so the caller has room for 20. */
 char *decimal_put(char *out, uint64_t value)
 {
     const uint64_t billion = 1000000000;

@@ -18,13 +18,13 @@
  * behind lead's 19; `next` is the first of those.  To scale by a power of ten
  * exactly, add to exp10. */
 struct decimal {
-    uint64_t lead;
-    int32_t exp10;
-    uint8_t next;
+    uint64_t lead;              /* the first 19 significant digits */
+    int32_t exp10;              /* the power of ten of lead's last digit */
+    uint8_t next;               /* the digit behind lead; 0: none was dropped */
     bool cut;               /* a digit that was dropped is not zero */
     bool negative;
     const char *text;       /* where it was read, for the dropped digits */
-    size_t bytes;
+    size_t bytes;               /* of text: digits and point, without sign and exponent */
 };
 
 /* Reads the longest number at the start of [text, text+bytes), such as -12,

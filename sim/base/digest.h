@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+/* Returns the digest with one event more: its time, its rank and the argument of its callback.
+ * The callback's address is left out, since it differs between runs of the program. */
 static inline uint64_t digest_event(uint64_t digest, uint64_t time_ns,
                                     uint64_t rank, uint64_t arg)
 {

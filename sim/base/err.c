@@ -26,7 +26,9 @@
 #define WINDOW_WIDTH    96      /* columns of it that are shown */
 #define TAB_WIDTH       4
 
-/* Drops a UTF-8 character that was cut off at the end of text. */
+/* Drops a UTF-8 character that was cut off at the end of text.  It counts the bytes of
+ * continuation (10xxxxxx) at the end, at most 4.  The byte before them says how many there
+ * must be; with fewer, the text ends before that byte. */
 static void trim_cut_character(char *text)
 {
     size_t bytes = strlen(text);
@@ -130,6 +132,8 @@ const char *err_kind_name(enum err_kind kind)
     return "no error";
 }
 
+/* Errors in what a file says have one status, 3, since a script treats them alike: the file
+ * must be mended. */
 int err_exit_status(enum err_kind kind)
 {
     switch (kind) {
@@ -151,8 +155,8 @@ int err_exit_status(enum err_kind kind)
 /* Text that is appended to a buffer which may be too short; counts all. */
 struct sink {
     char *out;
-    size_t room_bytes;
-    size_t wanted_bytes;
+    size_t room_bytes;          /* of out, the end's zero byte included */
+    size_t wanted_bytes;        /* length of the text so far, also of what had no room */
 };
 
 /* Appends a character; counts it if there is no room. */
@@ -164,6 +168,7 @@ static void sink_char(struct sink *sink, char c)
     sink->wanted_bytes++;
 }
 
+/* Appends a text without its zero byte. */
 static void sink_text(struct sink *sink, const char *text)
 {
     assert(text != NULL);
@@ -171,6 +176,7 @@ static void sink_text(struct sink *sink, const char *text)
         sink_char(sink, *text);
 }
 
+/* Appends the same character `count` times. */
 static void sink_repeat(struct sink *sink, char c, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -197,9 +203,9 @@ static void sink_number(struct sink *sink, uint32_t value, uint32_t width)
 
 /* One shown character: where its bytes lie and how many columns it takes. */
 struct glyph {
-    uint32_t offset;
-    uint8_t bytes;
-    uint8_t width;
+    uint32_t offset;            /* of its first byte in the line */
+    uint8_t bytes;              /* 1 to 4; of what is not UTF-8: 1 */
+    uint8_t width;              /* columns of a terminal: 0 to 4 */
     bool shown_as_is;           /* else as spaces (tab) or '?' (control) */
 };
 
@@ -233,7 +239,8 @@ static uint8_t code_width(uint32_t code)
     return 1;
 }
 
-/* The character at line[offset]; what is not UTF-8 is one odd byte. */
+/* The character at line[offset]; what is not UTF-8 is one odd byte.  `column` is where the
+ * glyph begins on the screen, from 0; only a tab's width depends on it. */
 static struct glyph glyph_at(const unsigned char *line, uint32_t offset,
                              uint32_t line_bytes, uint32_t column)
 {
@@ -267,7 +274,7 @@ static struct glyph glyph_at(const unsigned char *line, uint32_t offset,
  * LINE_BYTES_MAX. */
 struct source_line {
     unsigned char text[LINE_BYTES_MAX];
-    uint32_t bytes;
+    uint32_t bytes;             /* of text that are set */
     bool cut_before, cut_after;     /* the line goes on to either side */
     uint32_t caret;                 /* column of text[], from 0, in glyphs */
 };
@@ -321,7 +328,8 @@ static uint32_t caret_of(const struct source_line *source, uint32_t column,
     return caret < kept ? caret : kept;
 }
 
-/* As gzip and zstd begin. */
+/* As gzip and zstd begin.  Such a file is read through a decompressor elsewhere, so that line
+ * numbers do not count its own bytes. */
 static bool is_packed(const unsigned char *bytes, ssize_t count)
 {
     static const unsigned char gzip[] = { 0x1F, 0x8B };
@@ -334,7 +342,8 @@ static bool is_packed(const unsigned char *bytes, ssize_t count)
 /* Where a reader of lines is; its first line is 1. */
 struct scan {
     struct err_pos pos;         /* that is looked for */
-    uint32_t line, column;
+    uint32_t line, column;      /* of the next byte; the column counts characters that were
+                                 * kept */
 };
 
 /* Takes the next bytes of a source.  True: the line is whole, or as much of it as is
@@ -445,7 +454,8 @@ static void sink_glyph(struct sink *sink, const struct source_line *source,
     }
 }
 
-/* The glyphs that begin in columns [from, to); the column of the first. */
+/* The glyphs that begin in columns [from, to); the column of the first.  *more tells whether
+ * the line goes on behind the window. */
 static uint32_t sink_window(struct sink *sink, const struct source_line *source,
                             uint32_t from, uint32_t to, bool *more)
 {
@@ -470,7 +480,9 @@ static uint32_t sink_window(struct sink *sink, const struct source_line *source,
     return first == UINT32_MAX ? from : first;
 }
 
-/* "   12 | text" and a caret under the place. */
+/* "   12 | text" and a caret under the place.  A line that is longer than the window is shown
+ * from half a window before the caret, with "..." where something is left out.  A caret in the
+ * first three quarters of a window leaves the line's start in sight. */
 static void sink_source(struct sink *sink, struct err_pos pos,
                         const struct source_line *source)
 {

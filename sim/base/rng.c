@@ -17,6 +17,8 @@
 
 #include "sim/base/rng_gsl.h"
 
+/* Draws that are thrown away after seeding, until each bit of the state depends on each bit of
+ * the seed. */
 #define WARM_UP_ROUNDS 16   /* PractRand uses 12 after a three-word seed */
 
 /* Where the tails begin, that is, x of the last layer: Marsaglia & Tsang
@@ -72,7 +74,9 @@ uint64_t rng_below(struct rng *rng, uint64_t limit)
     return (uint64_t)(product >> 64);
 }
 
-/* Whether x, drawn in layer i > 0, lies under the curve. */
+/* Whether x, drawn in layer i > 0, lies under the curve.  A height between the densities of
+ * the layer's two edges is drawn.  It needs the density at x itself, which is why only the
+ * edge of a layer pays for an exp(). */
 static int below_curve(struct rng *rng, const double *density, unsigned i,
                        double density_at_x)
 {
@@ -81,7 +85,8 @@ static int below_curve(struct rng *rng, const double *density, unsigned i,
     return density[i] + rng_uniform(rng) * height < density_at_x;
 }
 
-/* Beyond the tail's start an exponential is an exponential again. */
+/* Beyond the tail's start an exponential is an exponential again.  So a draw from the tail
+ * begins anew, moved by the tail's start. */
 double rng_exponential_edge(struct rng *rng, uint64_t bits)
 {
     double start = 0;
@@ -138,7 +143,8 @@ double rng_lognormal(struct rng *rng, double log_mean, double log_sd)
     return exp(rng_normal(rng, log_mean, log_sd));
 }
 
-/* Inverse distribution functions: u in [0, 1), so 1 - u is never 0. */
+/* Inverse distribution functions: u in [0, 1), so 1 - u is never 0.  If U is uniform, scale x
+ * (-ln(1 - U))^(1/shape) has the Weibull distribution. log1p() keeps the digits of a small u. */
 double rng_weibull(struct rng *rng, double scale, double shape)
 {
     assert(scale > 0 && shape > 0);
@@ -167,7 +173,8 @@ double rng_beta(struct rng *rng, double a, double b)
     return gsl_ran_beta(&wrapped, a, b);
 }
 
-/* An index with probability weight[i] / sum; never one of weight 0. */
+/* An index with probability weight[i] / sum; never one of weight 0.  One draw, and O(count).
+ * Rounding may leave a rest behind the last weight; the last index that has one gets it. */
 size_t rng_pick(struct rng *rng, const double *weight, size_t count)
 {
     double total = 0;
@@ -188,6 +195,8 @@ size_t rng_pick(struct rng *rng, const double *weight, size_t count)
     return last;
 }
 
+/* Each key is mixed in after the one before, so that (1, 2) and (2, 1) differ.  The top 53
+ * bits become the fraction of a double. */
 double rng_at(uint64_t seed, uint64_t a, uint64_t b, uint64_t c)
 {
     uint64_t hash = mix(seed + UINT64_C(0x9e3779b97f4a7c15));
@@ -204,11 +213,13 @@ static void gsl_set(void *state, unsigned long seed)
     rng_init(state, seed, "gsl", 0);
 }
 
+/* What GSL calls for a whole number in [0, 2^64). */
 static unsigned long gsl_get(void *state)
 {
     return rng_u64(state);
 }
 
+/* What GSL calls for a number in [0, 1). */
 static double gsl_get_double(void *state)
 {
     return rng_uniform(state);

@@ -57,10 +57,11 @@ double rng_at(uint64_t seed, uint64_t a, uint64_t b, uint64_t c);
 uint64_t rng_hash_text(const char *text);
 
 /* One layer of a ziggurat: a draw j of 53 bits gives x = j * scale, which
- * stands as it is if j < inside.  Layer 0 is the base strip with the tail. */
+ * stands as it is if j < inside.  Layer 0 is the base strip with the tail.  The densities
+ * stand in an array of their own, since only a draw at an edge needs them. */
 struct rng_layer {
-    uint64_t inside;
-    double scale;
+    uint64_t inside;            /* draws below it lie under the curve for sure */
+    double scale;               /* the width of the layer over the number of draws */
 };
 
 #define RNG_LAYER_COUNT 256u

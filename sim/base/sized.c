@@ -9,6 +9,8 @@
 
 #include "sim/base/err.h"
 
+/* The first member is the size; no more bytes of `given` than that are read.  Bytes beyond
+ * what this version knows must be 0, that is, members that the caller left at their default. */
 bool sized_copy(void *own, size_t own_bytes, const void *given, struct err *err)
 {
     const struct err_pos nowhere = { NULL, 0, 0 };

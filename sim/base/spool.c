@@ -20,7 +20,7 @@
 
 /* Of the file. */
 struct part {
-    uint64_t at;
+    uint64_t at;                /* offset of its first byte */
     size_t bytes;
 };
 
@@ -28,10 +28,11 @@ struct spool {
     struct arena *arena;
     FILE *file;                 /* the arena's; NULL: not asked for yet */
     bool refused;               /* no file, or no more room in it */
-    struct part *part;
+    struct part *part;          /* in the order of the records */
     size_t parts, part_room;
-    char *memory;
-    size_t used_bytes, room_bytes, memory_bytes;
+    char *memory;               /* records behind those of the file; NULL: none yet */
+    size_t used_bytes, room_bytes, memory_bytes; /* of memory: taken, got so far, and most that
+                                                  * it may take */
     size_t longest_bytes;       /* of the records */
 };
 
@@ -65,7 +66,9 @@ static void note_part(struct spool *spool, uint64_t at, size_t bytes)
               (struct part){at, bytes});
 }
 
-/* Writes the records in memory to the file; if that fails, they stay in memory. */
+/* Writes the records in memory to the file; if that fails, they stay in memory.  pwrite() may
+ * write less than it was given, or be interrupted by a signal, so it is called until all is
+ * there.  Offsets count from the end of what others have in the file. */
 static void write_out(struct spool *spool)
 {
     struct arena_file *into = arena_file(spool->arena);
@@ -86,7 +89,8 @@ static void write_out(struct spool *spool)
     spool->used_bytes = 0;
 }
 
-/* If memory is full, what it has is written out first. */
+/* If memory is full, what it has is written out first.  A record that alone is larger than
+ * memory_bytes gets its room all the same. */
 char *spool_reserve(struct spool *spool, size_t bytes)
 {
     if (spool->used_bytes + bytes > spool->memory_bytes && spool->used_bytes > 0 &&
@@ -105,6 +109,8 @@ void spool_put(struct spool *spool, size_t bytes, size_t most)
         spool->longest_bytes = most;
 }
 
+/* The block has BLOCK_BYTES more than the longest record, so that each record can be handed out
+ * in one piece.  Where no file was needed the records are read in place. */
 struct spool_reader *spool_read(const struct spool *spool, struct arena *arena)
 {
     struct spool_reader *reader = arena_alloc(arena, 1, sizeof *reader);

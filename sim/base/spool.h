@@ -29,10 +29,10 @@ size_t spool_memory_bytes(const struct spool *spool);
 /* Its fields are spool_take's. */
 struct spool_reader {
     const char *at, *end;       /* read and not yet taken */
-    const struct spool *spool;
-    size_t part, part_at;       /* read up to there */
+    const struct spool *spool;  /* stays the caller's */
+    size_t part, part_at;       /* read up to there: the number of a part, and bytes of it */
     char *block;                /* NULL: the file is read */
-    size_t block_bytes;
+    size_t block_bytes;         /* of block; it holds the longest record */
 };
 
 /* Returns a reader at the first record.  Several threads may read at once, each with a

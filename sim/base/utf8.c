@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+/* The first byte tells the length.  The second byte has narrower bounds after four first
+ * bytes: E0 and F0 would begin an overlong form, ED a surrogate, and F4 a code above U+10FFFF. */
 size_t utf8_character(const char *at, size_t bytes)
 {
     const unsigned char *text = (const unsigned char *)at;
@@ -38,6 +40,7 @@ size_t utf8_character(const char *at, size_t bytes)
     return wanted;
 }
 
+/* It writes one '?' for each byte, so the length stays. */
 void utf8_mend(char *text)
 {
     size_t all = strlen(text), bytes;

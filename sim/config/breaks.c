@@ -11,8 +11,8 @@
 
 /* U+0085 by U+07FF; U+2028 and U+2029 by U+E028 and U+E029. */
 static const struct {
-    const char *is, *stands;
-    size_t bytes;
+    const char *is, *stands;    /* what the user wrote; what libyaml is given in its place */
+    size_t bytes;               /* of each of the two */
 } pair[] = {
     { "\xC2\x85", "\xDF\xBF", 2 },
     { "\xE2\x80\xA8", "\xEE\x80\xA8", 3 },
@@ -48,6 +48,8 @@ static void replace(char *text, size_t bytes, const char *word, const char *by,
     }
 }
 
+/* A text that has one of the replacements already is left as it is, since breaks_show() could
+ * not tell them apart. */
 const char *breaks_hide(struct arena *arena, const char *text, size_t bytes, bool *hidden)
 {
     char *copy;

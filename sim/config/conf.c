@@ -41,6 +41,7 @@ bool conf_stands_in(const struct conf_node *node)
     return (node->marks & CONF_NEUTRAL) != 0;
 }
 
+/* A map counts as guessed if the value of one of its keys is. */
 bool conf_is_guessed(const struct conf_node *node)
 {
     assert(node != NULL);
@@ -91,6 +92,7 @@ const struct conf_node *conf_value(const struct conf_node *map, size_t i)
     return map->pairs[i].value;
 }
 
+/* So that a key can be read by conf_read(), as a value is. */
 const struct conf_node *conf_key_node(struct arena *arena,
                                       const struct conf_node *map, size_t i)
 {
@@ -104,6 +106,7 @@ const struct conf_node *conf_key_node(struct arena *arena,
     return node;
 }
 
+/* The keys of a map are unique, since the reader refuses those given twice. */
 const struct conf_node *conf_get(const struct conf_node *map, const char *key)
 {
     assert(map != NULL && map->kind == CONF_MAP);
@@ -115,6 +118,7 @@ const struct conf_node *conf_get(const struct conf_node *map, const char *key)
     return NULL;
 }
 
+/* A quoted "" or "null" is a text. */
 bool conf_is_null(const struct conf_node *node)
 {
     assert(node != NULL);
@@ -156,11 +160,13 @@ void conf_join(const char *const *names, char *out, size_t out_bytes)
     }
 }
 
+/* Returns a letter as a small one.  ASCII only, in every locale. */
 static char lower_letter(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
+/* Returns the smaller of two numbers. */
 static unsigned least_of(unsigned a, unsigned b)
 {
     return a < b ? a : b;
@@ -169,7 +175,8 @@ static unsigned least_of(unsigned a, unsigned b)
 /*
  * Edit distance with swaps of neighbours (Damerau 1964, in the restricted
  * form of optimal string alignment), capitals being no difference.  Three
- * rows of the table are kept: this, the last, and the one before it.
+ * rows of the table are kept: this, the last, and the one before it.  For example, "gpsu" is one
+ * swap from "gpus", and "gpu" one insertion.  O(a_bytes x b_bytes).
  */
 static unsigned edit_distance(const char *a, size_t a_bytes, const char *b,
                               size_t b_bytes)

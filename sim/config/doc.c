@@ -51,6 +51,7 @@ static void explain_units(struct page *page, enum conf_type type)
     }
 }
 
+/* NULL: the table has no such key. */
 char *conf_explain(struct arena *arena, const struct conf_schema *schema,
                    const char *key)
 {

@@ -57,6 +57,7 @@ static bool fail_unknown(const struct conf_schema *schema, const struct conf_nod
     return err_hint(err, "Keys are %s.", list);
 }
 
+/* `pos` is where a message would point, though a fallback is never wrong. */
 bool conf_read_fallback(const struct conf_field *field, struct err_pos pos, void *out,
                         struct err *err)
 {
@@ -93,6 +94,7 @@ static bool fill_absent(const struct conf_node *map,
     return good;
 }
 
+/* Values are not looked at.  For maps whose values are read later or elsewhere. */
 bool conf_known(const struct conf_node *map, const struct conf_schema *schema, struct err *err)
 {
     assert(map != NULL && map->kind == CONF_MAP);

@@ -13,7 +13,8 @@
 #include "sim/base/arena.h"
 #include "sim/text/paths.h"
 
-/* May the text stand without quotation marks in a flow? */
+/* May the text stand without quotation marks in a flow?  A minus before a digit begins a
+ * number, and needs no marks; any other minus could begin an item. */
 static bool is_plain(const char *text)
 {
     const char *first = text + (text[0] == '-' && text[1] >= '0' && text[1] <= '9');
@@ -43,12 +44,14 @@ static const char *quote_text(struct arena *arena, const char *text)
     return out;
 }
 
+/* Returns the text as it stands in a flow, in quotation marks where it needs them. */
 static const char *write_text(struct arena *arena, const char *text)
 {
     assert(text != NULL);
     return is_plain(text) ? text : quote_text(arena, text);
 }
 
+/* For example, a map of a: 1 and b: [x, "y, z"] becomes {a: 1, b: [x, "y, z"]}. */
 const char *conf_flow(struct arena *arena, const struct conf_node *node)
 {
     bool map = conf_kind(node) == CONF_MAP;

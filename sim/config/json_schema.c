@@ -27,6 +27,7 @@
 #define NUMBER_PATTERN \
     "([0-9]+\\\\.?[0-9]*|\\\\.[0-9]+)([eE][-+]?[0-9]+)?"
 
+/* Returns both texts joined, in the arena. */
 static const char *text_of(struct arena *arena, const char *before,
                            const char *behind)
 {
@@ -98,7 +99,9 @@ static void put_number(struct page *page, const struct conf_field *field,
     put_bound(page, "maximum", field->max);
 }
 
-/* One and the same for each type of quantity: a number, and a unit. */
+/* One and the same for each type of quantity: a number, and a unit.  The pattern for "above 0"
+ * asks for a digit other than 0 before the exponent.  Bytes may begin with a number of parts,
+ * as 4x3.84TB does. */
 static void put_quantity(struct page *page, enum conf_type type, bool above_0)
 {
     size_t count;
@@ -125,10 +128,10 @@ static void put_quantity(struct page *page, enum conf_type type, bool above_0)
 
 /* What is written, and what is being written. */
 struct writing {
-    struct page *page;
-    const struct conf_json *json;
+    struct page *page;          /* the text so far */
+    const struct conf_json *json; /* what the caller asked for */
     bool open;                  /* names of hardware and models are */
-    const struct conf_schema *table;
+    const struct conf_schema *table; /* the table that is being written */
 };
 
 /* A reference is a URI: what may not stand in one is written %XX. */
@@ -170,7 +173,8 @@ static void put_shape(const struct writing *writing, const char *json)
     }
 }
 
-/* A * in the pattern stands for any letters. */
+/* A * in the pattern stands for any letters.  For example "policies[].*" fits
+ * "policies[].interval".  After a mismatch the last * takes one letter more. */
 static bool fits(const char *pattern, const char *name)
 {
     assert(pattern != NULL && name != NULL);
@@ -193,7 +197,8 @@ static bool fits(const char *pattern, const char *name)
     return pattern[strspn(pattern, "*")] == '\0';
 }
 
-/* NULL: nothing is said. */
+/* NULL: nothing is said.  A shape is named TABLE.KEY, or TABLE: for what is said of a
+ * whole table; the first that fits is taken. */
 static const char *find_shape(const struct writing *writing, const char *key)
 {
     const struct conf_json *json = writing->json;
@@ -246,6 +251,7 @@ static void put_node(const struct writing *writing, const char *key)
     put_reference(writing, name, strlen(name));
 }
 
+/* The names of the definitions of quantities, by type; NULL: the type is no quantity. */
 static const char *const quantity_name[] = {
     [CONF_FRACTION] = "percentage", [CONF_TIME] = "time",
     [CONF_BYTES] = "bytes", [CONF_RATE] = "rate", [CONF_FLOPS] = "flops",
@@ -369,12 +375,14 @@ static void put_own_field(const struct writing *writing,
     page_put(page, "}");
 }
 
+/* Are both NULL, or both the same words? */
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* Are both fields described by the same words? */
+/* Are both fields described by the same words?  The lists of choices are compared by address:
+ * tables that mean the same list share it. */
 static bool same_field(const struct conf_field *a, const struct conf_field *b)
 {
     return strcmp(a->key, b->key) == 0 && a->type == b->type &&
@@ -383,7 +391,8 @@ static bool same_field(const struct conf_field *a, const struct conf_field *b)
 }
 
 /* The table above that has the very same key, which need not be said again;
- * NULL: none.  What a key may hold may depend on its table. */
+ * NULL: none.  What a key may hold may depend on its table.  O(all keys above), which is
+ * nothing for some hundred keys. */
 static const struct conf_schema *find_above(const struct writing *writing,
                                             const struct conf_field *field)
 {

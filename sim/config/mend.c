@@ -17,7 +17,8 @@
 
 #define WORD_BYTES 120
 
-/* Returns a copy of a node with room for one more value, in the arena. */
+/* Returns a copy of a node with room for one more value, in the arena.  Trees are shared and
+ * never change, so each repair copies what it changes. */
 static struct conf_node *copy_of(struct arena *arena,
                                  const struct conf_node *node)
 {
@@ -54,7 +55,8 @@ static void take_words(struct conf_mend *mend, const struct conf_node *node)
         take_words(mend, mend_child(node, i));
 }
 
-/* The root anew, with `node` for the one at place->node[depth]. */
+/* The root anew, with `node` for the one at place->node[depth].  Only the nodes on the way
+ * from the root are copied. */
 static void put_node(struct conf_mend *mend, const struct mend_place *place,
                      size_t depth, const struct conf_node *node)
 {
@@ -101,7 +103,8 @@ static void remove_child(struct conf_node *node, size_t index)
     }
 }
 
-/* The pair or item at fault goes. */
+/* The pair or item at fault goes.  If the stock has something at the same place, that stands
+ * in, unless what is wrong came from the stock itself.  False: the place is the root. */
 static bool take_out(struct conf_mend *mend, const struct mend_place *place)
 {
     if (place->count < 2)
@@ -125,7 +128,8 @@ static bool take_out(struct conf_mend *mend, const struct mend_place *place)
     return true;
 }
 
-/* A map gets the keys that the stock has and it has not; false: none. */
+/* A map gets the keys that the stock has and it has not; false: none.  For a map that lacks
+ * what it should have, though no single key is at fault. */
 static bool stock_up(struct conf_mend *mend, const struct mend_place *place)
 {
     assert(place->count > 0);
@@ -146,7 +150,8 @@ static bool stock_up(struct conf_mend *mend, const struct mend_place *place)
     return copy->count > map->count;
 }
 
-/* The word of "Did you mean 'WORD'?", with or without its marks. */
+/* The word of "Did you mean 'WORD'?", with or without its marks.  The repair so tries what the
+ * user is told.  NULL: the hint offers no word. */
 static const char *find_suggestion(const struct conf_mend *mend,
                                    const struct err *err)
 {
@@ -167,7 +172,7 @@ static const char *find_suggestion(const struct conf_mend *mend,
 }
 
 /* Replaces an unknown key by its nearest spelling, unless the map has that
- * key. */
+ * key.  If the map has the right key too, the wrong one is taken out. */
 static bool guess_key(struct conf_mend *mend, const struct mend_place *place,
                       const char *word)
 {
@@ -275,7 +280,8 @@ static void keep_error(struct conf_mend *mend, const struct err *err)
     mend->found[mend->found_count++] = *err;
 }
 
-/* The ground of the stock for the user's, which says nothing any more. */
+/* The ground of the stock for the user's, which says nothing any more.  False: there is none,
+ * or it was replaced before. */
 static bool replace_ground(struct conf_mend *mend)
 {
     if (mend->ground == NULL || mend->stock == NULL ||
@@ -326,7 +332,8 @@ bool conf_mend_next(struct conf_mend *mend, struct err *err)
     return true;
 }
 
-/* The file that was given first, then those that it names. */
+/* The file that was given first, then those that it names.  Returns which of two errors is
+ * told first: below 0, x.  Within a file, by line and column. */
 static int compare_errs(const struct err *x, const struct err *y,
                         const char *first)
 {
@@ -358,6 +365,8 @@ static void sort_errs(struct err *errs, size_t count, const char *first)
         assert(compare_errs(&errs[i - 1], &errs[i], first) <= 0);
 }
 
+/* Returns true if no error was found at all.  Else *err is the first, and its `next` the
+ * others, CONF_MEND_TOLD_MAX in all; the last one says how many more there were. */
 bool conf_mend_end(struct conf_mend *mend, struct err *err)
 {
     assert(mend != NULL && err != NULL);
@@ -375,6 +384,8 @@ bool conf_mend_end(struct conf_mend *mend, struct err *err)
     return false;
 }
 
+/* `read` is called anew after each repair, with the repaired tree, until it succeeds or
+ * nothing can be repaired. */
 bool conf_mend_read(struct conf_mend *mend,
                     bool (*read)(void *self, const struct conf_node *root,
                                  struct err *err),

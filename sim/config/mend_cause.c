@@ -24,7 +24,8 @@ static bool holds_mark(const struct conf_node *node, unsigned marks)
     return false;
 }
 
-/* A map, without the items of its lists: those are judged alone. */
+/* A map, without the items of its lists: those are judged alone.  A unit is what a user thinks
+ * of as one thing: an item of a list, with the maps below it. */
 static bool unit_is_hurt(const struct conf_node *node)
 {
     if (mend_is_marked(node, CONF_NEUTRAL | CONF_HURT))
@@ -62,7 +63,8 @@ static bool was_taken(const struct conf_mend *mend, const char *word,
     return false;
 }
 
-/* One quoted word, or a step of a quoted path, is what was taken out. */
+/* One quoted word, or a step of a quoted path, is what was taken out.  For example, after the
+ * key 'polcies' was taken out, an error that quotes 'polcies.name' is a consequence. */
 static bool names_taken(const struct conf_mend *mend, const char *text)
 {
     assert(text != NULL);
@@ -98,7 +100,8 @@ static bool was_told(const struct conf_mend *mend, const struct err *err,
     return false;
 }
 
-/* A name that nobody knows is wrong whatever stands beside it. */
+/* A name that nobody knows is wrong whatever stands beside it.  So it is told, although
+ * something beside it was repaired. */
 static bool is_own_name(const struct err *err, const struct mend_place *place)
 {
     const struct conf_node *node = place->node[place->count - 1];
@@ -108,6 +111,7 @@ static bool is_own_name(const struct err *err, const struct mend_place *place)
            node->kind == CONF_SCALAR && strstr(err->text, node->text) != NULL;
 }
 
+/* False as well if the error is within the ground itself. */
 bool mend_is_groundless(const struct conf_mend *mend, const struct err *err,
                         const struct mend_place *place)
 {

@@ -15,8 +15,9 @@
 
 /* What an error is looked for by. */
 struct search {
-    struct err_pos pos;
-    enum err_fault fault;
+    struct err_pos pos;         /* of the error */
+    enum err_fault fault;       /* FAULT_KEY: a key is looked for, FAULT_MISSING: a map, else a
+                                 * value */
     const char *file;       /* not NULL: the scalar that names this file */
 };
 
@@ -43,7 +44,8 @@ static bool is_wanted(const struct search *search,
 }
 
 /* The node at depth place->count - 1, or below it.  A map stands where its
- * first key stands: the map is taken, except for the root. */
+ * first key stands: the map is taken, except for the root.  Depth first.  On success `place`
+ * has the path from the root to the node; else it is as it was. */
 static bool find_below(const struct search *search, struct mend_place *place)
 {
     assert(place->count > 0 && place->count <= MEND_DEPTH_MAX);
@@ -86,6 +88,8 @@ static void find_holder(const struct conf_node *node, struct err_pos pos,
         *begin = node->pos;
 }
 
+/* Tried in turn: the place itself; for a fault within a text, the scalar that holds it; for an
+ * error in another file, the scalar that names this file. */
 bool mend_find(const struct conf_mend *mend, const struct err *err,
                struct mend_place *place)
 {

@@ -15,8 +15,9 @@
 #include "sim/config/node.h"
 #include "sim/text/scan.h"
 
+/* Where in the file the walk is. */
 struct walk {
-    struct scan *scan;
+    struct scan *scan;          /* the file, line by line */
     const char *line;           /* what is left of the line; NULL: the file ended */
     struct err_pos pos;         /* of *line */
 };
@@ -44,6 +45,7 @@ static void next_byte(struct walk *walk)
     walk->pos.col += ((unsigned char)*walk->line & 0xc0) != 0x80;
 }
 
+/* What YAML may fold into one blank. */
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n';
@@ -59,7 +61,8 @@ static void skip_blanks(struct walk *walk)
             next_byte(walk);
 }
 
-/* To the first character of the text; its quotation mark, or '\0'. */
+/* To the first character of the text; its quotation mark, or '\0'.  Blanks before the first
+ * character may be left. */
 static char open_text(struct walk *walk, const struct conf_node *scalar)
 {
     char quote = '\0';

@@ -22,14 +22,14 @@
 
 /* What is read, its reader, and where complaints go. */
 struct reading {
-    const struct conf_node *node;
-    const struct conf_field *field;
-    struct err *err;
+    const struct conf_node *node; /* the value that the user wrote */
+    const struct conf_field *field; /* what the key takes */
+    struct err *err;            /* the caller's */
     char name[80];                      /* "'memory'", for messages */
     char shown[SHOWN_BYTES + 4];        /* the text, clipped */
 };
 
-/* False, with err: "KEY MUST, found VALUE". */
+/* False, with err: "KEY MUST, found VALUE".  The place is that of the value. */
 static bool report_fault(const struct reading *reading, enum err_kind kind,
                          const char *must)
 {
@@ -49,7 +49,8 @@ static bool report_type(const struct reading *reading)
     return report_fault(reading, ERR_SCHEMA, must);
 }
 
-/* The range in the unit that the user chose. */
+/* The range in the unit that the user chose.  A field whose min and max are both 0 has no
+ * range; it may be negative only if its type is a plain number. */
 static bool check_range(const struct reading *reading, double value,
                         const struct conf_unit *unit)
 {
@@ -93,7 +94,8 @@ static bool read_bool(const struct reading *reading, bool *out)
     return false;
 }
 
-/* Returns the one name that begins with the word; NULL: none does, or several do. */
+/* Returns the one name that begins with the word; NULL: none does, or several do.  For example
+ * "round" for "round-robin".  A word of one letter begins too many. */
 static const char *find_begun(const char *word, const char *const *names)
 {
     const char *begun = NULL;
@@ -225,7 +227,8 @@ static size_t read_times(const struct reading *reading, double *times)
     return digits + 1;
 }
 
-/* Splits the text into a number and its unit. */
+/* Splits the text into a number and its unit.  One blank may stand between number and unit.
+ * *times is 1 unless the text begins as "4x". */
 static bool read_parts(const struct reading *reading, double *times,
                        struct decimal *number, const struct conf_unit **unit)
 {
@@ -335,7 +338,8 @@ static bool read_scalar(const struct reading *reading, void *out)
     return false;
 }
 
-/* A value that the field allows, where the user's own was at fault. */
+/* A value that the field allows, where the user's own was at fault.  1, or the bound of the
+ * range that is nearest to 1. */
 static bool read_neutral(const struct conf_node *node,
                          const struct conf_field *field, void *out)
 {

@@ -47,7 +47,8 @@ static size_t find_pair(const struct conf_node *map, const char *step,
     return NOT_FOUND;
 }
 
-/* An index of digits only; NOT_FOUND for anything else. */
+/* An index of digits only; NOT_FOUND for anything else.  At most 9 digits, so that it cannot
+ * overflow. */
 static size_t read_index(const char *step, size_t bytes)
 {
     size_t index = 0;
@@ -77,7 +78,8 @@ static const char *item_name(const struct conf_node *item)
 }
 
 /* Names win over indexes, and the first of equal names over the others.  A number in a
- * list of values names nothing. */
+ * list of values names nothing.  For example, `policies.fcfs.seed` finds the item whose name
+ * or policy is fcfs, and `policies.0.seed` the first one. */
 static size_t find_item(const struct conf_node *list, const char *step,
                         size_t bytes)
 {
@@ -113,6 +115,7 @@ static size_t measure_step(const struct conf_node *node, const char *path)
     return longest > 0 ? longest : strcspn(path, ".");
 }
 
+/* NULL: nothing stands there.  An empty path is the root. */
 const struct conf_node *conf_find(const struct conf_node *root, const char *path)
 {
     const struct conf_node *node = root;
@@ -169,7 +172,8 @@ static const struct conf_node *set_at(const struct setting *setting,
                                       const struct conf_node *node,
                                       const char *path, int depth);
 
-/* Returns the list with item `index` set, or all of them: NOT_FOUND. */
+/* Returns the list with item `index` set, or all of them: NOT_FOUND.  The list is copied,
+ * items that are not set are shared. */
 static const struct conf_node *set_items(const struct setting *setting,
                                          const struct conf_node *list, size_t index,
                                          const char *path, int depth)
@@ -291,6 +295,8 @@ const struct conf_node *conf_set(struct arena *arena,
     return set_at(&setting, root, path, 1);
 }
 
+/* The value is parsed as YAML, so that it may be a list or a map.  Errors name "--set PATH" as
+ * their file. */
 const struct conf_node *conf_set_text(struct arena *arena,
                                       const struct conf_node *root,
                                       const char *path, const char *value,
@@ -314,6 +320,7 @@ const struct conf_node *conf_set_text(struct arena *arena,
     return conf_set(arena, root, path, node, pos, err);
 }
 
+/* It is as if the user had written the text where `node` stands. */
 const struct conf_node *conf_scalar_at(struct arena *arena, const struct conf_node *node,
                                        const char *text)
 {

@@ -24,6 +24,8 @@
 #include "sim/config/node.h"
 #include "sim/text/foreign.h"
 
+/* Bounds that no experiment comes near.  They keep a wrong file, such as a trace that was
+ * given as an experiment, from taking all memory. */
 #define FILE_BYTES_MAX  ((size_t)64 << 20)
 #define DEPTH_MAX       64
 #define NODE_COUNT_MAX  1000000
@@ -33,11 +35,11 @@
 struct reader {
     struct arena *arena;
     struct err *err;
-    const char *file;
+    const char *file;           /* the name for messages */
     const char *text;
-    size_t bytes;
-    uint32_t node_count;
-    bool hidden;                /* breaks.h */
+    size_t bytes;               /* of text */
+    uint32_t node_count;        /* nodes made so far, at most NODE_COUNT_MAX */
+    bool hidden;                /* line breaks were replaced: breaks.h */
     yaml_parser_t parser;
 };
 
@@ -48,7 +50,8 @@ static struct err_pos pos_of(const struct reader *reader, yaml_mark_t mark)
                             (uint32_t)mark.column + 1};
 }
 
-/* The place of a byte of the text. */
+/* The place of a byte of the text.  For errors of encoding, of which libyaml knows the offset
+ * alone.  Columns count characters. */
 static struct err_pos pos_of_byte(const struct reader *reader, size_t offset)
 {
     struct err_pos pos = {reader->file, 1, 1};
@@ -92,7 +95,7 @@ static const char *const advice[][2] = {
     {"control characters", "Remove it, or save the file as plain text."},
 };
 
-/* What libyaml met is a tab.  Its index counts characters. */
+/* What libyaml met is a tab.  Its index counts characters.  `index` is that of libyaml's mark. */
 static bool has_tab(const struct reader *reader, size_t index)
 {
     size_t i = 0;

@@ -23,18 +23,20 @@
 
 /* One lease: when it should end, and the GPUs that it frees then. */
 struct end {
-    int64_t ns;
-    uint32_t id, gpus;
+    int64_t ns;                 /* the time at which it should end */
+    uint32_t id, gpus;          /* its id, and the GPUs that it frees then */
 };
 
+/* The ends of a block, in order; the head of the block counts them. */
 struct block {
     struct end end[BLOCK_ENDS];
 };
 
+/* What the list knows of a block, so that a search need not fetch the block itself. */
 struct head {
     struct end first;           /* of the block */
     uint64_t gpus;              /* of all of it */
-    uint32_t count;
+    uint32_t count;             /* ends in it, 1 to BLOCK_ENDS */
     struct block *block;
 };
 
@@ -43,9 +45,9 @@ struct head {
 struct calendar {
     struct arena *arena;
     struct head *heads;
-    uint32_t blocks, room;
+    uint32_t blocks, room;      /* heads that are used; heads that there is room for */
     struct block **spare;       /* blocks to use again; room for `room` */
-    uint32_t spares;
+    uint32_t spares;            /* emptied blocks in `spare` */
 };
 
 struct calendar *calendar_new(struct arena *arena)
@@ -62,7 +64,9 @@ static bool is_after(const struct end *end, int64_t ns, uint32_t id)
     return end->ns > ns || (end->ns == ns && end->id > id);
 }
 
-/* Returns the last block that begins at or before that end, or the first. */
+/* Returns the last block that begins at or before that end, or the first.  `from` always
+ * begins at or before the end that is looked for, or is 0, and count is how many blocks from
+ * there on may still be the one: it halves with each step. */
 static uint32_t find_block(const struct calendar *ends, int64_t ns, uint32_t id)
 {
     uint32_t from = 0, count = ends->blocks;
@@ -94,7 +98,9 @@ static uint32_t find_end(const struct head *head, int64_t ns, uint32_t id)
     return from;
 }
 
-/* Inserts an empty block at a place of the list. */
+/* Inserts an empty block at a place of the list.  Pointers to heads that callers had are not
+ * valid then.  `spare` has room for as many blocks as `heads`, so that remove_head() never
+ * needs memory. */
 static struct head *insert_head(struct calendar *ends, uint32_t at)
 {
     assert(at <= ends->blocks);
@@ -139,7 +145,8 @@ static void split_block(struct calendar *ends, uint32_t at)
     assert(left->count > 0 && right->count > 0);
 }
 
-/* Joins a block to that after it, if there is room to spare. */
+/* Joins a block to that after it, if there is room to spare.  Both together may fill half of a
+ * block at most. */
 static void join_blocks(struct calendar *ends, uint32_t at)
 {
     struct head *left = &ends->heads[at], *right = left + 1;
@@ -156,7 +163,8 @@ static void join_blocks(struct calendar *ends, uint32_t at)
     remove_head(ends, at + 1);
 }
 
-/* The block's sum and first end are kept right, which the searches rely on. */
+/* The block's sum and first end are kept right, which the searches rely on.  An end that is
+ * the first of all goes to block 0, whose `first` is set anew. */
 void calendar_add(struct calendar *ends, int64_t end_ns, uint32_t id, uint32_t gpus)
 {
     uint32_t b, at;
@@ -210,7 +218,9 @@ bool calendar_drop(struct calendar *ends, int64_t end_ns, uint32_t id)
     return true;
 }
 
-/* Sums of blocks are skipped whole; within one block the ends are counted. */
+/* Sums of blocks are skipped whole; within one block the ends are counted.  For example, with
+ * ends (10, 2 GPUs), (10, 4) and (30, 8) one asks for 7: 2 and 4 leave 1, which the third end
+ * covers, so the answer is 30. */
 int64_t calendar_when(const struct calendar *ends, uint64_t gpus)
 {
     assert(gpus > 0);
@@ -230,6 +240,8 @@ int64_t calendar_when(const struct calendar *ends, uint64_t gpus)
     return CLOCK_NEVER_NS;
 }
 
+/* A block is added whole if the next one begins in time; of the last such block single ends
+ * are added. */
 uint64_t calendar_by(const struct calendar *ends, int64_t time_ns)
 {
     uint64_t gpus = 0;

@@ -10,7 +10,8 @@
 
 #include <assert.h>
 
-/* Returns the class of a size: itself up to 32, above that one class a power of two. */
+/* Returns the class of a size: itself up to 32, above that one class a power of two.  For
+ * example 40 is in class 33, 64 and 127 are in class 34, 128 is in class 35. */
 static uint32_t class_of(uint32_t gpus)
 {
     uint32_t class = 32;
@@ -45,7 +46,9 @@ uint32_t demand_count_least(const struct demand_count *waits)
 }
 
 /* Sizes above 32 are classes of powers of two, of which the lower bound is
- * returned: never more than the least that waits. */
+ * returned: never more than the least that waits.  The class of the one that is left out
+ * counts only if it has another task.  For example, with tasks of 2, 2 and 5 GPUs without one
+ * of 2 the least is 2; without the one of 5 it is 2 as well. */
 uint32_t demand_count_least_but(const struct demand_count *waits, uint32_t gpus)
 {
     uint64_t classes = waits->classes;

@@ -12,6 +12,7 @@
 
 #include "sim/base/arena.h"
 
+/* The items are malloc's, not an arena's, because the heap grows and shrinks during a run. */
 void lazy_heap_release(struct lazy_heap *heap)
 {
     assert(heap->item != NULL || heap->room == 0);
@@ -19,7 +20,8 @@ void lazy_heap_release(struct lazy_heap *heap)
     *heap = (struct lazy_heap){NULL, 0, 0};
 }
 
-/* Does item a go before item b?  By key, tail and id. */
+/* Does item a go before item b?  By key, tail and id.  So the order of equal
+ * keys is the same on every machine. */
 static inline bool goes_before(const struct lazy_heap_item *a, const struct lazy_heap_item *b)
 {
     if (a->key != b->key)
@@ -76,7 +78,8 @@ static void drop_stale(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
         sink_item(heap, i, heap->item[i]);
 }
 
-/* Sweeps, and grows where that did not help much. */
+/* Sweeps, and grows where that did not help much.  After a sweep that leaves the heap more
+ * than half full, room doubles; else the next sweep would come soon. */
 static void make_room(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
                       const void *self)
 {

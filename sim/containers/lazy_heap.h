@@ -17,13 +17,13 @@
 
 struct lazy_heap_item {
     double key, tail;           /* the tail decides between equal keys */
-    uint32_t id, stamp;
+    uint32_t id, stamp;         /* of the owner: `holds` compares the stamp with that of the id */
 };
 
 /* All zero: empty. */
 struct lazy_heap {
-    struct lazy_heap_item *item;
-    uint32_t count, room;
+    struct lazy_heap_item *item; /* item[0] is the first; owned, NULL while room is 0 */
+    uint32_t count, room;       /* items, valid or not; items that there is room for */
 };
 
 /* True: the item is valid. */

@@ -19,12 +19,14 @@
 #define NONE ORDER_NONE
 /* Spans in units of 2^30 ns (1.07 s), rounded down: a bound is enough. */
 #define BOUND_SHIFT 30
+/* BOUND_MAX: the bound of every longer span.  BOUND_NONE: of a class that has no item. */
 #define BOUND_MAX (UINT32_MAX - 1)
 #define BOUND_NONE UINT32_MAX
 
 /* ---- sums ---- */
 
-/* Returns the class of a number of GPUs: 0 for none, 1 for one, 2 for two or three ... */
+/* Returns the class of a number of GPUs: 0 for none, 1 for one, 2 for two or three ...  The
+ * last class takes all that is larger: 2^10 GPUs and more. */
 static uint32_t class_of(uint32_t gpus)
 {
     uint32_t class = gpus == 0 ? 0 : 32 - (uint32_t)__builtin_clz(gpus);
@@ -32,7 +34,8 @@ static uint32_t class_of(uint32_t gpus)
     return class < ORDER_GPU_CLASSES ? class : ORDER_GPU_CLASSES - 1;
 }
 
-/* Returns a span in units of 2^30 ns, rounded down. */
+/* Returns a span in units of 2^30 ns, rounded down.  Negative spans, which only filters have,
+ * give 0. */
 static uint32_t bound_of(int64_t span_ns)
 {
     if (span_ns < 0)
@@ -80,7 +83,9 @@ static void sum_bounds(struct order_store *store, uint32_t item, uint32_t left,
         sum->stamp_min = of[right].stamp_min;
 }
 
-/* The ends of a subtree, and until when all pairs in it stand. */
+/* The ends of a subtree, and until when all pairs in it stand.  `sum` is that of the item
+ * alone so far.  There are two pairs that the item itself makes: the last of the left subtree
+ * with it, and it with the first of the right subtree. */
 static void sum_moves(const struct order *order, struct order_sum *sum,
                       uint32_t item, const struct order_sum *left,
                       const struct order_sum *right)
@@ -132,7 +137,8 @@ static void sum_spans(struct order_sum *sum, const struct order_item *own,
 }
 
 /* Makes all sums of an item's subtree that the rules ask for. The tree calls
- * it for an item whenever something below it changed; children come first. */
+ * it for an item whenever something below it changed; children come first.  An order with
+ * ORDER_CLASSES has its sums in `bound` alone; the others share struct order_sum. */
 static void sum_item(void *owner, uint32_t item, uint32_t left, uint32_t right)
 {
     struct order *order = owner;
@@ -189,7 +195,8 @@ void order_init(struct order *order, struct order_store *store,
     order_rule(order, rules, NULL);
 }
 
-/* The room for sums follows that for items. */
+/* The room for sums follows that for items.  Room doubles, so that items cost O(1) each; each
+ * array follows only if the rules keep its sums. */
 static void make_room(struct order *order, uint32_t item)
 {
     struct order_store *store = order->store;
@@ -288,7 +295,8 @@ void order_arrange(struct order *order, const uint32_t *item)
 }
 
 /* Counts the items that go before something; they must be a prefix of the
- * order. */
+ * order.  Walks down from the root: where the item at hand goes before, it and its left
+ * subtree are all counted.  O(log n). */
 uint32_t order_front(const struct order *order, rank_tree_before_fn *before,
                      uint32_t something, uint32_t *last)
 {
@@ -313,7 +321,8 @@ uint32_t order_front(const struct order *order, rank_tree_before_fn *before,
 
 /* ---- the first that passes ---- */
 
-/* Does an item pass all conditions of a filter? */
+/* Does an item pass all conditions of a filter?  With ORDER_TAKES spans are not kept, so any
+ * passes. */
 static bool item_passes(const struct order *order, uint32_t item,
                         const struct order_filter *filter)
 {
@@ -329,7 +338,8 @@ static bool item_passes(const struct order *order, uint32_t item,
 }
 
 /* Could something below pass, by power of two?  gpus_any: an item of at most these passes
- * with any span.  Never false where it does. */
+ * with any span.  Never false where it does.  Class c holds items of at least 2^(c-1) GPUs, so
+ * the search ends at the first class that is too large. */
 static bool class_may_pass(const struct order_bound *bound,
                            const struct order_filter *filter, uint32_t gpus_any)
 {
@@ -379,7 +389,8 @@ static bool some_may_pass(const struct order *order, uint32_t item,
 }
 
 /* The place of the first that passes in the subtree of `item`, which begins at
- * `first`, from place `from` on. */
+ * `first`, from place `from` on.  `seen` counts the subtrees that were entered, for
+ * measurements. */
 static uint32_t find_below(struct order *order, uint32_t item, uint32_t first,
                            uint32_t from, const struct order_filter *filter)
 {
@@ -410,7 +421,8 @@ uint32_t order_find(struct order *order, uint32_t from,
     return place == NONE ? order_count(order) : place;
 }
 
-/* Goes down by the least stamp of each subtree, in O(log n). */
+/* Goes down by the least stamp of each subtree, in O(log n).  Subtrees to the left are tried
+ * first, so that the first in order is found and not the one with the least stamp. */
 uint32_t order_first_stamped(const struct order *order, uint64_t below)
 {
     const struct rank_tree_node *node = order->tree.node;
@@ -433,7 +445,8 @@ uint32_t order_first_stamped(const struct order *order, uint64_t below)
 /* ---- a budget ---- */
 
 /* Adds the items of a subtree that have GPUs (taken), to those that stop, or
- * those that have none, to those that start; in order. */
+ * those that have none, to those that start; in order.  Subtrees in which no item changes are
+ * not entered. */
 static void pick_items(const struct order *order, uint32_t item, bool taken,
                        struct order_dealt *out)
 {
@@ -454,7 +467,8 @@ static void pick_items(const struct order *order, uint32_t item, bool taken,
 
 /* Deals the budget to a subtree; returns what is left of it.  A subtree that
  * fits whole, or of which nothing fits, is not walked through but for items
- * whose state changes: O(changes x log n). */
+ * whose state changes: O(changes x log n).  For example, items of 4, 8 and 2 GPUs and a budget
+ * of 6: 4 fits, 8 does not fit into the 2 that are left, and the last item takes these 2. */
 static uint64_t take_below(const struct order *order, uint32_t item,
                            uint64_t budget, struct order_dealt *out)
 {

@@ -34,7 +34,7 @@ struct arena;
 struct order_item {
     int64_t span_ns;            /* not below 0 */
     uint64_t stamp;             /* for order_first_stamped() */
-    uint32_t gpus;
+    uint32_t gpus;              /* that it asks for */
     bool taken;                 /* the last order_take() gave it GPUs */
     uint8_t group;              /* < ORDER_GROUP_COUNT, for filters by group */
 };
@@ -49,9 +49,9 @@ typedef bool order_passes_fn(void *owner, uint32_t item);
  * span_max_ns (or its GPUs at most gpus_any_span), and `passes` agrees.  `passes`
  * must not change the order. */
 struct order_filter {
-    uint32_t gpus_max;
+    uint32_t gpus_max;          /* of the items that may pass */
     uint32_t gpus_any_span;     /* an item of at most these passes with any span */
-    int64_t span_max_ns;
+    int64_t span_max_ns;        /* of the items that may pass; below 0: none by its span */
     order_passes_fn *passes;    /* NULL: all do */
     bool by_group;              /* of a group with more GPUs nothing passes: */
     uint32_t group_max[ORDER_GROUP_COUNT];  /* `passes` says so of each, too */
@@ -72,16 +72,17 @@ struct order_rules {
     rank_tree_before_fn *before;        /* at present; equal items keep their
                                            order */
     order_stands_fn *stands;            /* with ORDER_MOVES */
-    uint32_t sums;
+    uint32_t sums;              /* of enum order_sums: those that are kept */
 };
 
 struct order_sum {              /* over a subtree */
-    int64_t stands_ns;
+    int64_t stands_ns;          /* with ORDER_MOVES: until then all its pairs are in order */
     union {
         int64_t span_min_ns;
         uint64_t gpus;          /* with ORDER_TAKES */
     };
-    uint32_t gpus_min, taken, first, last;
+    uint32_t gpus_min, taken, first, last; /* the fewest GPUs of an item; items with GPUs; the
+                                            * first and the last item */
 };
 
 struct order_slot {             /* of an item: in one line of the cache */
@@ -91,7 +92,7 @@ struct order_slot {             /* of an item: in one line of the cache */
 
 struct order_bound {            /* likewise, with ORDER_CLASSES */
     uint32_t span[ORDER_GPU_CLASSES];   /* in units of 2^30 ns, rounded down */
-    uint64_t stamp_min;
+    uint64_t stamp_min;         /* the least stamp of the subtree */
 };
 
 struct order_groups {           /* over a subtree; the largest number: or more */
@@ -102,17 +103,17 @@ struct order_groups {           /* over a subtree; the largest number: or more *
  * with its own room, that grow with the largest number. */
 struct order_store {
     struct arena *arena;
-    struct order_slot *slot;
-    struct order_bound *bound;
-    struct order_groups *groups;
+    struct order_slot *slot;    /* by item; `room` of them */
+    struct order_bound *bound;  /* by item; bound_room of them; NULL: no order needed it */
+    struct order_groups *groups; /* by item; groups_room of them; NULL: no order needed it */
     uint32_t room, bound_room, groups_room;
 };
 
 struct order {
     struct rank_tree tree;      /* places: rank_tree_at(), rank_tree_rank() */
-    struct order_store *store;
-    const struct order_rules *rules;
-    void *owner;
+    struct order_store *store;  /* not owned; may be that of several orders */
+    const struct order_rules *rules; /* not owned; order_rule() sets others */
+    void *owner;                /* handed to the functions of the rules */
     bool back;                  /* of two that change places the earlier one is
                                    moved back, else the later one ahead: for
                                    speed alone */
@@ -145,6 +146,7 @@ void order_init(struct order *order, struct order_store *store,
  * room for all items, and may be NULL if there are none. */
 void order_rule(struct order *order, const struct order_rules *rules,
                 uint32_t *scratch);
+/* Returns how many items are in the order.  O(1). */
 static inline uint32_t order_count(const struct order *order)
 {
     return rank_tree_count(&order->tree);

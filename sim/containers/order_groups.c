@@ -30,6 +30,7 @@ void order_groups_sum(struct order_groups *sum, uint32_t group, uint32_t gpus,
         sum->gpus_min[group] = own;
 }
 
+/* ORDER_GROUP_COUNT comparisons, whatever the size of the subtree. */
 bool order_groups_pass(const struct order_groups *sum, const uint32_t *group_max)
 {
     for (uint32_t g = 0; g < ORDER_GROUP_COUNT; g++)

@@ -20,7 +20,8 @@
 
 #define NONE ORDER_NONE
 
-/* Notes an item to be looked at in this refresh. */
+/* Notes an item to be looked at in this refresh.  An item may be noted once for the pair with
+ * its neighbour; the list never is longer than the order. */
 static void note_item(struct order *order, uint32_t item)
 {
     if (order->looks == order->look_room) {
@@ -46,7 +47,9 @@ static int64_t look_at(struct order *order, uint32_t a, uint32_t b)
 }
 
 /* Looks at all pairs of a subtree that are not known to stand.  Returns until
- * when all its pairs stand. */
+ * when all its pairs stand.  For example, if a and b stand until 50, b and c until 20, and it
+ * is 30 now: the subtree's stands_ns is 20, it is entered, and c is noted (or b, if items move
+ * back). */
 static int64_t collect_pairs(struct order *order, uint32_t item)
 {
     const struct rank_tree_node *node = &order->tree.node[item];
@@ -88,7 +91,8 @@ static bool after_at(struct order *order, uint32_t item, uint32_t place)
 
 /* Moves an item to its place among those before it.  These are in order, and the
  * item overtakes the last of them.  It may overtake many at once, so the search
- * doubles its step (Bentley and Yao 1976), then halves what is left. */
+ * doubles its step (Bentley and Yao 1976), then halves what is left.  With k items overtaken
+ * it makes O(log k) comparisons. */
 static void go_ahead(struct order *order, uint32_t item, uint32_t place)
 {
     assert(place > 0 && place < order_count(order));
@@ -139,6 +143,7 @@ static void go_back(struct order *order, uint32_t item, uint32_t place)
         rank_tree_insert_at(&order->tree, item, other);
 }
 
+/* Returns the next item in order (after), or the one before it; ORDER_NONE at the end. */
 static uint32_t find_neighbour(const struct order *order, uint32_t item, bool after)
 {
     assert(order_holds(order, item));
@@ -147,7 +152,8 @@ static uint32_t find_neighbour(const struct order *order, uint32_t item, bool af
 }
 
 /* The pair is in order still: computes again until when it stands, in the sums
- * of the item that holds the pair (the upper one of the two). */
+ * of the item that holds the pair (the upper one of the two).  Else the sums would keep a
+ * time that is over, and each refresh would look at the pair. */
 static void look_later(struct order *order, uint32_t item, uint32_t other)
 {
     assert(item != other);
@@ -159,7 +165,9 @@ static void look_later(struct order *order, uint32_t item, uint32_t other)
 }
 
 /* All items before this one are in order (back: all after it).  Moves it to its
- * place, and with it the items next to it that are out of order as well. */
+ * place, and with it the items next to it that are out of order as well.  An item that
+ * overtakes may have been followed by one that overtakes as well: after each move the next
+ * neighbour is tried in turn. */
 static void settle_item(struct order *order, uint32_t item)
 {
     assert(order_holds(order, item));

@@ -15,6 +15,8 @@
 
 #include "sim/base/arena.h"
 
+/* The balance parameters: DELTA bounds the weights of siblings, GAMMA chooses between one
+ * rotation and two. */
 #define DELTA 3u
 #define GAMMA 2u
 
@@ -46,7 +48,8 @@ uint32_t rank_tree_count(const struct rank_tree *ranks)
     return count_of(ranks, ranks->root);
 }
 
-/* Makes the sums of an item from those of its children. */
+/* Makes the sums of an item from those of its children.  The sums of the children must be
+ * right. */
 static void sum_item(struct rank_tree *ranks, uint32_t item)
 {
     struct rank_tree_node *node = &ranks->node[item];
@@ -70,7 +73,8 @@ static void replace_child(struct rank_tree *ranks, uint32_t item, uint32_t child
         ranks->node[up].right = child;
 }
 
-/* The right child comes up, `item` goes down to its left. */
+/* The right child comes up, `item` goes down to its left.  Returns the child.  The order of
+ * items stays the same, and both sums are made anew, the lower one first. */
 static uint32_t rotate_left(struct rank_tree *ranks, uint32_t item)
 {
     struct rank_tree_node *node = ranks->node;
@@ -104,7 +108,9 @@ static uint32_t rotate_right(struct rank_tree *ranks, uint32_t item)
     return child;
 }
 
-/* One side of an item is too heavy; returns what stands in its place then. */
+/* One side of an item is too heavy; returns what stands in its place then.  If the inner
+ * grandchild is too heavy, one rotation would only move the weight to the other side.  The
+ * child is rotated first, so that the weight stands outside. */
 static uint32_t balance_item(struct rank_tree *ranks, uint32_t item, bool left_heavy)
 {
     const struct rank_tree_node *node = ranks->node;
@@ -144,7 +150,7 @@ static void settle_up(struct rank_tree *ranks, uint32_t item)
 }
 
 /* Goes down to a leaf, behind all equals, and restores balance and counts on
- * the way up. */
+ * the way up.  O(log n) calls of before().  With NULL for it the walk goes right each time. */
 void rank_tree_insert(struct rank_tree *ranks, uint32_t item,
                       rank_tree_before_fn *before)
 {
@@ -235,6 +241,8 @@ uint32_t rank_tree_last(const struct rank_tree *ranks)
                                          : find_rightmost(ranks, ranks->root);
 }
 
+/* The last item of the left subtree, or else the first one above that this one is not to the
+ * left of. */
 uint32_t rank_tree_previous(const struct rank_tree *ranks, uint32_t item)
 {
     assert(ranks->node[item].count > 0);
@@ -248,6 +256,8 @@ uint32_t rank_tree_previous(const struct rank_tree *ranks, uint32_t item)
     return up;
 }
 
+/* The first item of the right subtree, or else the first one above that this one is to the
+ * left of. */
 uint32_t rank_tree_next(const struct rank_tree *ranks, uint32_t item)
 {
     assert(ranks->node[item].count > 0);
@@ -322,7 +332,8 @@ uint32_t rank_tree_at(struct rank_tree *ranks, uint32_t i)
     return at;
 }
 
-/* Walks up: what is left of the path comes before. */
+/* Walks up: what is left of the path comes before.  If an item is a right child, its parent
+ * and the parent's left subtree come before it. */
 uint32_t rank_tree_rank(const struct rank_tree *ranks, uint32_t item)
 {
     assert(ranks != NULL && item < ranks->room);

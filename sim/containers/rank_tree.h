@@ -26,16 +26,17 @@ typedef bool rank_tree_before_fn(void *owner, uint32_t a, uint32_t b);
 typedef void rank_tree_sum_fn(void *owner, uint32_t item, uint32_t left,
                               uint32_t right);
 
+/* The place of an item in the tree. */
 struct rank_tree_node {
-    uint32_t left, right, up;
+    uint32_t left, right, up;   /* items, or RANK_TREE_NONE */
     uint32_t count;             /* of its subtree; 0: not in the sequence */
 };
 
 struct rank_tree {
-    struct arena *arena;
+    struct arena *arena;        /* owns `node` */
     struct rank_tree_node *node;    /* by item */
-    uint32_t room, root;
-    uint32_t last_item, last_rank;      /* of the last access */
+    uint32_t room, root;        /* nodes that there is room for; the top item or RANK_TREE_NONE */
+    uint32_t last_item, last_rank; /* of the last access by place; RANK_TREE_NONE: none holds */
     rank_tree_sum_fn *sum;          /* NULL: no sums */
     void *owner, *sum_owner;        /* of before(); of sums: the same at first */
 };
@@ -44,6 +45,7 @@ struct rank_tree {
  * is handed to the callbacks. */
 void rank_tree_init(struct rank_tree *ranks, struct arena *arena, rank_tree_sum_fn *sum,
                     void *owner);
+/* Returns the number of items in the sequence.  O(1). */
 uint32_t rank_tree_count(const struct rank_tree *ranks);
 /* Inserts before the first item that it belongs before; NULL: at the end. */
 void rank_tree_insert(struct rank_tree *ranks, uint32_t item,

@@ -13,11 +13,13 @@
 #define FEW (STEP_BLOCK / 2)    /* two blocks that hold no more become one */
 #define CHANGES_MAX 16u         /* bounds get wider by them, then are made anew */
 
+/* Returns the larger of two numbers. */
 static int64_t larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
+/* Returns the smaller of two numbers. */
 static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -110,7 +112,8 @@ static void split_block(struct steps *steps, uint32_t at)
     note_bounds(steps, at + 1);
 }
 
-/* A block and the next one become one, if they hold few. */
+/* A block and the next one become one, if they hold few.  Both blocks have an `add` of their
+ * own; numbers of the second one are stored anew relative to that of the first. */
 static void join_blocks(struct steps *steps, uint32_t at)
 {
     if (at + 1 >= steps->count)
@@ -163,7 +166,8 @@ void steps_clear(struct steps *steps, int64_t from_ns, int64_t free)
 /* ---- where a time is ---- */
 
 /* Returns the last of `count` rising times that is no later than one; else 0.
- * No branch depends on a comparison: the processor could not predict it. */
+ * No branch depends on a comparison: the processor could not predict it.  For example, of the
+ * times 0, 10, 20 and the time 15 it returns 1. */
 static uint32_t find_time(const int64_t *time_ns, uint32_t count, int64_t at_ns)
 {
     uint32_t found = 0;
@@ -202,7 +206,9 @@ struct step_at steps_find(struct steps *steps, int64_t time_ns)
 }
 
 /* Moves `step` to the first step from there on that has `free` or more (`enough`), or fewer; to the
- * end, if there is none. */
+ * end, if there is none.  Whole blocks are passed over by their bounds: with `enough`, one
+ * whose most is below; without it, one whose least is not below.  Bounds may be wider than
+ * what the block has, so that a block may be searched in vain, but none is missed. */
 static inline void seek(const struct steps *steps, struct step_at *step, int64_t free, bool enough)
 {
     for (; step->at < steps->count; step->at++, step->i = 0) {
@@ -230,6 +236,7 @@ bool steps_stretch(const struct steps *steps, struct step_at *step, int64_t free
     return true;
 }
 
+/* Goes back from the step.  If the block's least is enough, the whole block is. */
 int64_t steps_since(const struct steps *steps, struct step_at step, int64_t free)
 {
     assert(step_free(steps, step) >= free);
@@ -267,7 +274,9 @@ static void make_room(struct steps *steps, struct step_at *step, struct step_at 
         *keep = (struct step_at) { at + 1, keep->i - half };
 }
 
-/* steps_cut() after a step, the last one at the time or before it. */
+/* steps_cut() after a step, the last one at the time or before it.  The new step has the
+ * number of the one before it, so that nothing is changed but the place at which a number may
+ * change.  `keep` may be NULL; else it is an earlier step that still holds afterwards. */
 static struct step_at cut_step(struct steps *steps, int64_t time_ns, struct step_at step,
                                struct step_at *keep)
 {
@@ -297,7 +306,8 @@ static struct step_at cut_after(struct steps *steps, int64_t time_ns, struct ste
     return cut_step(steps, time_ns, steps_find(steps, time_ns), earlier);
 }
 
-/* Drops a step that is as free as the one before it.  Earlier steps still hold. */
+/* Drops a step that is as free as the one before it.  Earlier steps still hold.  The step
+ * after the end (step.at == count) and the first step have nothing to be joined. */
 static void join_step(struct steps *steps, struct step_at step)
 {
     struct step_at before = { step.at, step.i - 1 };
@@ -342,7 +352,9 @@ static void bound_steps(const struct steps *steps, struct step_at from, struct s
     assert(*least <= *most);
 }
 
-/* Notes that a number was added to some steps of a block. */
+/* Notes that a number was added to some steps of a block.  The bounds become wider, not exact:
+ * the least may have been in another step.  After CHANGES_MAX of them they are computed again
+ * in O(STEP_BLOCK). */
 static void note_change(struct steps *steps, uint32_t at, int64_t add)
 {
     struct step_blocks *entry = &steps->list[at];
@@ -354,7 +366,7 @@ static void note_change(struct steps *steps, uint32_t at, int64_t add)
         note_bounds(steps, at);
 }
 
-/* Adds a number to the steps [from, to). */
+/* Adds a number to the steps [from, to).  A block that is changed whole costs one addition. */
 static void add_to_steps(struct steps *steps, struct step_at from, struct step_at to, int64_t add)
 {
     assert(from.at < steps->count && from.at <= to.at);
@@ -389,8 +401,8 @@ static void shift_steps(struct step_block *block, uint32_t to, uint32_t from, ui
 /* A change within a block: of the steps [first, last], of which the first may begin before it,
  * and the last may end after it. */
 struct inner {
-    uint32_t first, last;
-    bool cuts_first, cuts_last;
+    uint32_t first, last;       /* in the block */
+    bool cuts_first, cuts_last; /* a step must be made at the start; at the end */
 };
 
 /* Finds the steps of a change that begins in a step.  False: it is not within the block, or
@@ -426,7 +438,9 @@ static void add_inner(struct step_block *block, uint32_t i, uint32_t end, int64_
 }
 
 /* Makes a change within a block.  A step is made where an end of the change has none, and is
- * dropped where it becomes equal to the one before. */
+ * dropped where it becomes equal to the one before.  For example, the steps (0: 8), (10: 4)
+ * and a change of -4 in [5, 10): a step is made at 5 with 4, and the step at 10, which has 4
+ * too, is dropped. */
 static struct step_change change_inner(struct steps *steps, uint32_t at, struct inner inner,
                                        int64_t start_ns, int64_t end_ns, int64_t add)
 {
@@ -484,6 +498,7 @@ struct step_change steps_change(struct steps *steps, int64_t start_ns, int64_t e
     return change;
 }
 
+/* The step in which now_ns lies stays, and begins at now_ns. */
 void steps_forget(struct steps *steps, int64_t now_ns)
 {
     assert(steps->count > 0);
@@ -496,6 +511,7 @@ void steps_forget(struct steps *steps, int64_t now_ns)
     assert(steps->time_ns[0] >= now_ns);
 }
 
+/* Blocks whose least is no less than what was found are passed over. */
 int64_t steps_least(const struct steps *steps, int64_t start_ns, int64_t end_ns)
 {
     uint32_t block_at = find_time(steps->time_ns, steps->count, start_ns);

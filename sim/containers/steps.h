@@ -22,24 +22,26 @@ struct arena;
 
 #define STEP_BLOCK 64u
 
+/* Neighbouring steps: step i holds from time_ns[i] until the time of the next step. */
 struct step_block {
-    uint32_t count;
-    int64_t time_ns[STEP_BLOCK];
+    uint32_t count;             /* 1 to STEP_BLOCK */
+    int64_t time_ns[STEP_BLOCK]; /* rising */
     int64_t free[STEP_BLOCK];   /* less what the list adds */
 };
 
+/* What the list knows of one block. */
 struct step_blocks {
     int64_t least, most;        /* bounds of its numbers, with what is added */
-    int64_t add;
+    int64_t add;                /* to each number of the block */
     struct step_block *block;
-    uint32_t changes;           /* since the bounds were made */
+    uint32_t changes;           /* of parts of it, since the bounds were made */
 };
 
 struct steps {
     struct arena *arena;
     struct step_blocks *list;
     int64_t *time_ns;           /* the first of each block */
-    uint32_t count, room, time_room;
+    uint32_t count, room, time_room; /* blocks; entries that `list` and `time_ns` have room for */
     uint32_t near;              /* a block that was asked for lately */
     struct step_block **spare;  /* emptied, to be used again */
     uint32_t spares, spare_room;
@@ -48,7 +50,7 @@ struct steps {
 /* A step: the i-th of a block.  Block `count` stands for the end.  It holds until
  * steps are changed or forgotten. */
 struct step_at {
-    uint32_t at, i;
+    uint32_t at, i;             /* the block, and the step within it */
 };
 
 /* _init: no steps yet.  Memory comes from the arena.  _clear: one step, in which
@@ -61,7 +63,7 @@ struct step_at steps_find(struct steps *steps, int64_t time_ns);
 /* What a change met: the step in which it begins, and the least and the most of its numbers
  * before it, or wider bounds. */
 struct step_change {
-    struct step_at from;
+    struct step_at from;        /* valid after the change */
     int64_t least, most;
 };
 /* Adds a number, which is not 0, to what is free in [start_ns, end_ns), which is not empty and
@@ -86,11 +88,13 @@ int64_t steps_since(const struct steps *steps, struct step_at step, int64_t free
 /* Returns when `free` are free for the first time after a step that has fewer. */
 int64_t steps_until(const struct steps *steps, struct step_at step, int64_t free);
 
+/* Returns when a step begins; it must not be the end. */
 static inline int64_t step_time_ns(const struct steps *steps, struct step_at step)
 {
     return steps->list[step.at].block->time_ns[step.i];
 }
 
+/* Returns what is free in a step; it must not be the end. */
 static inline int64_t step_free(const struct steps *steps, struct step_at step)
 {
     return steps->list[step.at].block->free[step.i] + steps->list[step.at].add;

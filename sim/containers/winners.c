@@ -10,6 +10,8 @@
 
 #define NONE UINT32_MAX
 
+/* The number of leaves is rounded up to a power of two, so that the children of match i are 2i
+ * and 2i + 1 at each level. */
 void winners_init(struct winners *winners, struct arena *arena, uint32_t count)
 {
     assert(count > 0 && count < UINT32_MAX / 4);
@@ -23,7 +25,8 @@ void winners_init(struct winners *winners, struct arena *arena, uint32_t count)
         winners->match[i] = NONE;
 }
 
-/* Returns the winner of two, of which the left one has the lower number. */
+/* Returns the winner of two, of which the left one has the lower number.  NONE loses to
+ * everybody; of equal scores the left one wins. */
 static uint32_t play(const struct winners *winners, uint32_t left, uint32_t right)
 {
     assert(left == NONE || right == NONE || left < right);

@@ -14,11 +14,13 @@
 
 struct arena;
 
+/* For example, four items with the scores 5, 9, 7 and 9: match 2 is won by item 1, match 3 by
+ * item 3, and match 1 by item 1, the lower of the equals. */
 struct winners {
     int32_t *score;             /* per item */
     uint32_t *match;            /* [1] the root; of match i those before it are 2i and
                                    2i + 1; [leaves + item] the item, or UINT32_MAX */
-    uint32_t count, leaves;
+    uint32_t count, leaves;     /* items; the least power of two that is not below */
 };
 
 /* No item of `count` takes part yet.  Memory comes from the arena. */

@@ -19,14 +19,14 @@
 
 /* One subscriber of one kind of fact; a chain for each kind. */
 struct listener {
-    journal_fn *fn;
+    journal_fn *fn;             /* called with self for each fact of the kind */
     void *self;
-    struct listener *next;
+    struct listener *next;      /* NULL: the last one */
 };
 
 struct journal {
     struct arena *arena;
-    struct listener *first[KIND_COUNT];
+    struct listener *first[KIND_COUNT]; /* by kind; NULL: nobody listens */
     struct listener **end[KIND_COUNT];      /* where the next one goes */
     uint32_t telling;                       /* facts being told, nested */
 };

@@ -25,10 +25,10 @@
  * two runs can be compared. */
 struct loop {
     struct loop_clock clock;    /* the first: loop_now_ns() */
-    struct loop_limits limits;
-    uint64_t event_count;
+    struct loop_limits limits;  /* until_ns can be moved by loop_until() */
+    uint64_t event_count;       /* events begun */
     uint64_t digest;
-    bool stopped;
+    bool stopped;               /* loop_stop() was called; loop_run() clears it */
     struct {
         loop_over_fn *call;     /* NULL: nobody asked */
         void *self;
@@ -80,7 +80,9 @@ bool loop_cancel(struct loop *loop, struct loop_handle handle)
 }
 
 /* Does limits.stop ask for an end?  It is read once in EVENTS_BETWEEN_LOOKS
- * events, since another thread or a signal handler writes it. */
+ * events, since another thread or a signal handler writes it.  Another thread may set it at
+ * any time, hence the atomic load; nothing else is read that depends on it, so relaxed order
+ * is enough. */
 static bool is_called_off(const struct loop *loop)
 {
     assert(loop->event_count <= loop->limits.event_count_max);
@@ -107,7 +109,7 @@ void loop_when_over(struct loop *loop, loop_over_fn *over, void *self)
     loop->over[i].self = self;
 }
 
-/* An instant is over. */
+/* An instant is over.  Those who asked are called in the order in which they asked. */
 static inline void tell_over(const struct loop *loop)
 {
     for (uint32_t i = 0; i < LOOP_OVER_MAX && loop->over[i].call != NULL; i++)
@@ -116,7 +118,9 @@ static inline void tell_over(const struct loop *loop)
 
 /* One turn: peek, check what may end the run, pop, move the clock, call. The
  * limits are checked before the pop, so that an event which may not run stays
- * in the queue and a later loop_run() begins with it. */
+ * in the queue and a later loop_run() begins with it.  An instant is over when the next event
+ * has a later time: this is told before the limit of time is looked at.  It is not told where
+ * no event is left. */
 enum loop_end loop_run(struct loop *loop)
 {
     struct queue *queue = &loop->queue;

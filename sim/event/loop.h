@@ -33,6 +33,8 @@ enum loop_rank {
     LOOP_RANK_COUNT
 };
 
+/* Why loop_run() returned: no event was left, loop_stop() was called, the next event is after
+ * until_ns, event_count_max events have run, or another thread asked for an end. */
 enum loop_end {
     LOOP_DRAINED, LOOP_STOPPED, LOOP_TIME_LIMIT, LOOP_EVENT_LIMIT,
     LOOP_CALLED_OFF             /* by limits.stop */
@@ -47,15 +49,15 @@ struct loop_pulse {
 struct loop_limits {
     int64_t until_ns;           /* >= 0; later events do not run, and the clock
                                    stops at this time */
-    uint64_t event_count_max;
+    uint64_t event_count_max;   /* events that may run, of all loop_run() together */
     const volatile int *stop;   /* not 0: ends the run within some thousand
                                    events; may be NULL */
 };
 
 /* May be used after its event ran or was cancelled.  All zero: no event. */
 struct loop_handle {
-    uint32_t slot;
-    uint32_t generation;
+    uint32_t slot;              /* of the record in the queue */
+    uint32_t generation;        /* of that record; 0 with slot 0: no event */
 };
 
 /* Every loop begins with it, so that loop_now_ns() needs no call. */
@@ -96,6 +98,8 @@ enum loop_end loop_run(struct loop *loop);
 /* Ends the run when the present callback returns; loop_run() may be called
  * again. */
 void loop_stop(struct loop *loop);
+/* Returns the time of the event that runs, or of the last one that ran.  It reads the first
+ * member of struct loop, whose other members are private. */
 static inline int64_t loop_now_ns(const struct loop *loop)
 {
     return ((const struct loop_clock *)(const void *)loop)->now_ns;

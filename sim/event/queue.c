@@ -19,7 +19,11 @@
 #include "sim/base/arena.h"
 
 /* All these were chosen by measurement (README.md of this room, Bench results);
- * none changes the order of events. */
+ * none changes the order of events.  CHUNK_BLOCKS: blocks that are asked of malloc at once.
+ * RANK_BITS and PLACE_BITS: of the word by which fill_near() sorts, behind the time.
+ * SORT_SHIFT_MAX: the widest bucket whose times still fit in that word.  FIRST_RECORDS and
+ * MANY_RECORDS: how many there are at first, and from where on room grows by a quarter and no
+ * longer doubles. */
 #define CHUNK_BLOCKS 32u
 #define RANK_BITS (64u - QUEUE_RANK_SHIFT)
 #define PLACE_BITS 6u           /* QUEUE_SORT_MAX places */
@@ -81,7 +85,8 @@ size_t queue_held_bytes(const struct queue *queue)
 }
 
 /* More records, all on the free list, lowest slot first.  By a quarter once
- * there are many: an event may take 64 bytes, records that wait included. */
+ * there are many: an event may take 64 bytes, records that wait included.  The array may move;
+ * nobody keeps a pointer into it, since handles name a slot. */
 static void grow_records(struct queue *queue)
 {
     uint32_t old = queue->record_room;
@@ -138,7 +143,8 @@ static bool chain_is_empty(const struct queue_chain *chain)
     return chain->head == NULL;
 }
 
-/* Returns the last block of a chain that has one. */
+/* Returns the last block of a chain that has one.  A chain has no pointer to its last block:
+ * `end` points behind that block's entries, and the block begins a known distance before. */
 static struct queue_block *last_block(const struct queue_chain *chain)
 {
     assert(chain->end != NULL);
@@ -147,7 +153,8 @@ static struct queue_block *last_block(const struct queue_chain *chain)
          offsetof(struct queue_block, entry));
 }
 
-/* A chain that gets its first block is marked in the masks. */
+/* A chain that gets its first block is marked in the masks.  A chain of the array `bucket` has
+ * the index level x QUEUE_DIGIT_COUNT + digit; any other is one of the FIFOs. */
 static void mark_chain(struct queue *queue, const struct queue_chain *chain)
 {
     assert(chain->head != NULL);
@@ -234,7 +241,8 @@ void queue_drop_front(struct queue *queue)
 }
 
 /* Copies the entries that are not dead; without a branch, for which are dead
- * cannot be guessed. */
+ * cannot be guessed.  Each entry is written, and the place moves on only if it lives, so that
+ * the next one overwrites a dead one.  `live` has room for `count` entries. */
 static size_t keep_live(struct queue *queue, const struct queue_entry *entry,
                         size_t count, struct queue_entry *live)
 {
@@ -386,7 +394,8 @@ static void fill_near(struct queue *queue, const struct queue_entry *entry,
 }
 
 /* Returns the least time in a bucket, dead entries included: any time at or
- * before all live ones is a base. */
+ * before all live ones is a base.  O(entries of the bucket); each entry is looked at once at
+ * most for each level that it moves down. */
 static uint64_t least_time(const struct queue_chain *chain)
 {
     uint64_t least = UINT64_MAX;
@@ -411,7 +420,10 @@ static void start_alone(struct queue *queue)
     queue->near_max = QUEUE_NEAR_ALONE_MAX;
 }
 
-/* Whether a bucket is small enough to be sorted. */
+/* Whether a bucket is small enough to be sorted.  Only a chain of one block is, with at most
+ * QUEUE_SORT_MAX entries.  `shift` is the number of bits of the time that entries of the
+ * bucket may differ in; above SORT_SHIFT_MAX their times do not fit in the word of
+ * fill_near(). */
 static bool is_sortable(const struct queue_chain *chain, uint32_t shift)
 {
     assert(chain->head != NULL);
@@ -451,7 +463,9 @@ static void fill_near_from(struct queue *queue, uint32_t level)
 }
 
 /* Called when near and the FIFOs are empty. After it returns true, one of them
- * has an entry, dead or alive; queue_peek() looks again. */
+ * has an entry, dead or alive; queue_peek() looks again.  For example, base 0x1200 and a large
+ * first bucket with times 0x1310 to 0x13ff: base becomes 0x1310, and all entries are filed
+ * again, now by their last two digits. */
 bool queue_refill(struct queue *queue)
 {
     assert(queue->rank_mask == 0);

@@ -32,6 +32,9 @@
 
 #include "sim/event/loop.h"
 
+/* A time of 64 bits has 16 digits of 4 bits.  For example, with base 0x1200 the time 0x1234
+ * first differs in the digit 3 of level 1 (counted from the lowest), so it is filed in bucket
+ * (1, 3). */
 #define QUEUE_DIGIT_BITS 4u
 #define QUEUE_LEVEL_COUNT (64u / QUEUE_DIGIT_BITS)
 #define QUEUE_DIGIT_COUNT (1u << QUEUE_DIGIT_BITS)
@@ -49,7 +52,7 @@
 
 /* order is rank (3 bits), generation (29 bits), slot (32 bits). */
 struct queue_entry {
-    uint64_t time_ns;
+    uint64_t time_ns;           /* when it is due */
     uint64_t order;
 };
 
@@ -57,16 +60,16 @@ struct queue_entry {
  * through near, FIFOs and buckets. A free record is linked by next_free. */
 struct queue_record {
     loop_fn *fn;                /* called with self and arg when the event is due */
-    void *self;
-    uint64_t arg;
-    uint32_t generation;        /* of the event it holds or will hold next */
-    uint32_t next_free;
+    void *self;                 /* of the caller that pushed; not owned */
+    uint64_t arg;               /* given to fn as it is */
+    uint32_t generation;        /* of the event it holds or will hold next; from 1 on */
+    uint32_t next_free;         /* slot of the next free record; QUEUE_NO_SLOT: none */
 };
 
 /* Storage of a chain, or free.  `pad` makes its size 1 KiB and keeps the
  * entries on boundaries of 16 bytes. */
 struct queue_block {
-    struct queue_block *next;
+    struct queue_block *next;   /* NULL: the last of its chain */
     uint64_t pad;
     struct queue_entry entry[QUEUE_BLOCK_ENTRIES];
 };
@@ -75,9 +78,9 @@ struct queue_block {
  * the end of the last block; empty: all NULL.  Only rank_fifo is read from its
  * front, so elsewhere read is 0. */
 struct queue_chain {
-    struct queue_block *head;
+    struct queue_block *head;   /* read from here on */
     struct queue_entry *write, *end;
-    uint64_t read;
+    uint64_t read;              /* entries of head that were taken */
 };
 
 struct queue {
@@ -88,19 +91,20 @@ struct queue {
     uint32_t near_max;          /* NEAR_MAX, or NEAR_ALONE_MAX */
     uint32_t rank_mask;         /* bit r: rank_fifo[r] is not empty */
     uint32_t level_mask;        /* bit l: some bucket of level l is not empty */
-    struct queue_record *record; /* by slot */
+    struct queue_record *record; /* by slot; moves when it grows */
     uint32_t free_slot, record_count, record_room; /* free_slot: the first free record */
     uint64_t live_count, dead_count; /* entries; dead: cancelled, not met yet */
     /* Two arrays, because the compiler would move pairs by one load; a load of
      * two halves that were just written waits until both are in memory. */
-    uint64_t near_time_ns[QUEUE_NEAR_ROOM];
-    uint64_t near_order[QUEUE_NEAR_ROOM + QUEUE_AHEAD];
-    struct queue_chain rank_fifo[LOOP_RANK_COUNT];
+    uint64_t near_time_ns[QUEUE_NEAR_ROOM]; /* sorted, from near_head on */
+    uint64_t near_order[QUEUE_NEAR_ROOM + QUEUE_AHEAD]; /* rank, generation and slot of the
+                                                         * same entries */
+    struct queue_chain rank_fifo[LOOP_RANK_COUNT]; /* by rank: entries at base */
     uint32_t digit_mask[QUEUE_LEVEL_COUNT]; /* bit d: bucket d of the level is not empty */
-    struct queue_chain bucket[QUEUE_BUCKET_COUNT]; /* by level and digit */
+    struct queue_chain bucket[QUEUE_BUCKET_COUNT]; /* by level x QUEUE_DIGIT_COUNT + digit */
     struct queue_block *free_block; /* emptied, to be used again */
-    struct queue_chunk *chunk;  /* what malloc gave, to give back */
-    size_t chunk_count;
+    struct queue_chunk *chunk;  /* what malloc gave, a chain, to give back */
+    size_t chunk_count;         /* of the chain `chunk` */
 };
 
 /* queue_init() makes an empty queue of any storage and allocates nothing.
@@ -124,16 +128,19 @@ void queue_sweep(struct queue *queue);
 bool queue_refill(struct queue *queue);         /* false: nothing is left */
 void queue_drop_front(struct queue *queue);
 
+/* The index of the entry's record. */
 static inline uint32_t queue_slot(const struct queue_entry *entry)
 {
     return (uint32_t)entry->order;
 }
 
+/* The generation that the record had when the event was pushed. */
 static inline uint32_t queue_generation(const struct queue_entry *entry)
 {
     return (uint32_t)(entry->order >> 32) & QUEUE_GENERATION_MAX;
 }
 
+/* The loop_rank of the event, which decides between equal times. */
 static inline uint32_t queue_rank(const struct queue_entry *entry)
 {
     return (uint32_t)(entry->order >> QUEUE_RANK_SHIFT);
@@ -153,6 +160,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "slot comes first");
 _Static_assert(offsetof(struct loop_handle, generation) == 4 &&
                    sizeof(struct loop_handle) == 8, "a handle is one word");
 
+/* Returns the handle of the event that an entry stands for. */
 static inline struct loop_handle queue_handle(struct queue_entry entry)
 {
     uint64_t both = entry.order & ((UINT64_C(1) << QUEUE_RANK_SHIFT) - 1);
@@ -202,6 +210,7 @@ static inline bool queue_goes_before(const struct queue *queue,
             queue->near_order[at] >= rank_end);
 }
 
+/* Copies an entry of near from one place to another. */
 static inline void queue_move_near(struct queue *queue, uint32_t to,
                                    uint32_t from)
 {
@@ -235,7 +244,8 @@ static inline void queue_insert_near(struct queue *queue,
     queue->near_order[at] = entry.order;
 }
 
-/* The slots that near has left are zeroed: queue_insert_near stops there. */
+/* The slots that near has left are zeroed: queue_insert_near stops there.  Takes the first
+ * entry out of near, which is not empty. */
 static inline void queue_drop_near(struct queue *queue)
 {
     assert(queue->near_head < queue->near_tail);
@@ -306,7 +316,8 @@ static inline bool queue_cancel(struct queue *queue, struct loop_handle handle)
     return true;
 }
 
-/* The first live entry; false: there is none. */
+/* The first live entry; false: there is none.  Dead entries that stand before it are dropped
+ * on the way, each once. */
 static inline bool queue_peek(struct queue *queue, struct queue_entry *first)
 {
     for (;;) {

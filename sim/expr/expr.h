@@ -30,6 +30,7 @@ struct expr_sums;
 #define EXPR_TEXT_BYTES 2000u
 #define EXPR_DEPTH 40u
 
+/* What an expression or a part of it is.  A condition is a number as well: 1 or 0. */
 enum expr_type { EXPR_NUMBER, EXPR_CONDITION, EXPR_TEXT };
 
 /* A column that an expression may name. */
@@ -42,7 +43,7 @@ struct expr_column {
 struct expr_table {
     const char *name;
     const struct expr_column *column;
-    uint32_t count;
+    uint32_t count;             /* of columns */
 };
 
 /* Parses a text.  Names outside of aggregates are columns of `scalars`, inside of
@@ -74,8 +75,8 @@ uint32_t expr_aggregate_count(const struct expr *expr);
 /* Where cells come from.  A number that is NAN is an empty cell; a text is never
  * NULL.  Only the member of the column's type is read. */
 struct expr_cell {
-    double number;
-    const char *text;
+    double number;              /* of a column of EXPR_NUMBER */
+    const char *text;           /* of a column of EXPR_TEXT */
 };
 struct expr_cells {
     struct expr_cell (*cell)(const void *self, uint32_t column);
@@ -92,7 +93,11 @@ struct expr_sums *expr_sums_new(struct arena *arena, const struct expr *expr);
 void expr_sums_add(struct expr_sums *sums, uint32_t aggregate,
                    const struct expr_cells *row);
 
-/* Why a value is empty, or is not of all rows. */
+/* Why a value is empty, or is not of all rows.  EXPR_WHOLE: there is a value, of all rows.
+ * EXPR_EMPTY_CELL: a cell that was read is empty.  EXPR_BY_ZERO: something was divided by 0.
+ * EXPR_NOT_FINITE: an overflow, or the root or logarithm of a number that has none.
+ * EXPR_NO_ROW: an aggregate met no row with a value.  EXPR_ROWS_BY_ZERO: there is a value, but
+ * rows without a finite one are left out. */
 enum expr_gap {
     EXPR_WHOLE, EXPR_EMPTY_CELL, EXPR_BY_ZERO, EXPR_NOT_FINITE, EXPR_NO_ROW,
     EXPR_ROWS_BY_ZERO, EXPR_GAP_COUNT

@@ -14,6 +14,7 @@
 /* Enough arguments for any formula; a bound, because the manual must name one. */
 #define MANY 20u
 
+/* Name, operation, fold of an aggregate, and the fewest and the most arguments. */
 static const struct expr_function table[] = {
     { "count", OP_AGGREGATE, AGGREGATE_COUNT, 0, 1 },
     { "sum", OP_AGGREGATE, AGGREGATE_SUM, 1, 1 },
@@ -37,6 +38,7 @@ static const struct expr_function percentile = {
     "p95", OP_AGGREGATE, AGGREGATE_QUANTILE, 1, 1
 };
 
+/* "p95" stands for all percentiles, behind the names of the table. */
 const char *expr_function_name(unsigned i)
 {
     return i < FUNCTIONS ? table[i].name

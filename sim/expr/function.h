@@ -9,9 +9,9 @@
 
 /* One row of the table. */
 struct expr_function {
-    const char *name;
+    const char *name;           /* as it is written */
     enum expr_op op;            /* OP_AGGREGATE: `fold` says which */
-    enum expr_aggregate fold;
+    enum expr_aggregate fold;   /* of OP_AGGREGATE; else 0 */
     unsigned least, most;       /* arguments, without `where` */
 };
 

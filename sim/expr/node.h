@@ -22,6 +22,7 @@ enum expr_op {
     OP_MIN, OP_MAX, OP_ABS, OP_SQRT, OP_LOG, OP_EXP, OP_COALESCE
 };
 
+/* How an aggregate makes one number of its rows. */
 enum expr_aggregate {
     AGGREGATE_COUNT, AGGREGATE_SUM, AGGREGATE_MEAN, AGGREGATE_MIN, AGGREGATE_MAX,
     AGGREGATE_QUANTILE
@@ -31,25 +32,26 @@ enum expr_aggregate {
 
 struct expr_node {
     enum expr_op op;
-    enum expr_type type;
+    enum expr_type type;        /* of its value */
     uint32_t child[3];          /* NO_NODE: none */
     double number;              /* OP_NUMBER */
-    const char *text;           /* OP_TEXT */
+    const char *text;           /* OP_TEXT: without its quotation marks */
     uint32_t column;            /* OP_COLUMN; OP_AGGREGATE: its number */
 };
 
 struct expr_fold {              /* an aggregate */
     enum expr_aggregate kind;
-    uint32_t value, where;      /* NO_NODE: none */
+    uint32_t value, where;      /* nodes: what is folded, and the condition; NO_NODE: none */
     double share;               /* of AGGREGATE_QUANTILE, from 0 to 1 */
 };
 
+/* An expression that was parsed.  Nothing changes it afterwards; all arrays are the arena's. */
 struct expr {
     struct expr_node *node;
     uint32_t node_count, root;  /* root: index of the node that is the value */
-    struct expr_fold *fold;
+    struct expr_fold *fold;     /* by number of the aggregate */
     uint32_t fold_count;
-    struct expr_read *read;
+    struct expr_read *read;     /* mentions of columns, in the order of the text */
     uint32_t read_count;
 };
 

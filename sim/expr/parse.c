@@ -37,7 +37,7 @@ static uint32_t parse_either(struct parser *p);
 static uint32_t parse_sign(struct parser *p);
 
 /* A name that is no call.  Notes the mention, for own_metrics.c to derive of what
- * the metric is. */
+ * the metric is.  Within an aggregate it is a column of the rows, else one of the scalars. */
 static uint32_t parse_column(struct parser *p)
 {
     const struct expr_table *table = p->aggregate == EXPR_NO_AGGREGATE ? p->scalars
@@ -60,7 +60,9 @@ static uint32_t parse_column(struct parser *p)
 
 /* ---- calls ---- */
 
-/* Is there a comma before the parenthesis closes? */
+/* Is there a comma before the parenthesis closes?  The text is read ahead from byte `from`,
+ * behind the parenthesis; the parser's own token stays.  A text that cannot be read counts as
+ * one argument: the error is told when it is met. */
 static bool has_several(const struct parser *p, size_t from)
 {
     struct expr_token token;
@@ -183,7 +185,8 @@ static uint32_t add_argument(struct parser *p, const struct expr_function *f,
     return so_far;
 }
 
-/* Reads the arguments of a function that is no aggregate. */
+/* Reads the arguments of a function that is no aggregate.  min(a, b, c) and its like become a
+ * chain of nodes with two children each.  Returns the last node. */
 static uint32_t parse_function(struct parser *p, const struct expr_function *f)
 {
     uint32_t node = NO_NODE;
@@ -306,6 +309,7 @@ static uint32_t parse_sign(struct parser *p)
     return node;
 }
 
+/* An operator as it is written.  A list of them ends with a NULL mark. */
 struct operator {
     const char *mark;
     enum expr_op op;
@@ -323,7 +327,7 @@ static const struct operator *find_operator(const struct parser *p,
 
 /* Reads one or more of `part`, joined by operators of the list, from the left.  While a
  * divisor is read, mentions of columns are marked (struct expr_read); a divisor of a
- * divisor is marked too, as it still can be 0. */
+ * divisor is marked too, as it still can be 0.  For example a - b - c is (a - b) - c. */
 static uint32_t parse_joined(struct parser *p, const struct operator *list,
                              uint32_t (*part)(struct parser *p))
 {
@@ -348,6 +352,7 @@ static uint32_t parse_joined(struct parser *p, const struct operator *list,
     return left;
 }
 
+/* product: signs joined by * and /. */
 static uint32_t parse_product(struct parser *p)
 {
     static const struct operator list[] = {
@@ -356,6 +361,7 @@ static uint32_t parse_product(struct parser *p)
     return parse_joined(p, list, parse_sign);
 }
 
+/* sum: products joined by + and -. */
 static uint32_t parse_sum(struct parser *p)
 {
     static const struct operator list[] = {
@@ -429,11 +435,13 @@ static uint32_t parse_chain(struct parser *p, const char *word, enum expr_op op,
     return left;
 }
 
+/* both: denials joined by "and". */
 static uint32_t parse_both(struct parser *p)
 {
     return parse_chain(p, "and", OP_AND, parse_denial);
 }
 
+/* either: what is joined by "or", the weakest operator, and so all of an expression. */
 static uint32_t parse_either(struct parser *p)
 {
     return parse_chain(p, "or", OP_OR, parse_both);
@@ -441,7 +449,8 @@ static uint32_t parse_either(struct parser *p)
 
 /* ---- all of it ---- */
 
-/* Reads the text to its end. */
+/* Reads the text to its end.  False, with err: it does not begin as a number or condition, is
+ * a text, or goes on behind its end. */
 static bool parse_whole(struct parser *p)
 {
     char found[WORD_BYTES + 1];

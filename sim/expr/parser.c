@@ -10,6 +10,7 @@
 #include "sim/base/err.h"
 #include "sim/expr/expr.h"
 
+/* After an error *at is where the token that cannot be read begins. */
 bool parser_next(struct parser *p)
 {
     *p->at = p->token.at + p->token.bytes;
@@ -88,6 +89,7 @@ enum expr_type parser_type(const struct parser *p, uint32_t node)
     return p->expr->node[node].type;
 }
 
+/* Column by column: tables have some hundred, and a name is looked up once for each mention. */
 uint32_t parser_find_column(const struct expr_table *table, const char *name)
 {
     assert(name != NULL);

@@ -16,18 +16,20 @@
 /* Bytes of the text that a message quotes at most. */
 #define WORD_BYTES 60
 
+/* One parse, from its text to the tree.  It lives on the stack of expr_parse(). */
 struct parser {
     struct arena *arena;
     const char *text;
     size_t bytes;               /* of the text, without its NUL */
-    const struct expr_table *scalars, *rows;
+    const struct expr_table *scalars, *rows; /* what names outside and inside of aggregates
+                                              * mean */
     struct expr *expr;          /* the tree so far */
     struct expr_token token;    /* the next one: it is seen, and not yet taken */
     uint32_t aggregate;         /* that is being read; or EXPR_NO_AGGREGATE */
     bool divisor;               /* what is read is part of a divisor */
     unsigned depth;             /* levels that are open; at most EXPR_DEPTH */
     size_t *at;                 /* of the error */
-    struct err *err;
+    struct err *err;            /* the first error; the caller's */
 };
 
 /* Errors of an expression have no file: the caller knows where its text stands. */
@@ -52,6 +54,7 @@ size_t parser_room(const struct parser *p);
 uint32_t parser_add_leaf(struct parser *p, struct expr_node node);
 uint32_t parser_add_operation(struct parser *p, enum expr_op op, enum expr_type type,
                               uint32_t left, uint32_t right);
+/* Returns what a node that was added is. */
 enum expr_type parser_type(const struct parser *p, uint32_t node);
 
 /* Returns the index of the column of that name, or UINT32_MAX. */

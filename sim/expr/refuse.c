@@ -14,6 +14,7 @@
 
 /* ---- types ---- */
 
+/* Returns the words of a message for a type: static text. */
 static const char *type_name(enum expr_type type)
 {
     static const char *const name[] = {
@@ -131,6 +132,7 @@ uint32_t refuse_function(struct parser *p)
     return NO_NODE;
 }
 
+/* quantile has a hint of its own, because its second argument is no expression. */
 bool refuse_count(struct parser *p, const struct expr_function *f, size_t at)
 {
     assert(at <= p->bytes && f->least <= f->most);

@@ -22,6 +22,7 @@
 /* Longer than any unit of time. */
 #define UNIT_BYTES 8u
 
+/* Not isdigit(), for the same reason as is_letter(). */
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -33,6 +34,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
+/* Returns how many digits the text begins with. */
 static size_t count_digits(const char *text)
 {
     size_t n = 0;

@@ -10,10 +10,14 @@
 
 struct err;
 
+/* TOKEN_END: the text is over.  TOKEN_NUMBER: with its unit.  TOKEN_NAME: a column, a function
+ * or a word such as `and`.  TOKEN_TEXT: in quotation marks.  TOKEN_MARK: an operator, a
+ * parenthesis or a comma. */
 enum expr_token_kind {
     TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_TEXT, TOKEN_MARK
 };
 
+/* A piece of the text; it holds no copy of it. */
 struct expr_token {
     enum expr_token_kind kind;
     size_t at, bytes;           /* in the expression, with quotation marks */

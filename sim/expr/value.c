@@ -25,8 +25,8 @@
 struct total {
     /* taken by `where`; with a value; left out for x / 0 */
     uint64_t rows, values, by_zero;
-    double sum, lost, min, max;
-    struct quantile *quantile;
+    double sum, lost, min, max; /* of the values; min and max hold once there is a value */
+    struct quantile *quantile;  /* NULL: not asked for */
 };
 
 struct expr_sums {
@@ -37,7 +37,7 @@ struct expr_sums {
 /* One evaluation. */
 struct valuing {
     const struct expr *expr;
-    const struct expr_cells *cells;
+    const struct expr_cells *cells; /* the scalars, or one row */
     struct expr_sums *sums;     /* NULL within an aggregate */
     enum expr_gap gap;          /* the first */
 };
@@ -81,7 +81,8 @@ struct expr_sums *expr_sums_new(struct arena *arena, const struct expr *expr)
 }
 
 /* `lost` gathers what each addition rounds away; the larger operand keeps its
- * bits, so the loss is (larger - sum) + smaller. */
+ * bits, so the loss is (larger - sum) + smaller.  For example 1e100 + 1 - 1e100: sum becomes
+ * 0, but lost has kept the 1. */
 static void total_add(struct total *total, double x)
 {
     double sum = total->sum + x;
@@ -125,7 +126,8 @@ void expr_sums_add(struct expr_sums *sums, uint32_t aggregate,
 }
 
 /* Returns the value of an aggregate.  A sum over no rows is 0, as in mathematics;
- * over rows without a value it is empty, as are all others. */
+ * over rows without a value it is empty, as are all others.  The mean of overflowed sums is
+ * empty, although the true mean may be finite. */
 static double total_value(struct valuing *v, const struct expr_fold *fold,
                           const struct total *total)
 {
@@ -213,7 +215,8 @@ static double compare_children(struct valuing *v, const struct expr_node *n)
 }
 
 /* Three-valued logic (Kleene): what is empty may be true or false, so one side may
- * decide all the same. */
+ * decide all the same.  For example "empty and 0" is 0, "empty and 1" is empty, "empty or 1"
+ * is 1. */
 static double combine(struct valuing *v, const struct expr_node *n)
 {
     double decides = n->op == OP_OR, a = evaluate(v, n->child[0]), b;

@@ -36,20 +36,22 @@
 /* A flow in time; its rate is the solver's. */
 struct flow {
     double work;                /* all of it */
-    double left;                /* work at since_ns; in a crowd, see end */
-    struct share_sum end;       /* on the crowd's clock */
+    double left;                /* work at since_ns; in a crowd it is not kept, see end */
+    struct share_sum end;       /* on the crowd's clock, in work per weight; of a flow in a
+                                 * crowd */
     int64_t since_ns;
     int64_t finish_ns;          /* CLOCK_NEVER_NS: no event */
     struct loop_handle finish;
-    uint32_t generation;        /* odd while alive */
-    flow_done_fn *done;
+    uint32_t generation;        /* odd while alive; a slot is used again with another one */
+    flow_done_fn *done;         /* called with self and arg at its end; NULL: nobody is told */
     void *self;
     uint64_t arg;
 };
 
+/* A link in time; its load is the solver's. */
 struct flow_link {
     struct share_sum area;      /* up to since_ns */
-    struct share_sum crowd_time;    /* then, of the crowd that crosses it */
+    struct share_sum crowd_time; /* at since_ns, of the crowd that crosses it */
     int64_t since_ns;
 };
 
@@ -62,6 +64,8 @@ struct flow_crowd {
     struct loop_handle finish;
 };
 
+/* All links, flows and crowds of a simulation.  The solver has arrays of the same numbers:
+ * what it knows of a flow stands in share.flow, what time adds to it in `flow`. */
 struct flow_net {
     uint32_t ended_at;          /* bottleneck of the flow that ended last */
     struct loop *loop;
@@ -72,7 +76,7 @@ struct flow_net {
     uint32_t link_room;
     struct flow_crowd *crowd;   /* beside share.crowd */
     uint32_t crowd_room;
-    bool settle_pending;
+    bool settle_pending;        /* an event at this instant will solve the changes */
     flow_heard_fn *heard;       /* or NULL */
     void *heard_self;
 };
@@ -105,7 +109,9 @@ void flow_free(struct flow_net *net)
 
 /* Crowds in time ---------------------------------------------------------- */
 
-/* Returns the crowd's virtual time now, in units of work per unit of weight. */
+/* Returns the crowd's virtual time now, in units of work per unit of weight.  For example, at
+ * a level of 3 the clock moves by 6 in 2 s: a flow with weight 2 does 12 units of work in that
+ * time. */
 static struct share_sum crowd_time(const struct flow_net *net, uint32_t crowd)
 {
     const struct flow_crowd *in_time = &net->crowd[crowd];
@@ -128,7 +134,7 @@ static double sum_minus(struct share_sum a, struct share_sum b)
 }
 
 /* When the flow of a crowd ends if the level stays.  What rounding left of it
- * is nothing: a flow due at this instant stays due. */
+ * is nothing: a flow due at this instant stays due.  Returns CLOCK_NEVER_NS if the level is 0. */
 static int64_t end_ns(const struct flow_net *net, uint32_t crowd,
                       struct share_sum end)
 {
@@ -146,7 +152,8 @@ static int64_t end_ns(const struct flow_net *net, uint32_t crowd,
                : CLOCK_NEVER_NS;
 }
 
-/* Of `ends`, whose items are about flows. */
+/* Of `ends`, whose items are about flows.  Is an item of a heap of ends valid? The flow's
+ * stamp changes when it leaves its crowd or ends. */
 static bool end_holds(const void *self, const struct lazy_heap_item *item)
 {
     const struct share *share = self;
@@ -157,7 +164,8 @@ static bool end_holds(const void *self, const struct lazy_heap_item *item)
 
 static void on_crowd(struct loop *loop, void *self, uint64_t arg);
 
-/* Puts the event of a crowd where its first flow ends. */
+/* Puts the event of a crowd where its first flow ends.  If the first flow has changed, the old
+ * event is cancelled.  An end that rounding puts before now is now. */
 static void crowd_arm(struct flow_net *net, uint32_t crowd)
 {
     struct flow_crowd *in_time = &net->crowd[crowd];
@@ -181,7 +189,8 @@ static void crowd_arm(struct flow_net *net, uint32_t crowd)
                                   on_crowd, net, crowd);
 }
 
-/* Before its level changes: the clock is read.  An empty one starts anew. */
+/* Before its level changes: the clock is read.  An empty one starts anew.  No flow of it is
+ * left when the link that keeps the crowd is not crossed by it. */
 static void crowd_settle(struct flow_net *net, uint32_t crowd)
 {
     struct flow_crowd *in_time = &net->crowd[crowd];
@@ -221,7 +230,9 @@ static void crowd_join(struct flow_net *net, uint32_t slot)
 
 /* Links in time ----------------------------------------------------------- */
 
-/* Returns the area under a link's load since it was settled. */
+/* Returns the area under a link's load since it was settled.  The load of flows outside of the
+ * crowd is constant since then.  The crowd's part is its demand times the time that its clock
+ * has moved, whatever its level was meanwhile. */
 static double area_since(const struct flow_net *net, uint32_t link)
 {
     assert(link < net->link_room);
@@ -300,7 +311,8 @@ static double left_now(const struct flow_net *net, uint32_t slot)
     return left > 0 ? left : 0;
 }
 
-/* Tells what was done of a flow. */
+/* Tells what was done of a flow.  The uses are copied into an array of 64, and one with more
+ * is told in several calls. */
 static void tell_done(const struct flow_net *net, uint32_t slot, double left,
                       flow_heard_fn *heard, void *self)
 {
@@ -418,7 +430,8 @@ static void rate_change(struct flow_net *net, uint32_t slot, uint32_t crowd)
         crowd_join(net, slot);
 }
 
-/* Takes a flow out of its crowd; one that is due at this instant stays due. */
+/* Takes a flow out of its crowd; one that is due at this instant stays due.  One whose work is
+ * done gets an event of its own at this instant, since the crowd's heap no longer has it. */
 static void crowd_leave(struct flow_net *net, uint32_t slot)
 {
     struct flow *flow = &net->flow[slot];
@@ -437,7 +450,8 @@ static void crowd_leave(struct flow_net *net, uint32_t slot)
 
 /* Settling ---------------------------------------------------------------- */
 
-/* There may be new crowds. */
+/* There may be new crowds.  The arrays beside the solver's grow with them; new clocks stand at
+ * 0. */
 static void crowds_match(struct flow_net *net)
 {
     uint32_t i = net->crowd_room;
@@ -450,7 +464,9 @@ static void crowds_match(struct flow_net *net)
     assert(net->crowd_room == net->share.crowd_room);
 }
 
-/* The flows just solved leave their crowds, whose levels change then. */
+/* The flows just solved leave their crowds, whose levels change then.  First all flows leave,
+ * so that each takes its work left along by the old level; then the clocks are read; only then
+ * the levels change. */
 static void crowds_begin(struct flow_net *net)
 {
     struct share *share = &net->share;
@@ -480,7 +496,8 @@ static void crowd_time_note(struct flow_net *net, uint32_t link)
         net->link[link].crowd_time = crowd_time(net, crowd);
 }
 
-/* All rates are in force. */
+/* All rates are in force.  Limits of crowds are made of the loads of all flows,
+ * and so only now. */
 static void crowds_end(struct flow_net *net)
 {
     struct share *share = &net->share;
@@ -498,7 +515,8 @@ static void crowds_end(struct flow_net *net)
 }
 
 /* Solves what changed at this instant and puts the new rates in force: the
- * areas of links first, since they end with the old load, then the flows. */
+ * areas of links first, since they end with the old load, then the flows.  A flow whose rate
+ * stays and that joins no crowd keeps its event. */
 static void settle_rates(struct flow_net *net)
 {
     struct share *share = &net->share;
@@ -527,6 +545,7 @@ static void settle_rates(struct flow_net *net)
     assert(!share_is_dirty(share));
 }
 
+/* The event of LOOP_RANK_SETTLE: all changes of this instant are known. */
 static void on_settle(struct loop *loop, void *self, uint64_t arg)
 {
     struct flow_net *net = self;
@@ -550,6 +569,7 @@ static void settle_later(struct flow_net *net)
 
 /* Links ------------------------------------------------------------------- */
 
+/* The area of the link counts from now on. */
 uint32_t flow_link_add(struct flow_net *net, double capacity)
 {
     uint32_t link = share_link_add(&net->share, capacity);
@@ -604,7 +624,9 @@ bool flow_alive(const struct flow_net *net, struct flow_handle handle)
            net->flow[handle.slot].generation == handle.generation;
 }
 
-/* Returns the weight of the dominant share of a flow (flow.h); 1 without uses. */
+/* Returns the weight of the dominant share of a flow (flow.h); 1 without uses.  For example, a
+ * unit takes 2 of a link of 10 and 3 of a link of 60: the parts are 0.2 and 0.05, and the
+ * weight is 5. */
 static double dominant_weight(const struct flow_net *net, const struct flow_spec *spec)
 {
     double part = 0;
@@ -670,6 +692,7 @@ struct flow_handle flow_start(struct flow_net *net,
     return (struct flow_handle){slot, flow->generation};
 }
 
+/* The solver looks at the links again at the end of this instant. */
 double flow_stop(struct flow_net *net, struct flow_handle handle)
 {
     struct flow *flow;
@@ -751,6 +774,7 @@ void flow_listen(struct flow_net *net, flow_heard_fn *heard, void *self)
     net->heard_self = self;
 }
 
+/* A flow without links is not told of. */
 void flow_each(struct flow_net *net, flow_heard_fn *heard, void *self)
 {
     assert(heard != NULL);

@@ -29,8 +29,9 @@
 struct flow_net;
 struct loop;
 
+/* How much of a link a flow takes. */
 struct flow_use {
-    uint32_t link;
+    uint32_t link;              /* as flow_link_add() returned it */
     double per_unit;            /* link units per unit of work, > 0 */
 };
 
@@ -38,21 +39,22 @@ struct flow_use {
  * exist any more. */
 typedef void flow_done_fn(void *self, uint64_t arg);
 
+/* What a flow is made of; flow_start() copies it. */
 struct flow_spec {
     double work;                /* > 0, in the caller's units */
     double weight;              /* > 0; 0: that of its dominant share */
     double rate_max;            /* units per second; INFINITY: no cap */
     const struct flow_use *use; /* copied; a link at most once */
     uint32_t use_count;         /* may be 0 if rate_max is finite */
-    flow_done_fn *done;
-    void *self;
-    uint64_t arg;
+    flow_done_fn *done;         /* NULL: nobody is told */
+    void *self;                 /* handed to done; stays the caller's */
+    uint64_t arg;               /* handed to done; flow_set_arg() changes it */
 };
 
 /* May be used after the flow has ended.  All zero: no flow. */
 struct flow_handle {
-    uint32_t slot;
-    uint32_t generation;
+    uint32_t slot;              /* its number among the flows */
+    uint32_t generation;        /* of that slot; 0: no flow */
 };
 
 /* The net belongs to the caller, who returns it by flow_free(). */

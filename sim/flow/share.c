@@ -31,7 +31,9 @@ static uint32_t log2_up(uint32_t count)
     return n;
 }
 
-/* Returns the offset of a run of 2^size_log2 items. */
+/* Returns the offset of a run of 2^size_log2 items.  A free run of this size is used again;
+ * else it is cut from the end of the pool.  The first bytes of a free run hold the link to the
+ * next one. */
 static uint32_t pool_take(struct share_pool *pool, uint32_t size_log2)
 {
     uint32_t offset, next;
@@ -53,7 +55,8 @@ static uint32_t pool_take(struct share_pool *pool, uint32_t size_log2)
     return offset;
 }
 
-/* A run is free for others of its size. */
+/* A run is free for others of its size.  Runs are not joined: they are of few sizes, which are
+ * asked for again. */
 static void pool_give(struct share_pool *pool, uint32_t offset,
                       uint32_t size_log2)
 {
@@ -65,6 +68,7 @@ static void pool_give(struct share_pool *pool, uint32_t offset,
 
 /* Links and flows --------------------------------------------------------- */
 
+/* The first item of the pool of uses is never given back. */
 void share_init(struct share *share)
 {
     memset(share, 0, sizeof *share);
@@ -75,6 +79,7 @@ void share_init(struct share *share)
     assert(share->uses.used == 1);
 }
 
+/* The struct itself stays the caller's. */
 void share_release(struct share *share)
 {
     uint32_t i;
@@ -130,6 +135,7 @@ uint32_t share_link_add(struct share *share, double capacity)
     return share->link_count++;
 }
 
+/* Nothing is solved again if the capacity stays. */
 void share_link_set(struct share *share, uint32_t link, double capacity)
 {
     assert(link < share->link_count);
@@ -206,7 +212,8 @@ void share_use(struct share *share, uint32_t flow, uint32_t k, uint32_t link,
     assert(to->member_count <= UINT32_C(1) << to->member_room_log2);
 }
 
-/* Takes the flow off one of its links; the last member fills its place. */
+/* Takes the flow off one of its links; the last member fills its place.  The flow itself is
+ * not told.  A link without members gets the load 0 exactly, whatever rounding has left. */
 static void use_drop(struct share *share, const struct share_flow *flow,
                      const struct share_use *use)
 {
@@ -286,6 +293,7 @@ void share_dirty(struct share *share, uint32_t slot)
     share_list_push(&share->dirty_flow, slot);
 }
 
+/* The next solution decides on the rate; a flow without uses is left to flow.c. */
 void share_cap(struct share *share, uint32_t slot, double rate_max)
 {
     struct share_flow *flow = &share->flow[slot];

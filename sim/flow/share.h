@@ -30,9 +30,10 @@
  * subtracted leaves no error, and the value does not depend on the order of the
  * terms. */
 struct share_sum {
-    double hi, lo;
+    double hi, lo;              /* the rounded sum, and the errors of all additions so far */
 };
 
+/* Adds a term.  What the addition rounds away goes to `lo`. */
 static inline void share_sum_add(struct share_sum *sum, double term)
 {
     double total = sum->hi + term;
@@ -42,6 +43,7 @@ static inline void share_sum_add(struct share_sum *sum, double term)
     sum->hi = total;
 }
 
+/* Returns the sum as one double. */
 static inline double share_sum_value(struct share_sum sum)
 {
     return sum.hi + sum.lo;
@@ -56,25 +58,27 @@ struct share_use {
 
 /* That a link is used by a flow: the other end of a share_use. */
 struct share_member {
-    uint32_t flow;
+    uint32_t flow;              /* its number */
     uint32_t use;           /* of the pool: where `place` must be kept */
 };
 
 /* A mark that the owner was found in a large component, see share_solve.c.  All
  * zero: no mark. */
 struct share_proof {
-    uint64_t stamp;
+    uint64_t stamp;             /* of the proof; 0: none */
     uint32_t link;
 };
 
+/* A flow as the solver knows it, without time. */
 struct share_flow {
     double rate;            /* present rate, part of the links' load; 0 in */
                             /* a crowd: use share_rate()                   */
     double next;            /* solved rate; present after share_commit() */
     double level, level_max, weight, rate_max; /* level_max: rate_max / weight */
-    uint32_t use, use_count;
+    uint32_t use, use_count;    /* where its run begins in the pool of uses; how many it has */
     uint32_t bottleneck;    /* a link, or SHARE_NONE: its cap */
-    bool live, dirty, open;     /* open: its level is not set yet, while filling */
+    bool live, dirty, open;     /* live: it was added and not dropped; dirty: the next solution
+                                 * looks at it; open: its level is not set yet, while filling */
     bool chosen;            /* in share->set */
     struct share_proof proof;
     uint32_t crowd;         /* its crowd, or SHARE_NONE */
@@ -88,12 +92,13 @@ struct share_link {
     double top, own;            /* after filling: the highest level here, and */
                                 /* the level of the flows that it limits      */
     uint32_t open_count;        /* flows whose level is not set yet */
-    uint32_t member, member_count;
-    uint8_t member_room_log2;
+    uint32_t member, member_count; /* where its run begins in the pool of members; how many it
+                                    * has */
+    uint8_t member_room_log2;   /* the run has room for 2^this */
     bool over;                  /* flows outside the part exceed the capacity */
-    bool dirty;
+    bool dirty;                 /* the next solution looks at it */
     bool chosen;                /* in share->set_link */
-    double capacity;
+    double capacity;            /* units a second */
     struct share_sum load;      /* of the present rates, without crowds' */
     struct share_proof proof;
     uint64_t proof_stamp;       /* of the proof kept here; 0: none is valid */
@@ -123,16 +128,16 @@ struct share_crowd {
 
 /* Runs of 2^n items in one array, recycled by size. */
 struct share_pool {
-    unsigned char *items;
+    unsigned char *items;       /* the array, as bytes */
     size_t item_bytes;
-    uint32_t used, room;
+    uint32_t used, room;        /* items handed out, free runs included; items there are */
     uint32_t free[32];          /* offset + 1 of the first free run, or 0 */
 };
 
 /* A growing list of numbers of flows or links. */
 struct share_list {
     uint32_t *item;
-    uint32_t count, room;
+    uint32_t count, room;       /* numbers in it; numbers that there is room for */
 };
 
 /* A level with its tie-break: see share_fill.c. */
@@ -140,7 +145,7 @@ __extension__ typedef unsigned __int128 share_key;
 
 struct share {
     struct share_flow *flow;    /* by number; removed ones are used again */
-    uint32_t flow_count, flow_room, live_count;
+    uint32_t flow_count, flow_room, live_count; /* numbers given out, room, and flows that live */
     struct share_list free_flow; /* numbers of removed flows */
     struct share_link *link;    /* by number; links are never removed */
     struct share_across *across;        /* beside link */
@@ -148,16 +153,16 @@ struct share {
     struct share_pool uses, members; /* of flows, and of links */
     struct share_list dirty_flow, dirty_link; /* that the next solution looks at */
     struct share_list set;      /* after share_solve: the flows solved */
-    struct share_list set_link;
+    struct share_list set_link; /* and the links of those flows, or changed ones */
     uint32_t part, part_link;   /* where in the sets the part begins that */
                                 /* is being solved                        */
     uint64_t proof_count;       /* made so far */
     struct share_crowd *crowd;  /* by number; those of free_crowd are not in use */
     uint32_t crowd_count, crowd_room;   /* slots */
-    struct share_list free_crowd;
+    struct share_list free_crowd; /* numbers of crowds that are not in use */
     bool new_crowd;             /* made by the ripple under way */
-    share_key *heap;
-    uint32_t heap_count, heap_room;
+    share_key *heap;            /* of levels, while filling */
+    uint32_t heap_count, heap_room; /* keys in it; keys that there is room for */
 };
 
 /* Makes an empty net, and returns all its memory.  The struct is the caller's. */
@@ -182,6 +187,7 @@ void share_drop(struct share *share, uint32_t flow);
 void share_cap(struct share *share, uint32_t flow, double rate_max);
 void share_dirty(struct share *share, uint32_t flow);
 
+/* Returns the first of a flow's uses; good until a run is taken from the pool. */
 static inline struct share_use *share_uses(const struct share *share,
                                            const struct share_flow *flow)
 {
@@ -214,12 +220,14 @@ static inline double share_link_load(const struct share *share,
                             share->across[link - share->link].demand);
 }
 
+/* Does any link keep a crowd? */
 static inline bool share_has_crowds(const struct share *share)
 {
     assert(share->crowd_count >= share->free_crowd.count);
     return share->crowd_count > share->free_crowd.count;
 }
 
+/* Is there a change that is not solved yet? */
 bool share_is_dirty(const struct share *share);
 /* Puts into share->set every flow whose rate may have changed, and computes its
  * `next`. */

@@ -30,6 +30,7 @@
 #define ABOUT_FLOW 0
 #define ABOUT_LINK 1
 
+/* The owner's stamp rises whenever its items get out of date. */
 bool share_holds(const void *self, const struct lazy_heap_item *item)
 {
     const struct share *share = self;
@@ -50,7 +51,9 @@ static void push_flow(struct share *share, struct lazy_heap *heap, double key,
     lazy_heap_push(heap, item, share_holds, share);
 }
 
-/* A crowd without flows, for a link all of whose flows are still outside. */
+/* A crowd without flows, for a link all of whose flows are still outside.  Its level is the
+ * lowest of the flows that the link holds back at present; 0 if it holds back none.  All its
+ * flows outside go into `above`, keyed by minus their level: the highest comes first. */
 void share_crowd_new(struct share *share, uint32_t id)
 {
     struct share_link *link = &share->link[id];
@@ -95,7 +98,8 @@ static void crowd_free(struct share *share, struct share_link *link)
 }
 
 /* Puts the solved levels of crowds in force, and gives up those that became
- * small or did not pay. */
+ * small or did not pay.  A link whose level is infinite closed no flow, so that its crowd
+ * keeps its level. */
 void share_levels(struct share *share)
 {
     uint32_t i;
@@ -142,7 +146,9 @@ uint32_t share_joins(const struct share *share, uint32_t slot)
     return crowd;
 }
 
-/* Puts the solved rate of a flow in force that is in no crowd. */
+/* Puts the solved rate of a flow in force that is in no crowd.  The load of a link changes by
+ * the new rate less the old one.  A flow that crosses a link with a crowd goes into its
+ * `above`. */
 static void commit_outside(struct share *share, uint32_t slot)
 {
     struct share_flow *flow = &share->flow[slot];
@@ -167,7 +173,8 @@ static void commit_outside(struct share *share, uint32_t slot)
     }
 }
 
-/* Puts a flow into a crowd, which has its level. */
+/* Puts a flow into a crowd, which has its level.  Its rate moves from the links' loads to the
+ * crowd's demand, and its cap, if it has one, to the crowd's `limit`. */
 static void commit_inside(struct share *share, uint32_t slot, uint32_t crowd)
 {
     assert(crowd < share->crowd_count);
@@ -207,7 +214,8 @@ void share_commit(struct share *share, uint32_t slot, uint32_t crowd)
 }
 
 /* Computes anew, for each solved link that a crowd of another link crosses, at
- * which level of the crowd it would be full. */
+ * which level of the crowd it would be full.  For example, a link of 10 with a load of 4 that
+ * a crowd crosses with a demand of 3 is full at the level 2. */
 void share_limits(struct share *share)
 {
     uint32_t i;

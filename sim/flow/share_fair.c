@@ -16,7 +16,8 @@
 #define NEAR 1e-6               /* rounding of levels that rise together, */
 #define ROUNDING 1e-12          /* ... and of what is left of a link's capacity */
 
-/* Load of a link, and the highest level on it, from its members alone. */
+/* Load of a link, and the highest level on it, from its members alone.  Stores the level in
+ * *level and returns the load. */
 static double link_sum(const struct share *share, const struct share_link *link,
                        double *level)
 {
@@ -70,6 +71,7 @@ static bool is_overfull(const struct share *share, const struct share_link *link
     return link_sum(share, link, &level) > link->capacity * (1 + NEAR);
 }
 
+/* O(uses x members): for audits of small nets. */
 bool share_is_fair(const struct share *share, uint32_t *flow)
 {
     assert(flow != NULL);

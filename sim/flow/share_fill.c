@@ -31,7 +31,8 @@ enum { RANK_CAP, RANK_LINK };
 
 /* A level and its tie-break as one number: levels are not negative, so their
  * bits are in their order.  Comparing two is free of branches, which no
- * predictor could guess. */
+ * predictor could guess.  The bits of a double that is not negative, read as a whole number,
+ * rise with its value. */
 static inline share_key key_of(double level, uint32_t rank, uint32_t id)
 {
     uint64_t bits;
@@ -53,17 +54,20 @@ static inline double key_level(share_key key)
     return level;
 }
 
+/* RANK_CAP or RANK_LINK. */
 static inline uint32_t key_rank(share_key key)
 {
     return (uint32_t)(key >> 32);
 }
 
+/* The number of the flow (RANK_CAP) or of the link. */
 static inline uint32_t key_id(share_key key)
 {
     return (uint32_t)key;
 }
 
-/* The least of four; the heap ends in four keys that are greater than any. */
+/* The least of four; the heap ends in four keys that are greater than any.  Two independent
+ * comparisons and one of their winners. */
 static inline share_key *least_child(share_key *child)
 {
     share_key *a = child + (child[1] < child[0]);
@@ -102,7 +106,8 @@ static void heap_append(struct share *share, share_key key)
     assert(share->heap_count + 4 <= share->heap_room);
 }
 
-/* Orders the heap and closes it with four keys that are greater than any. */
+/* Orders the heap and closes it with four keys that are greater than any.  From the last node
+ * that has children to the root, O(n). */
 static void heap_order(struct share *share)
 {
     uint32_t i;
@@ -131,7 +136,9 @@ static void heap_pop(struct share *share)
 
 /* Filling ----------------------------------------------------------------- */
 
-/* Returns the level at which what is left of a link would be full. */
+/* Returns the level at which what is left of a link would be full.  For example, 6 units left
+ * and open flows with a demand of 3 units per level: the level 2.  Less than nothing left, by
+ * rounding, is the level 0. */
 static inline double link_level(const struct share_link *link)
 {
     double left = share_sum_value(link->left);
@@ -163,7 +170,9 @@ static void set_bottleneck(struct share *share, struct share_flow *flow,
     flow->bottleneck = bottleneck;
 }
 
-/* Gives one open flow its rate and takes it off its links. */
+/* Gives one open flow its rate and takes it off its links.  The level of the link that held it
+ * is its own; a flow at its cap takes rate_max as it is, so that rounding does not change a
+ * cap. */
 static void close_flow(struct share *share, uint32_t slot, double level,
                        uint32_t bottleneck)
 {
@@ -205,7 +214,8 @@ static bool uses_link(const struct share *share, const struct share_flow *flow,
 }
 
 /* Closes the flows of a link that are open: found among its members or in the
- * part, whichever are fewer. */
+ * part, whichever are fewer.  Returns how many it closed.  Where the crowd's rest is open too,
+ * it counts as one open flow that is not a member. */
 static uint32_t close_flows(struct share *share, uint32_t id, double level)
 {
     struct share_link *link = &share->link[id];
@@ -246,7 +256,9 @@ static uint32_t close_link(struct share *share, uint32_t id, double level)
     return closed + 1;
 }
 
-/* A flow of the part leaves the rest of its crowd. */
+/* A flow of the part leaves the rest of its crowd.  Links that the
+ * crowd crosses, but its own, had the rate of all its flows taken off: that of this one is put
+ * back. */
 static void take_from_rest(struct share *share, const struct share_flow *flow)
 {
     const struct share_use *use = share_uses(share, flow);
@@ -266,7 +278,9 @@ static void take_from_rest(struct share *share, const struct share_flow *flow)
     }
 }
 
-/* What the flows outside the part leave of the links of the part. */
+/* What the flows outside the part leave of the links of the part.  First the loads of all
+ * flows are taken off the links' capacity, then those of the flows of the part are put back:
+ * the part has few flows, and its links may have many. */
 static void fill_around(struct share *share)
 {
     uint32_t i, k;
@@ -365,7 +379,8 @@ static uint32_t fill_begin(struct share *share, bool whole)
 }
 
 /* Closes the flow whose cap is on top, or the flows of the link on top unless
- * its level is out of date; returns how many it closed. */
+ * its level is out of date; returns how many it closed.  A level in the heap may be too low,
+ * since flows of the link were closed meanwhile; such a link is put back. */
 static inline uint32_t fill_step(struct share *share, share_key top)
 {
     uint32_t id = key_id(top);

@@ -14,6 +14,7 @@
 #include "sim/base/arena.h"
 #include "sim/flow/share.h"
 
+/* Adds a number at the end of a list. */
 static inline void share_list_push(struct share_list *list, uint32_t item)
 {
     ARENA_ADD(NULL, list->item, list->count, list->room, item);
@@ -38,6 +39,7 @@ static inline bool share_proof_stands(const struct share *share,
            share->link[proof->link].proof_stamp == proof->stamp;
 }
 
+/* A mark without a valid proof is left as it is. */
 static inline void share_proof_withdraw(struct share *share,
                                         const struct share_proof *proof)
 {

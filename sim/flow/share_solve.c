@@ -91,6 +91,7 @@ static void choose_new_flow(struct share *share, uint32_t slot)
         choose_link(share, use->link);
 }
 
+/* Adds a flow to the set, once, with its links. */
 static inline void choose_flow(struct share *share, uint32_t slot)
 {
     assert(slot < share->flow_count);
@@ -98,7 +99,9 @@ static inline void choose_flow(struct share *share, uint32_t slot)
         choose_new_flow(share, slot);
 }
 
-/* Adds the flows of a link of the part, unless there are then too many. */
+/* Adds the flows of a link of the part, unless there are then too many.  The number of flows
+ * is counted from the start of the part.  A link with more members than the limit is refused
+ * before it is walked through. */
 static bool choose_members(struct share *share, const struct share_link *link,
                            uint32_t flow_count_max)
 {
@@ -114,7 +117,8 @@ static bool choose_members(struct share *share, const struct share_link *link,
 }
 
 /* Adds all flows and links that are connected with the part's links.  False:
- * that is more than flow_count_max flows, and only some of it is chosen. */
+ * that is more than flow_count_max flows, and only some of it is chosen.  The list of links
+ * grows while it is walked through: a search in breadth, without a queue of its own. */
 static bool choose_component(struct share *share, uint32_t flow_count_max)
 {
     uint32_t i;
@@ -169,7 +173,8 @@ static void part_forget(struct share *share)
     share->set_link.count = share->part_link;
 }
 
-/* Solves the component of one changed link at once if it is small. */
+/* Solves the component of one changed link at once if it is small.  True as well if the link
+ * was solved with another one. */
 static bool solve_small(struct share *share, uint32_t link)
 {
     assert(link < share->link_count);
@@ -187,7 +192,8 @@ static bool solve_small(struct share *share, uint32_t link)
 
 /* The ripple -------------------------------------------------------------- */
 
-/* Whether the link keeps a crowd: from now on, if it should and may. */
+/* Whether the link keeps a crowd: from now on, if it should and may.  While a link waits, each
+ * ripple that meets it takes one from its wait_count. */
 static bool keeps_crowd(struct share *share, uint32_t id)
 {
     const struct share_link *link = &share->link[id];
@@ -206,7 +212,8 @@ static bool keeps_crowd(struct share *share, uint32_t id)
     return true;
 }
 
-/* Chooses the flows that a chosen link holds back at present. */
+/* Chooses the flows that a chosen link holds back at present.  A link that holds nobody back
+ * has room, so that nobody gains by its change. */
 static void ripple_begin(struct share *share)
 {
     uint32_t link_count = share->set_link.count;
@@ -351,7 +358,9 @@ static void ripple_link(struct share *share, uint32_t id)
     }
 }
 
-/* Solves what changed and what it touches; false: that is too much, or takes too long. */
+/* Solves what changed and what it touches; false: that is too much, or takes too long.  Each
+ * round fills the part anew with the flows that the round before has added.  It ends when a
+ * round adds none. */
 static bool solve_ripple(struct share *share)
 {
     assert(share->part <= share->set.count && share->part_link <= share->set_link.count);
@@ -413,7 +422,8 @@ static void choose_dirty(struct share *share)
 }
 
 /* Chooses all that is not solved yet, which costs less than to follow the links.
- * It walks over flows, not over links: a large cluster has far more links. */
+ * It walks over flows, not over links: a large cluster has far more links.  Flows without
+ * links are never solved, so they are left out. */
 static void choose_all(struct share *share)
 {
     uint32_t i;
@@ -425,7 +435,8 @@ static void choose_all(struct share *share)
 }
 
 /* Keeps the crowds' accounts: a ripple that succeeded (good) adds credit, one that
- * failed takes it, unless it failed because a crowd was new. */
+ * failed takes it, unless it failed because a crowd was new.  For example, a crowd with the
+ * credit 8 survives one failure, and needs eight successes before it survives the next one. */
 static void crowds_pay(struct share *share, bool good)
 {
     bool excused = share->new_crowd;
@@ -450,7 +461,8 @@ static void crowds_pay(struct share *share, bool good)
     }
 }
 
-/* Solves what is in no small component. */
+/* Solves what is in no small component.  Where a large share of the net has changed, the
+ * ripple is not tried.  If it fails, its choice stays, and all that is connected is added. */
 static void solve_large(struct share *share)
 {
     assert(share_is_dirty(share));

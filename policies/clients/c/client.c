@@ -17,21 +17,25 @@
 
 #include "json.h"
 
+/* A task that waits: the whole of a job, since these policies lease to jobs. */
 struct task {
-    int64_t job, gpus, estimate_ns;
+    int64_t job, gpus, estimate_ns; /* number of the job; GPUs that it asks for; run time by
+                                     * the estimate */
     bool passed;                /* in this decision: refused, or looked at */
 };
 
+/* All state of the program, which plays one trial at a time. */
 struct client {
-    const char *policy;
-    bool sjf, easy, skip;
+    const char *policy;         /* the word of the command line */
+    bool sjf, easy, skip;       /* which policy it is; skip: `blocking: skip` */
     struct task *wait;          /* in order */
-    size_t waits, room;
-    int64_t now, free;          /* GPUs in all pools */
+    size_t waits, room;         /* tasks; entries that there is room for */
+    int64_t now, free;          /* time in ns; GPUs in all pools */
     int64_t *asked;             /* jobs that the last answer asked to start */
-    size_t asked_count, asked_room;
+    size_t asked_count, asked_room; /* of `asked` */
     enum { BEGIN, PROMISE, BACKFILL } step;     /* of easy */
-    int64_t in_time_ns, spare;
+    int64_t in_time_ns, spare;  /* from now to the head's promised start; GPUs that are free
+                                 * beside it then */
     bool again;                 /* the message goes on with a decision */
 };
 
@@ -59,7 +63,7 @@ static void *grow_array(void *items, size_t count, size_t *room, size_t bytes)
 }
 
 /* Inserts a task in order.  What waits is kept here: a message has
- * only what is new. */
+ * only what is new.  O(waits), from the back, where new tasks mostly belong. */
 static void add_task(struct client *c, struct task task)
 {
     size_t i = c->waits;
@@ -71,6 +75,7 @@ static void add_task(struct client *c, struct task task)
     c->waits++;
 }
 
+/* Nothing happens if no task of the job waits.  O(waits). */
 static void drop_job(struct client *c, int64_t job)
 {
     for (size_t i = 0; i < c->waits; i++)
@@ -81,6 +86,8 @@ static void drop_job(struct client *c, int64_t job)
         }
 }
 
+/* Returns the task of a job that waits; NULL: none does.  It is good until a task comes or
+ * goes. */
 static struct task *find_job(struct client *c, int64_t job)
 {
     for (size_t i = 0; i < c->waits; i++)
@@ -128,7 +135,8 @@ static void read_earliest(struct client *c, const char **at)
     ++*at;
 }
 
-/* Verdicts of the last answer: what was started waits no more. */
+/* Verdicts of the last answer: what was started waits no more.  The host tells them in the
+ * order of the requests; a map is the answer to a question. */
 static void read_verdicts(struct client *c, const char **at)
 {
     size_t i = 0;
@@ -193,7 +201,8 @@ static void ask_start(struct client *c, int64_t job)
     c->asked[c->asked_count++] = job;
 }
 
-/* Tasks in order while the free GPUs suffice; with skip, all that fit. */
+/* Tasks in order while the free GPUs suffice; with skip, all that fit.  Without skip the first
+ * task that does not fit ends it. */
 static void decide_in_order(struct client *c)
 {
     int64_t left = c->free;
@@ -208,7 +217,8 @@ static void decide_in_order(struct client *c)
     }
 }
 
-/* What ends in time, and what fits beside the head. */
+/* What ends in time, and what fits beside the head.  `left`: GPUs that are free now; `spare`:
+ * those that tasks may hold when the head is to start. */
 static void backfill(struct client *c)
 {
     int64_t left = c->free, spare = c->spare;
@@ -225,7 +235,9 @@ static void backfill(struct client *c)
     }
 }
 
-/* Returns what ends the line: a question for the head, or a wish to go on. */
+/* Returns what ends the line: a question for the head, or a wish to go on.  Step by step: the
+ * queue from its head as far as it fits; then, in a further message of the same decision, the
+ * head's promise; then what may go before it. */
 static const char *decide_easy(struct client *c, char *out, size_t bytes)
 {
     if (!c->again) {
@@ -293,6 +305,8 @@ static struct client new_client(struct client *last)
     };
 }
 
+/* One line is one message, and is answered by one line. hello, start and end come once a
+ * trial. */
 int main(int argc, char **argv)
 {
     struct client c = { .policy = argc > 1 ? argv[1] : "fcfs" };

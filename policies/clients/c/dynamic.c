@@ -25,29 +25,33 @@
 #define FULL_MAX 16
 #define ON_CORES UINT32_MAX     /* the GPU type of a site that is cores */
 
+/* Which other tasks need not be tried after one that was refused: none, those like it until
+ * something changes, or all that are like it.  The numbers are those of the protocol. */
 enum alike { ALIKE_NONE, ALIKE_AS_LONG, ALIKE_ALL };
 
 /* The kind of a job, by its number: GPUs of each role, 0 of one on cores. */
 struct form {
-    int64_t gpus[ROLES_MAX];
-    bool on_cores[ROLES_MAX];
-    int gpu_roles;
+    int64_t gpus[ROLES_MAX];    /* that each role asks for */
+    bool on_cores[ROLES_MAX];   /* may the role run on cores in the place of GPUs? */
+    int gpu_roles;              /* roles with GPUs */
 };
 
 /* A role that waits. */
 struct task {
-    int64_t job, role, gpus, estimate_ns;
-    bool held, started;
+    int64_t job, role, gpus, estimate_ns; /* numbers; GPUs that it asks for; run time by the
+                                           * estimate */
+    bool held, started;         /* it has an idle lease; its job had a lease before */
 };
 
 /* What the host says about a task: its home pools, what its switches cost, and the
  * sites where it could run.  Masks of pools; seconds; a part of a step. */
 struct about {
-    int64_t home, most_gpus;
-    double switch_s, switch_loss;
-    bool settled;
+    int64_t home, most_gpus;    /* mask, 0: no home; the most GPUs that it may start on */
+    double switch_s, switch_loss; /* seconds to have its GPUs back; switches of a step over the
+                                   * step */
+    bool settled;               /* the job holds all its leases for its life */
     int64_t pools[SITES_MAX], gpu_type[SITES_MAX];
-    int sites;
+    int sites;                  /* of pools and gpu_type */
 };
 
 /* What a start would bring, in seconds; not found: there is no room. */
@@ -59,22 +63,22 @@ struct forecast {
 /* A way to start a task, as the keys of a request, and its forecasts: on free GPUs, on
  * idle leases too, and on those that have been idle for idle_ns. */
 struct want {
-    char text[100];
-    bool away;
+    char text[100];             /* ,"pools":3,"gpu_type":0 and so on */
+    bool away;                  /* outside of its home */
     struct forecast free, taken, later;
-    int64_t idle_ns;
+    int64_t idle_ns;            /* how long leases must have been idle to be taken */
 };
 
 /* The best want so far, and when it would be over. */
 struct choice {
-    char want[160];
-    double over_s;
+    char want[160];             /* the keys of the request */
+    double over_s;              /* from now */
     bool found, held, holds, away, spares, room;
 };
 
 /* Tasks of one kind, which are refused alike. */
 struct kind {
-    int64_t form, role, gpus;
+    int64_t form, role, gpus;   /* what a task is alike by */
 };
 
 /* All state of the program, which plays one trial.  Tables grow and are never freed. */
@@ -117,6 +121,7 @@ static void *reach_item(void *items, size_t at, size_t *room, size_t bytes)
     return items;
 }
 
+/* Reads a number; the cursor must stand on it. */
 static double read_real(const char **at)
 {
     char *end;
@@ -126,6 +131,7 @@ static double read_real(const char **at)
     return value;
 }
 
+/* Reads true or false. */
 static bool read_bool(const char **at)
 {
     bool value = **at == 't';
@@ -136,6 +142,7 @@ static bool read_bool(const char **at)
 
 /* ---- what waits ---- */
 
+/* Returns a task that waits; NULL: it does not.  O(waits). */
 static struct task *find_task(int64_t job, int64_t role)
 {
     for (size_t i = 0; i < c.waits; i++)
@@ -144,6 +151,7 @@ static struct task *find_task(int64_t job, int64_t role)
     return NULL;
 }
 
+/* The last task takes its place, as they stand in no order. */
 static void drop_task(int64_t job, int64_t role)
 {
     struct task *task = find_task(job, role);
@@ -213,6 +221,7 @@ static struct task read_task(const char **at, int64_t *form)
     return task;
 }
 
+/* Jobs that have ended: none of their roles waits any more. */
 static void read_ended(const char **at)
 {
     while (next_item(at)) {
@@ -315,6 +324,7 @@ static void add_of(const char *verb, const struct task *task, const char *more)
              (long long)task->role, more);
 }
 
+/* Tells the host that the task was tried, so that next_candidate() goes on. */
 static void add_tried(const struct task *task, enum alike alike)
 {
     char more[24];
@@ -342,7 +352,8 @@ static bool receive_message(void)
 }
 
 /* Sends what was added, and returns the verdicts from `skip` on; NULL: there are none.
- * Ends the program when the host has ended. */
+ * Ends the program when the host has ended.  Each call is one message more of the same
+ * decision. */
 static const char *ask_host(int skip)
 {
     const char *at;
@@ -361,7 +372,7 @@ static const char *ask_host(int skip)
 
 /* ---- what the host says ---- */
 
-/* Keys that are not known are skipped. */
+/* Keys that are not known are skipped.  More than SITES_MAX - 1 sites are not looked at. */
 static struct about read_about(const char *at)
 {
     struct about about = { .sites = 0 };
@@ -420,7 +431,9 @@ static struct forecast read_forecast(const char **at)
 
 /* ---- a choice ---- */
 
-/* Adds the wants of all sites within those pools. */
+/* Adds the wants of all sites within those pools.  `pools`: a mask, 0 for all; `gpus`: 0 for
+ * what it asks for; `cores`: sites on cores too.  Returns how many wants were added from
+ * `want` on. */
 static int add_wants(struct want *want, const struct about *about, int64_t pools,
                      int64_t gpus, bool cores, bool away)
 {
@@ -559,7 +572,8 @@ static struct choice choose_want(const struct task *task, const struct about *ab
     return best;
 }
 
-/* Would the phase be over earlier if it waited for its own pool? */
+/* Would the phase be over earlier if it waited for its own pool?  The host says in how many
+ * seconds the home has room; null: it has some now. */
 static bool is_worth_waiting(const struct task *task, const struct about *about,
                              const struct choice *best)
 {
@@ -577,7 +591,8 @@ static bool is_worth_waiting(const struct task *task, const struct about *about,
 
 /* ---- a decision ---- */
 
-/* Adds the requests that a task comes to. */
+/* Adds the requests that a task comes to.  What is said about a task is asked first; then all
+ * its forecasts at once. */
 static void try_task(struct task task)
 {
     struct about about;
@@ -699,6 +714,7 @@ static double param_of(const char *key)
     return strtod(at + strlen(key), NULL);
 }
 
+/* Reads the parameters of the start message, and answers it. */
 static void begin_trial(void)
 {
     c.lend = strstr(c.line, "\"lend\":true") != NULL;

@@ -26,6 +26,7 @@ struct running {
 
 /* ---- forks ---- */
 
+/* Called by the library in the thread that is about to fork for a trial. */
 static void before_fork(void *self)
 {
     (void)self;
@@ -33,6 +34,7 @@ static void before_fork(void *self)
     PyOS_BeforeFork();
 }
 
+/* The same thread goes on without the interpreter's lock, as before. */
 static void after_fork_in_parent(void *self)
 {
     (void)self;
@@ -65,7 +67,8 @@ static bool may_go_on(void *self, uint32_t done, uint32_t count)
     return fine;
 }
 
-/* An error of the library as a dict, from which run.py makes an exception. */
+/* An error of the library as a dict, from which run.py makes an exception.  NULL: a Python
+ * error is set. */
 static PyObject *error_dict(const struct clustersim_error *error, const char *text)
 {
     return Py_BuildValue("{s:i,s:s,s:s,s:z,s:z,s:I,s:I,s:z,s:z}", "status", error->status,
@@ -97,7 +100,8 @@ static void trial_ended(void *self, const struct clustersim_trial *trial)
 
 /* ---- what is run ---- */
 
-/* The texts of a list, to be freed; NULL: a Python error is set. */
+/* The texts of a list, to be freed; NULL: a Python error is set.  Texts are those of the items
+ * of the list, which must outlive them; only the array is to be freed. */
 static const char **texts_of(PyObject *list)
 {
     Py_ssize_t count = PyList_GET_SIZE(list);
@@ -165,7 +169,8 @@ static PyObject *make_answer(struct clustersim *run)
 }
 
 /* Runs, without the interpreter's lock, and returns what came of it.  NULL: a
- * Python error is set, from on_trial or a signal. */
+ * Python error is set, from on_trial or a signal.  `running` lives on this stack, since no
+ * callback comes after clustersim_run() has returned. */
 static PyObject *run_options(const char *path, struct clustersim_options *options,
                              PyObject *on_trial)
 {
@@ -226,7 +231,8 @@ static PyObject *core_run(PyObject *module, PyObject *args)
 #define HAS_TIMERS
 
 /* Sends this process a signal at each interval of wall time, in seconds, 0: no more.  By a timer
- * of its own, since alarm() and setitimer() are the policies'. */
+ * of its own, since alarm() and setitimer() are the policies'.  The timer is made once in each
+ * process; a copy that a fork made has none, and makes its own. */
 static PyObject *core_tick(PyObject *module, PyObject *arguments)
 {
     static timer_t timer;
@@ -261,6 +267,7 @@ static PyMethodDef core_methods[] = {
     { NULL, NULL, 0, NULL }
 };
 
+/* The module has no state of its own (-1), so it cannot be loaded into a second interpreter. */
 static struct PyModuleDef core_module = {
     PyModuleDef_HEAD_INIT, "clustersim._core", "The library clustersim, for its package.",
     -1, core_methods, NULL, NULL, NULL, NULL

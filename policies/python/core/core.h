@@ -19,7 +19,7 @@
 struct host_object {
     PyObject_HEAD
     struct cs_host *host;       /* NULL: the trial is over */
-    struct self *self;
+    struct self *self;          /* of the trial's policy; not owned */
     uint64_t op;                /* counts calls of ops: pointers are good for one */
     uint64_t seen;              /* of op, when the alarm last looked */
     bool asking;                /* within before() or key(): no requests */
@@ -30,13 +30,14 @@ struct host_object {
 /* A task: what waits. */
 struct task_object {
     PyObject_HEAD
-    struct host_object *host;
+    struct host_object *host;   /* owned: it says when the trial is over */
     const struct cs_task *pub;  /* as of `op` */
     uint64_t op;
-    uint32_t id, job, role, phase;
+    uint32_t id, job, role, phase; /* of the task that it stands for; id ID_NONE: none yet */
 };
 
 #if PY_VERSION_HEX < 0x030a0000
+/* As Python 3.10 and later have it: one more reference to an object, which is returned. */
 static inline PyObject *Py_NewRef(PyObject *object)
 {
     Py_INCREF(object);

@@ -16,7 +16,8 @@
 
 /* ---- all jobs by a key ---- */
 
-/* Deals are for policies that lease to whole jobs. */
+/* Deals are for policies that lease to whole jobs.  `flag`: what the policy must have said
+ * that it does; `word`: how it says so.  NULL: a Python error is set. */
 static struct cs_host *request_deal(PyObject *self, const char *method, uint32_t flag,
                                     const char *word)
 {
@@ -117,6 +118,7 @@ static bool read_spot(const struct cs_host *host, PyObject *const *row, void *ou
            py_to_spot(host, row + 1, n == 0 ? NULL : spot - 1, spot);
 }
 
+/* All rows are read before the host gets any, so that an error changes nothing. */
 PyObject *py_host_set_sizes(PyObject *self, PyObject *sizes)
 {
     struct cs_host *host = request_deal(self, "set_sizes", CS_RESIZES, "flag resizes");
@@ -141,6 +143,7 @@ PyObject *py_host_set_sizes(PyObject *self, PyObject *sizes)
     Py_RETURN_NONE;
 }
 
+/* As py_host_set_sizes(). */
 PyObject *py_host_set_node_gpus(PyObject *self, PyObject *spots)
 {
     struct cs_host *host = request_deal(self, "set_node_gpus", CS_RESIZES | CS_PREEMPTS,
@@ -168,6 +171,7 @@ PyObject *py_host_set_node_gpus(PyObject *self, PyObject *spots)
 
 /* ---- plans ---- */
 
+/* A plan, clustersim.Plan for Python. */
 struct plan_object {
     PyObject_HEAD
     struct host_object *host;   /* whose trial has the memory of the plan */
@@ -195,6 +199,7 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *names)
     return (PyObject *)plan;
 }
 
+/* The plan itself lies in the arena of the trial. */
 static void plan_dealloc(PyObject *self)
 {
     Py_XDECREF(((struct plan_object *)self)->host);
@@ -239,6 +244,7 @@ static bool to_begin(PyObject *value, int64_t *out)
     return false;
 }
 
+/* clear(from_ns, gpus): makes the plan empty, or begins it. */
 static PyObject *plan_clear(PyObject *self, PyObject *const *arg, Py_ssize_t count)
 {
     struct cs_plan *plan = plan_of(self, "clear");
@@ -284,6 +290,8 @@ static PyObject *plan_take(PyObject *self, PyObject *const *arg, Py_ssize_t coun
     Py_RETURN_NONE;
 }
 
+/* find(gpus, run_ns, before_ns): a question, but a request by its cost, so that before() and
+ * key() cannot ask it. */
 static PyObject *plan_find(PyObject *self, PyObject *const *arg, Py_ssize_t count)
 {
     struct cs_plan *plan = plan_of(self, "find");

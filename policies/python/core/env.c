@@ -23,17 +23,18 @@ enum { OBSERVATION, MASK, REWARD, TERMINATED, TRUNCATED, VERDICT, ACTION, BUFFER
  * point into these. */
 struct env_object {
     PyObject_HEAD
-    struct clustersim_env *env;
-    Py_buffer buffer[BUFFERS];
+    struct clustersim_env *env; /* owned; NULL: it was closed */
+    Py_buffer buffer[BUFFERS];  /* as bind() got them; held until close() */
     bool bound, busy;           /* has its arrays; is stepped, by another thread maybe */
     struct clustersim_env_out out;
-    const int64_t *action;
+    const int64_t *action;      /* one for each trial, in the caller's array */
 };
 
 static PyTypeObject env_type;
 
 /* ---- errors ---- */
 
+/* NULL: a Python error is set. */
 static PyObject *error_dict(const struct clustersim_env_error *error)
 {
     return Py_BuildValue("{s:i,s:s,s:s,s:z,s:z,s:I,s:I}", "status", error->status, "text",
@@ -130,6 +131,7 @@ static void unbind(struct env_object *self)
     self->bound = false;
 }
 
+/* No thread can step it any more, as that would hold a reference. */
 static void env_dealloc(struct env_object *self)
 {
     unbind(self);
@@ -152,7 +154,8 @@ static PyObject *env_close(struct env_object *self, PyObject *none)
     Py_RETURN_NONE;
 }
 
-/* bind(observation, mask, reward, terminated, truncated, verdict, action): writable arrays */
+/* bind(observation, mask, reward, terminated, truncated, verdict, action): writable arrays.
+ * Sizes are compared in bytes: the caller makes the arrays of the right types. */
 static PyObject *env_bind(struct env_object *self, PyObject *args)
 {
     const struct clustersim_env_shape *shape;
@@ -225,7 +228,8 @@ static PyObject *env_step(struct env_object *self, PyObject *number)
                          PyBool_FromLong(self->out.truncated[0]), (int)self->out.verdict[0]);
 }
 
-/* step_all(): the actions are those of the bound array */
+/* step_all(): the actions are those of the bound array.  `busy` keeps other threads out while
+ * the lock is let go. */
 static PyObject *env_step_all(struct env_object *self, PyObject *none)
 {
     bool fine;

@@ -29,6 +29,7 @@ PyObject *py_host_set_verdicts(PyObject *module, PyObject *members)
     Py_RETURN_NONE;
 }
 
+/* Returns the member of the enum Verdict that stands for the host's answer. */
 static PyObject *verdict(enum cs_verdict verdict)
 {
     return Py_NewRef(verdict_member[verdict]);
@@ -58,7 +59,10 @@ struct cs_host *py_host_request(PyObject *self, const char *method)
 /* None is made from before() or key(). */
 #define request(SELF) py_host_request(SELF, __func__ + sizeof "host_" - 1)
 
+/* `self` as the struct that it is. */
 #define OBJECT(SELF) ((struct host_object *)(SELF))
+/* Parameters of a method by METH_FASTCALL, and of one that takes keywords too: their values
+ * stand in arg[] behind the `count` others. */
 #define FAST PyObject *self, PyObject *const *arg, Py_ssize_t count
 #define WITH_NAMES FAST, PyObject *names
 
@@ -113,6 +117,7 @@ struct cs_host *py_host_request(PyObject *self, const char *method)
             ? NULL : verdict(cs_##NAME(host, task)); \
     }
 
+/* How an answer becomes a Python object. */
 #define BOX_U32 PyLong_FromUnsignedLong
 #define BOX_I64 PyLong_FromLongLong
 #define BOX_REAL PyFloat_FromDouble
@@ -157,6 +162,7 @@ REQUEST_TASK(continue, continue)
 
 /* ---- questions with answers of their own ---- */
 
+/* Returns a task object, or None for ID_NONE. */
 static PyObject *task_or_none(PyObject *self, struct task_id task)
 {
     if (task.i == ID_NONE)
@@ -164,6 +170,7 @@ static PyObject *task_or_none(PyObject *self, struct task_id task)
     return py_task_new(OBJECT(self), task);
 }
 
+/* pending(i): from 0 to pending_count() - 1, else an IndexError. */
 static PyObject *host_pending(PyObject *self, PyObject *value)
 {
     struct cs_host *host = ask(self);
@@ -311,6 +318,7 @@ static PyObject *host_room_in_s(FAST)
     return PyFloat_FromDouble(cs_room_in_s(host, pools, gpus));
 }
 
+/* It counts as a request, which before() and key() cannot make. */
 static PyObject *host_earliest_ns(PyObject *self, PyObject *value)
 {
     struct cs_host *host = request(self);
@@ -338,6 +346,8 @@ static PyObject *host_weight(PyObject *self, PyObject *value)
     return key == NULL ? NULL : PyFloat_FromDouble(cs_weight(host, key));
 }
 
+/* Each number that is drawn moves the policy's stream, so that only those may ask that say
+ * that they draw. */
 static PyObject *host_random(PyObject *self, PyObject *none)
 {
     struct cs_host *host = request(self);
@@ -411,6 +421,7 @@ static PyObject *host_start_wants(FAST)
     return verdict(cs_start_wants(host, task, all, (uint32_t)wants));
 }
 
+/* A job that has ended may be named, too: the host's verdict says so. */
 static PyObject *host_stop(PyObject *self, PyObject *value)
 {
     struct cs_host *host = request(self);
@@ -434,6 +445,7 @@ static PyObject *host_wake_at(PyObject *self, PyObject *value)
     Py_RETURN_NONE;
 }
 
+/* The host needs a reason, so that an empty text gets one. */
 static PyObject *host_fail(PyObject *self, PyObject *value)
 {
     struct cs_host *host = request(self);
@@ -531,6 +543,7 @@ static PyObject *host_site(FAST)
     return py_want_dict(&want);
 }
 
+/* A task of a whole job needs a role; of others None stands for their own. */
 static PyObject *host_home_pools(FAST)
 {
     struct cs_host *host = ask(self);
@@ -624,6 +637,8 @@ static PyObject *host_next_candidate(PyObject *self, PyObject *none)
     return task_or_none(self, task);
 }
 
+/* Refused if the task waits and was not the last candidate: the host takes for granted that it
+ * was. */
 static PyObject *host_tried(FAST)
 {
     struct cs_host *host = request(self);
@@ -659,6 +674,7 @@ static PyObject *host_resize(FAST)
     return verdict(cs_resize(host, lease, gpus));
 }
 
+/* The lease may be over: then the host says so, and the want is read without a job. */
 static PyObject *host_move(WITH_NAMES)
 {
     struct cs_host *host = request(self);
@@ -797,6 +813,7 @@ static PyMethodDef host_methods[] = {
     { NULL, NULL, 0, NULL }
 };
 
+/* It owns nothing: host and self are the trial's. */
 static void host_dealloc(PyObject *self)
 {
     PyObject_Free(self);

@@ -28,7 +28,8 @@ static bool to_number(PyObject *value, uint32_t *out)
     return true;
 }
 
-/* Sets an IndexError unless the number is below count. */
+/* Sets an IndexError unless the number is below count.  `what`: what the number is of, as "a
+ * job".  False: it is not below. */
 static bool check_below(PyObject *value, uint32_t number, uint32_t count, const char *what)
 {
     if (number < count)
@@ -47,6 +48,7 @@ bool py_to_index(PyObject *value, uint32_t count, const char *what, uint32_t *ou
     return to_number(value, out) && check_below(value, *out, count, what);
 }
 
+/* A Task stands for its job, also when it waits no longer. */
 bool py_to_any_job(const struct cs_host *host, PyObject *value, struct job_id *out)
 {
     if (PyObject_TypeCheck(value, &py_task_type)) {
@@ -110,6 +112,8 @@ bool py_to_node(const struct cs_host *host, PyObject *value, uint32_t *out)
     return py_to_index(value, cs_node_count(host), "a node", out);
 }
 
+/* A number that to_number() could not hold became UINT32_MAX, which is a mask only where there
+ * are 32 pools; PyObject_IsTrue() tells 0 from numbers that are not. */
 bool py_to_mask(const struct cs_host *host, PyObject *value, uint32_t *out)
 {
     uint32_t count = cs_pool_count(host), all = UINT32_MAX >> (32 - count);
@@ -123,6 +127,7 @@ bool py_to_mask(const struct cs_host *host, PyObject *value, uint32_t *out)
     return false;
 }
 
+/* Nodes must rise, so that none is named twice. */
 bool py_to_spot(const struct cs_host *host, PyObject *const value[2],
                 const struct cs_node_gpus *last, struct cs_node_gpus *out)
 {

@@ -53,6 +53,7 @@ PyObject *py_task_new(struct host_object *host, struct task_id id)
     return (PyObject *)task;
 }
 
+/* Gives back the reference to the host object. */
 static void task_dealloc(PyObject *self)
 {
     Py_DECREF((PyObject *)((struct task_object *)self)->host);
@@ -144,6 +145,7 @@ static PyMemberDef task_members[] = {
     { NULL, 0, 0, 0, NULL }
 };
 
+/* How the task looks in messages: <Task of job 3, role 1>. */
 static PyObject *task_repr(PyObject *self)
 {
     const struct task_object *task = (struct task_object *)self;
@@ -165,7 +167,8 @@ static PyObject *task_compare(PyObject *a, PyObject *b, int op)
                             x->phase == y->phase) == (op == Py_EQ));
 }
 
-/* By what equal tasks have in common: job, role and phase. */
+/* By what equal tasks have in common: job, role and phase.  Never -1, which Python keeps for
+ * errors: the sign is cut off. */
 static Py_hash_t task_hash(PyObject *self)
 {
     const struct task_object *task = (struct task_object *)self;
@@ -220,9 +223,11 @@ static PyStructSequence_Desc forecast_desc = {
     "clustersim.Forecast", "What a start would bring.", forecast_field, 5
 };
 
+/* Static types: they are filled in once, by add_struct(). */
 static PyTypeObject job_type, lease_type, node_type, forecast_type;
 
-/* Fills a struct from values, all of which it takes; NULL if one is missing. */
+/* Fills a struct from values, all of which it takes; NULL if one is missing.  References of
+ * the values go over to the struct; if there is no struct, they are given back. */
 static PyObject *fill_struct(PyTypeObject *type, PyObject *const *value, Py_ssize_t count)
 {
     PyObject *object = PyStructSequence_New(type);
@@ -243,6 +248,7 @@ static PyObject *fill_struct(PyTypeObject *type, PyObject *const *value, Py_ssiz
     fill_struct(TYPE, (PyObject *[]){ __VA_ARGS__ }, \
                 (Py_ssize_t)(sizeof (PyObject *[]){ __VA_ARGS__ } / sizeof(PyObject *)))
 
+/* Returns a new str, or None for NULL. */
 static PyObject *text_or_none(const char *text)
 {
     if (text == NULL)
@@ -250,6 +256,7 @@ static PyObject *text_or_none(const char *text)
     return PyUnicode_FromString(text);
 }
 
+/* Returns a tuple of the names of the roles, by number. */
 static PyObject *role_names(const struct job_form *form)
 {
     PyObject *tuple = PyTuple_New(form->role_count);
@@ -273,6 +280,7 @@ static PyObject *role_gpus(const struct job_request *request)
     return tuple;
 }
 
+/* Returns a tuple of truth values, by number of the role: may it run on cores? */
 static PyObject *role_chooses(const struct job_form *form)
 {
     PyObject *tuple = PyTuple_New(form->role_count);

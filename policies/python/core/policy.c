@@ -23,42 +23,45 @@ static const char *const method_name[M_COUNT] = {
     "init", "before", "key", "decide", "job_submitted", "job_ended", "lease_idle", "wakeup",
 };
 
+/* A policy's table with what it was made of.  The capsule owns it. */
 struct table {
     struct cs_policy policy;    /* first: a pointer to it is one to all */
     PyObject *cls, *names;      /* names: tuple of the attributes of the parameters */
     PyObject *texts;            /* keeps the texts of the table */
     PyObject *method[M_COUNT];  /* functions of the class; NULL: it has none */
-    struct cs_param *param;
-    struct cs_words *words;
+    struct cs_param *param;     /* owned, in the order of `names` */
+    struct cs_words *words;     /* owned; words of the parameters that have a choice or name
+                                 * things */
 };
 
 /* A key as it was computed, and of what: a slot may be given to another task. */
 struct key {
     enum { KEY_NONE, KEY_INT, KEY_REAL, KEY_OBJECT } kind;
-    uint32_t job, role, phase;
-    bool started;
-    int64_t ready_ns, estimate_ns, at;
+    uint32_t job, role, phase;  /* of the task */
+    bool started;               /* was it, then */
+    int64_t ready_ns, estimate_ns, at; /* of the task, then; the round, if keys move, else 0 */
     union { int64_t i; double x; PyObject *object; } is;
 };
 
 /* Of a trial; parameters follow behind it. */
 struct self {
-    const struct table *table;
-    PyObject *instance;
-    struct host_object *host;
-    struct task_object *spare[2];
-    struct key *key;
-    size_t key_room;
+    const struct table *table;  /* the class's; it outlives the trial */
+    PyObject *instance;         /* of the class, made by op_init(); NULL: that failed */
+    struct host_object *host;   /* owned; its host is NULL after op_fini() */
+    struct task_object *spare[2]; /* for before() and key(), if Python kept neither */
+    struct key *key;            /* by number of the task; owned */
+    size_t key_room;            /* entries of `key` */
     int64_t round;              /* news and decisions so far: keys that move */
-    int64_t *wake;
-    size_t wake_count, wake_room;
-    bool failed;
+    int64_t *wake;              /* times of wake_at() that have not come, in no order; owned */
+    size_t wake_count, wake_room; /* of `wake` */
+    bool failed;                /* Python code raised: none is called any more */
 };
 
 double py_event_limit_s = 60;
 
 /* ---- what went wrong ---- */
 
+/* Calls a function of a module with a tuple of arguments.  NULL: a Python error is set. */
 static PyObject *call_with(PyObject *module, const char *name, PyObject *arguments)
 {
     PyObject *helper = PyObject_GetAttrString(module, name), *result = NULL;
@@ -84,7 +87,8 @@ static PyObject *call_helper(const char *name, PyObject *argument)
     return result;
 }
 
-/* Ends the trial with the Python error that is set. */
+/* Ends the trial with the Python error that is set.  _tell() of policy.py makes the text of
+ * the error, and a note of the traceback. */
 static void fail_raised(struct self *self, const char *method)
 {
     struct cs_host *host = self->host->host;
@@ -143,7 +147,8 @@ static void call_method(struct self *self, enum method m, PyObject *argument)
     Py_XDECREF(result);
 }
 
-/* Returns an object for a task; one that nobody kept is used again. */
+/* Returns an object for a task; one that nobody kept is used again.  `which`: 0 or 1, so that
+ * before() has two.  The reference stays with self->spare. */
 static PyObject *borrow_task(struct self *self, unsigned which, struct task_id id)
 {
     struct task_object *task = self->spare[which];
@@ -183,6 +188,7 @@ static bool ask_before(struct self *self, struct task_id a, struct task_id b)
     return before;
 }
 
+/* The host's op `before`; false once the trial has failed. */
 static bool op_before(const void *me, const struct cs_host *host, struct task_id a,
                       struct task_id b)
 {
@@ -195,7 +201,7 @@ static bool op_before(const void *me, const struct cs_host *host, struct task_id
 /* ---- keys ---- */
 
 /* Was the key computed of this task as it is now?  What a key may depend on is
- * compared: that it was started, and its estimate. */
+ * compared: that it was started, and its estimate.  `at`: the round, if keys move. */
 static bool is_key_of(const struct key *key, const struct cs_task *task, int64_t at)
 {
     return key->kind != KEY_NONE && key->job == task->job.i && key->role == task->role &&
@@ -281,7 +287,7 @@ static bool set_key(struct self *self, struct key *key, PyObject *value)
     return ok;
 }
 
-/* Makes sure that the key of a task is known.  False: the trial has failed. */
+/* Makes sure that the key of a task is known.  False: the trial has failed.  Room doubles. */
 static bool find_key(struct self *self, struct task_id id)
 {
     const struct cs_task *task = cs_task(self->host->host, id);
@@ -319,13 +325,15 @@ static bool find_key(struct self *self, struct task_id id)
     return ok;
 }
 
+/* Returns a key as the Python object that it was, as a new reference. */
 static PyObject *key_value(const struct key *key)
 {
     return key->kind == KEY_INT ? PyLong_FromLongLong(key->is.i)
          : key->kind == KEY_REAL ? PyFloat_FromDouble(key->is.x) : Py_NewRef(key->is.object);
 }
 
-/* Compares two keys; of two kinds as Python compares them. */
+/* Compares two keys; of two kinds as Python compares them.  For example, 2 and 2.5 are made
+ * Python objects and compared by Python; so are tuples. */
 static bool is_less(struct self *self, const struct key *a, const struct key *b)
 {
     PyObject *x, *y;
@@ -409,6 +417,7 @@ static void start_in_order(struct cs_host *host)
     }
 }
 
+/* The host's op `decide`: wakeup() first, if a time of wake_at() has come. */
 static void op_decide(void *me, struct cs_host *host)
 {
     struct self *self = me;
@@ -443,18 +452,21 @@ static void tell_news(struct self *self, enum method m, uint32_t id)
     Py_XDECREF(number);
 }
 
+/* The host's op of that name. */
 static void op_job_submitted(void *me, struct cs_host *host, struct job_id job)
 {
     (void)host;
     tell_news(me, M_SUBMITTED, job.i);
 }
 
+/* The host's op of that name. */
 static void op_job_ended(void *me, struct cs_host *host, struct job_id job)
 {
     (void)host;
     tell_news(me, M_ENDED, job.i);
 }
 
+/* The host's op of that name. */
 static void op_lease_idle(void *me, struct cs_host *host, struct lease_id lease)
 {
     (void)host;
@@ -497,7 +509,7 @@ static PyObject *all_params(const struct self *self)
     return dict;
 }
 
-/* Makes the instance, with its parameters set. */
+/* Makes the instance, with its parameters set.  False: a Python error is set. */
 static bool make_instance(struct self *self)
 {
     PyObject *params = all_params(self), *pair = NULL;
@@ -571,7 +583,8 @@ static void table_free(PyObject *capsule)
     PyMem_RawFree(table);
 }
 
-/* Parameters: (attribute, key, type, min, max, fallback, help, words) each. */
+/* Parameters: (attribute, key, type, min, max, fallback, help, words) each.  Each parameter
+ * has 8 bytes behind struct self, whatever its type. */
 static bool fill_params(struct table *table, PyObject *list)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(list);

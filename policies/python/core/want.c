@@ -49,6 +49,7 @@ bool py_to_i64(PyObject *value, int64_t *out)
     return PyErr_Occurred() == NULL;
 }
 
+/* Negative times are refused here, since the host asserts that there are none. */
 bool py_to_time(PyObject *value, int64_t *out)
 {
     if (!py_to_i64(value, out))
@@ -59,6 +60,7 @@ bool py_to_time(PyObject *value, int64_t *out)
     return *out >= 0;
 }
 
+/* A task that waits no longer is a LookupError. */
 bool py_to_task(struct host_object *host, PyObject *value, struct task_id *out)
 {
     if (!PyObject_TypeCheck(value, &py_task_type)) {
@@ -95,6 +97,7 @@ static bool add_pool(const struct cs_host *host, const char *name, uint32_t *mas
     return false;
 }
 
+/* An empty list of names is refused: 0 would be taken for all pools. */
 bool py_to_pools(const struct cs_host *host, PyObject *value, uint32_t *out)
 {
     PyObject *names, *name;
@@ -120,6 +123,7 @@ bool py_to_pools(const struct cs_host *host, PyObject *value, uint32_t *out)
 
 /* ---- wants ---- */
 
+/* Keys of a want, in the order of want_name. */
 enum want_key {
     WANT_ROLE, WANT_GPUS, WANT_POOLS, WANT_TAKE_IDLE, WANT_IDLE, WANT_CORES, WANT_FIRST,
     WANT_COUNT, WANT_SPOT, WANT_TYPE, WANT_KEYS
@@ -197,6 +201,7 @@ static bool set_by_name(const struct cs_host *host, PyObject *name, PyObject *va
     return false;
 }
 
+/* `value` has one entry for each of `names`.  NULL for names: nothing is wanted. */
 bool py_to_want(const struct cs_host *host, PyObject *const *value, PyObject *names,
              struct job_id job, struct want *out)
 {

@@ -10,8 +10,9 @@
 
 #define WANT_SPOTS_MAX 1024u
 
+/* A want and the room that it points into, so that it must not be copied. */
 struct want {
-    struct cs_want want;
+    struct cs_want want;        /* for the host */
     struct cs_node_gpus spot[WANT_SPOTS_MAX];   /* what want.spot points to */
 };
 
