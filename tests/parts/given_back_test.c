@@ -20,12 +20,14 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "models/cluster/place.h"
 #include "models/serving/flight_queue.h"
 #include "sim/config/conf.h"
 #include "sim/event/loop.h"
 #include "sim/text/scan.h"
 #include "sim/text/scan_look.h"
 #include "tests/aid/scratch.h"
+#include "tests/aid/workload_aid.h"
 #include "tests/aid/world.h"
 #include "workloads/logs/log.h"
 #include "workloads/logs/philly.h"
@@ -332,6 +334,45 @@ static void containers_of_any_size_leave_nothing(void **state)
     }
 }
 
+/* ---- workloads ---- */
+
+static const char draws[] =
+    "arrival: {process: poisson, rate: 4/h}\njobs: 40\nmix: [{recipe: trace, gpus: {choice: "
+    "{1: 1, 2: 1}}, duration: {exponential: {mean: 1h}}}]\nservices: [{name: s, model: "
+    "qwen2.5-1.5b, gpu: {tp: 1, types: [a10]}, replicas: {min: 1, max: 2}, requests: {arrival: "
+    "{process: poisson, rate: 5/s}, for: 1h, prompt: 90, output: 30}}]\n";
+
+static void take_fingerprint(const void *spec)
+{
+    assert_true(workload_fingerprint(spec, 1, 0) != 0);
+}
+
+static void count_kinds(const void *spec)
+{
+    struct arena *arena = arena_new(0);
+    const struct place_demand *demand;
+    struct err err = { 0 };
+    size_t count;
+
+    assert_true(workload_demand(arena, spec, 1, &demand, &count, &err));
+    assert_int_equal(count, 2);
+    arena_free(arena);
+}
+
+static void what_draws_a_workload_is_given_back(void **state)
+{
+    struct aid aid;
+
+    (void)state;
+    aid_open(&aid);
+    const struct workload_spec *spec = aid_workload(&aid, "w.yaml", draws);
+    if (spec == NULL)
+        fail_msg("%s", aid_message(&aid));
+    leaves_nothing("fingerprint", take_fingerprint, spec);
+    leaves_nothing("kinds of jobs", count_kinds, spec);
+    aid_close(&aid);
+}
+
 /* ---- trials ---- */
 
 #define NODES "cluster: {nodes: [{name: n, count: 4, gpus: {type: l40s, count: 4}, cpu: " \
@@ -403,6 +444,7 @@ int main(void)
                                         scratch_teardown),
         cmocka_unit_test(configurations_leave_nothing),
         cmocka_unit_test(containers_of_any_size_leave_nothing),
+        cmocka_unit_test(what_draws_a_workload_is_given_back),
         cmocka_unit_test(trials_leave_nothing),
     };
 
