@@ -91,7 +91,8 @@ static void what_comes_has_not_solved_yet(void **state)
 static void rounds_are_of_another_length_from_then_on(void **state)
 {
     static const struct { const char *then; int64_t round_s; } row[] = {
-        { "rounds: {length: 250s}", 250 }, { "rounds: {length: 40s}", 40 }, { "blocking: skip", 100 },
+        { "rounds: {length: 250s}", 250 }, { "rounds: {length: 40s}", 40 },
+        { "blocking: skip", 100 },
     };
     enum { JOBS = 20 };
 
@@ -101,8 +102,8 @@ static void rounds_are_of_another_length_from_then_on(void **state)
         char entry[128];
         for (int i = 0; i < JOBS; i++)
             job[i] = (struct world_job){ 17 + 47 * i, 10, 1, 0, 0 };
-        snprintf(entry, sizeof entry, "[{policy: fcfs, rounds: {length: 100s}, then: {at: 350s, %s}}]",
-                 row[k].then);
+        snprintf(entry, sizeof entry, "[{policy: fcfs, rounds: {length: 100s}, then: {at: 350s, "
+                 "%s}}]", row[k].then);
         run(entry, job, JOBS);
         for (int i = 0; i < JOBS; i++) {
             int64_t at = job[i].submit_s, start = (at + 99) / 100 * 100;
