@@ -243,12 +243,77 @@ static void groups_and_sizes_are_those_of_all_roles(void **state)
     world_close(&world);
 }
 
+/* ---- sites ---- */
+
+/* Pools x and y have GPUs and cores; z and w have cores alone, in several groups. */
+static const char cores_beside_gpus[] =
+    "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: ["
+    "{name: a, count: 1, pool: x, gpus: {type: l40s, count: 8}, " CPU "}, "
+    "{name: b, count: 1, pool: y, gpus: {type: l40s, count: 4}, " CPU "}, "
+    "{name: c, count: 2, pool: z, " CPU "}, {name: d, count: 1, pool: z, cpu: {type: epyc-7742, "
+    "sockets: 1}, memory: 1TB}, {name: e, count: 2, pool: y, " CPU "}, "
+    "{name: f, count: 1, pool: w, " CPU "}, {name: g, count: 1, pool: w, " CPU "}]}\n"
+    "workload: {arrival: {process: all_at_once}, jobs: 2, mix: [{recipe: batch-infer, name: a, "
+    "model: bert-large, prompts: 64, prompt_tokens: 128, steps: 1, infer: {gpus: 2, types: [l40s, "
+    "cpu], cpu: {cores: 32}}}]}\npolicies: [fcfs]\n";
+
+/* A role that may go on cores has a site for each pool with its type of GPU, one for both, and
+ * behind them one for each pool with enough cores, however many groups the pool has.  A site is
+ * within pools if all of its own are among them. */
+static void look_at_sites(void *self, struct cs_host *host)
+{
+    (void)self;
+    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
+        struct task_id task = cs_pending(host, i);
+        uint32_t gpus = 0, cores = 0, count = cs_site_count(host, task);
+        if (cs_task(host, task)->gpus == 0)
+            continue;
+        assert_int_equal(count, 3 + 4);
+        for (uint32_t s = 0; s < count; s++) {
+            struct cs_want want = { .role = cs_task(host, task)->role };
+            assert_true(cs_site(host, task, s, 0, &want));
+            assert_true((want.gpu_type == CS_ON_CORES) == (s >= 3));
+            uint32_t *seen = s < 3 ? &gpus : &cores;
+            assert_false(*seen >> want.pool_mask & 1);
+            *seen |= 1u << want.pool_mask;
+            for (uint32_t pools = 1; pools < 16; pools++) {
+                struct cs_want there = { .role = want.role };
+                assert_true(cs_site(host, task, s, pools, &there) ==
+                            ((want.pool_mask & ~pools) == 0));
+            }
+        }
+        assert_int_equal(gpus, 1u << 1 | 1u << 2 | 1u << 3);
+        assert_int_equal(cores, 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8);
+        looked++;
+    }
+    while (cs_pending_count(host) > 0 && cs_start(host, cs_pending(host, 0)) == CS_DONE)
+        continue;
+}
+
+static void a_role_has_one_site_for_each_place(void **state)
+{
+    static const struct cs_policy policy = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+        .name = "looks", .summary = "looks at sites", .flags = CS_PER_PHASE,
+        .decide = look_at_sites };
+    struct host_policy looks = world_policy(&policy);
+    struct world world = { 0 };
+
+    (void)state;
+    looked = 0;
+    if (!world_open(&world, cores_beside_gpus) || !world_run(&world, 0, &looks, NULL, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(looked >= 2);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_and_speeds_are_those_of_the_owners_curve),
         cmocka_unit_test(jobs_for_as_much_have_one_curve),
         cmocka_unit_test(groups_and_sizes_are_those_of_all_roles),
+        cmocka_unit_test(a_role_has_one_site_for_each_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
