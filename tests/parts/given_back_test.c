@@ -29,8 +29,10 @@
 #include "tests/aid/scratch.h"
 #include "tests/aid/workload_aid.h"
 #include "tests/aid/world.h"
+#include "workloads/jobs/gavel_rates.h"
 #include "workloads/logs/log.h"
 #include "workloads/logs/philly.h"
+#include "workloads/series/series.h"
 
 static _Atomic long blocks;     /* of malloc that are not freed */
 
@@ -252,6 +254,76 @@ static void readers_of_logs_close_what_they_open(void **state)
         }
 }
 
+/* A file and the format that it is taken for. */
+struct series_of {
+    const struct series_format *format;
+    const char *path;
+};
+
+static void read_series(const void *self)
+{
+    const struct series_of *of = self;
+    const struct series_request request = { .file = of->path, .sort = true };
+    struct arena *arena = arena_new(1 << 12);
+    struct series_counts counts = { 0 };
+    struct series_set set = { 0 };
+    struct err err = { 0 };
+
+    (void)series_import(arena, of->format, &request, &set, &counts, &err);
+    arena_free(arena);
+}
+
+static bool wants_all(void *self, const char *type)
+{
+    (void)self;
+    return type[0] != 'x';
+}
+
+static bool takes_rate(void *self, struct json *json, const char *type, const char *key,
+                       double rate)
+{
+    (void)self;
+    (void)json;
+    return type != NULL && key != NULL && rate > 0;
+}
+
+static void read_rates(const void *path)
+{
+    const struct gavel_visit visit = { wants_all, takes_rate, NULL };
+    struct arena *arena = arena_new(1 << 12);
+    struct err err = { 0 };
+
+    (void)gavel_rates_read(arena, path, &visit, NULL, &err);
+    arena_free(arena);
+}
+
+/* Each text is read as each format of series, and as rates: whole, and cut in the middle. */
+static void readers_of_series_close_what_they_open(void **state)
+{
+    static const char *const texts[] = {
+        "{\"status\": \"success\", \"data\": {\"resultType\": \"matrix\", \"result\": "
+        "[{\"metric\": {\"a\": \"b\"}, \"values\": [[1, \"2\"], [2, \"3\"]]}]}}",
+        "series,time_s,value\na,1,2\na,2,3\nb,1,4\n",
+        "{\"v100\": {\"('A', 1)\": {\"null\": 2.5, \"('B', 1)\": [1.0, 2.0]}}, "
+        "\"x\": {\"a\": 1}}",
+        "[{\"Timestamp\": \"2026-01-12T08:00:00+00:00\", \"SpotPrice\": \"1.5\"}]",
+    };
+    struct scratch *scratch = *state;
+    char text[400];
+
+    for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++)
+        for (size_t bytes = strlen(texts[t]); bytes > 8; bytes /= 2) {
+            snprintf(text, sizeof text, "%.*s", (int)bytes, texts[t]);
+            scratch_write(scratch, "s", text);
+            const char *path = scratch_path(scratch, "s");
+            leaves_nothing("rates", read_rates, path);
+            for (size_t f = 0; series_format_at(f) != NULL; f++) {
+                const struct series_of of = { series_format_at(f), path };
+                leaves_nothing(of.format->name, read_series, &of);
+            }
+        }
+}
+
 static void read_conf(const void *text)
 {
     struct arena *arena = arena_new(1 << 12);
@@ -441,6 +513,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(readers_close_what_they_open, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(readers_of_logs_close_what_they_open, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(readers_of_series_close_what_they_open, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test(configurations_leave_nothing),
         cmocka_unit_test(containers_of_any_size_leave_nothing),
