@@ -7,6 +7,7 @@
  * round of the same work leaves behind is a leak.  The sanitizer of addresses counts for itself.
  */
 #include <fcntl.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,6 +25,7 @@
 #include "models/serving/flight_queue.h"
 #include "sim/config/conf.h"
 #include "sim/event/loop.h"
+#include "sim/flow/flow.h"
 #include "sim/text/scan.h"
 #include "sim/text/scan_look.h"
 #include "tests/aid/scratch.h"
@@ -394,6 +396,38 @@ static void fill_table(const void *self)
     table_free(table);
 }
 
+static void note_end(void *self, uint64_t arg)
+{
+    (void)self;
+    (void)arg;
+}
+
+/* Flows over a link of their own and one of all, which come together and go one by one. */
+static void run_flows(const void *self)
+{
+    enum { MOST = 400 };
+    uint64_t flows = *(const uint64_t *)self < MOST ? *(const uint64_t *)self : MOST;
+    struct loop *loop = loop_new((struct loop_limits){ INT64_MAX, UINT64_MAX, NULL });
+    struct flow_net *net = flow_new(loop);
+    struct flow_handle handle[MOST];
+    uint32_t all = flow_link_add(net, 10.0);
+
+    for (int round = 0; round < 2; round++) {
+        for (uint64_t i = 0; i < flows; i++) {
+            struct flow_use use[2] = { { all, 1.0 + (double)(i % 3) },
+                                       { flow_link_add(net, 0.01 * (double)(i + 1)), 1.0 } };
+            handle[i] = flow_start(net, &(struct flow_spec){ .work = 1e6, .weight = 1.0,
+                .rate_max = INFINITY, .use = use, .use_count = 2, .done = note_end });
+        }
+        for (uint64_t i = 0; i < flows; i++) {
+            assert_true(flow_rate(net, handle[i]) > 0.0);
+            flow_stop(net, handle[i]);
+        }
+    }
+    flow_free(net);
+    loop_free(loop);
+}
+
 static void containers_of_any_size_leave_nothing(void **state)
 {
     static const uint64_t sizes[] = { 1, 40, 3000, 60000 };
@@ -403,6 +437,7 @@ static void containers_of_any_size_leave_nothing(void **state)
         leaves_nothing("loop", run_loop, &sizes[i]);
         leaves_nothing("flights", queue_flights, &sizes[i]);
         leaves_nothing("table", fill_table, &sizes[i]);
+        leaves_nothing("net", run_flows, &sizes[i]);
     }
 }
 
