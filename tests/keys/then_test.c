@@ -87,6 +87,36 @@ static void what_comes_has_not_solved_yet(void **state)
     assert_time(job[2].start_s, 7320);
 }
 
+/* A job starts at the next round: of 100 s before 350 s, and of what `then` says after it. */
+static void rounds_are_of_another_length_from_then_on(void **state)
+{
+    static const struct { const char *then; int64_t round_s; } row[] = {
+        { "rounds: {length: 250s}", 250 }, { "rounds: {length: 40s}", 40 },
+        { "blocking: skip", 100 },
+    };
+    enum { JOBS = 20 };
+
+    (void)state;
+    for (size_t k = 0; k < COUNT(row); k++) {
+        struct world_job job[JOBS] = { { 0, 0, 0, 0, 0 } };
+        char entry[128];
+        for (int i = 0; i < JOBS; i++)
+            job[i] = (struct world_job){ 17 + 47 * i, 10, 1, 0, 0 };
+        snprintf(entry, sizeof entry, "[{policy: fcfs, rounds: {length: 100s}, then: {at: 350s, "
+                 "%s}}]", row[k].then);
+        run(entry, job, JOBS);
+        for (int i = 0; i < JOBS; i++) {
+            int64_t at = job[i].submit_s, start = (at + 99) / 100 * 100;
+            if (start > 350)
+                start = ((at > 350 ? at : 350) + row[k].round_s - 1) / row[k].round_s *
+                        row[k].round_s;
+            if (job[i].start_s != (double)start)
+                fail_msg("%s: job of %lld s starts at %g s, not %lld s", row[k].then,
+                         (long long)at, job[i].start_s, (long long)start);
+        }
+    }
+}
+
 /* las stops the first job for the second at 7300 s, when it begins, and turns back at its quantum
  * after 14600 s, when both have had as much: the second is not over at 17300 s.  Its own times
  * count, though optimus wanted to be asked at 7800 s. */
@@ -146,6 +176,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rule_changes_at_its_instant),
         cmocka_unit_test(nobody_is_asked_at_the_times_of_the_policy_that_went),
+        cmocka_unit_test(rounds_are_of_another_length_from_then_on),
         cmocka_unit_test(the_policy_that_comes_is_asked_at_its_times),
         cmocka_unit_test(backfill_may_begin_later),
         cmocka_unit_test(what_comes_has_not_solved_yet),

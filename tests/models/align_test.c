@@ -60,6 +60,42 @@ static uint32_t named(const struct job_form *form, const char *name)
     return 0;
 }
 
+/* Offline, a tenth of all steps makes one run of a phase, or fewer of them, of which checkpoints
+ * take whole runs: 40 of 400 steps, and 30 with checkpoints each 30.  A run reads and prepares the
+ * texts of all of its steps. */
+static void the_data_of_a_run_are_those_of_its_steps(void **state)
+{
+    static const struct { unsigned steps, every, prompts, repeats; } row[] = {
+        { 5, 0, 32, 1 }, { 100, 0, 32, 10 }, { 400, 0, 32, 40 }, { 400, 30, 32, 30 },
+        { 400, 50, 32, 25 }, { 400, 7, 32, 7 }, { 400, 0, 64, 40 }, { 5, 0, 64, 1 },
+    };
+    struct aid aid;
+    double core_s = 0, bytes = 0;       /* of a text */
+
+    (void)state;
+    aid_open(&aid);
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        char entry[400];
+        snprintf(entry, sizeof entry, "  - {recipe: dpo, generation: offline, model: qwen2.5-1.5b, "
+                 "prompts: %u, prompt_tokens: 300, response: {mean: 500, cv: 1, max: 2048},\n"
+                 "     steps: %u, checkpoint_every: %u, train: {gpus: 8}}\n", row[i].prompts,
+                 row[i].steps, row[i].every);
+        const struct job_form *form = good(&aid, entry);
+        const struct phase_law *data = form->phase[named(form, "data")].law;
+        const struct phase_law *train = form->phase[named(form, "train")].law;
+        double texts = row[i].prompts * row[i].repeats;
+        assert_int_equal(train->repeats, row[i].repeats);
+        assert_true(data->kind == LAW_CPU && data->core_s > 0 && data->storage_bytes > 0);
+        if (i == 0) {
+            core_s = data->core_s / texts;
+            bytes = data->storage_bytes / texts;
+        }
+        assert_near(data->core_s / texts, core_s, 1e-9 * core_s);
+        assert_near(data->storage_bytes / texts, bytes, 1e-9 * bytes);
+    }
+    aid_close(&aid);
+}
+
 /* Counted one by one, for all ways to skip and repeat. */
 static void runs_of_a_phase_are_the_steps_in_which_it_is_due(void **state)
 {
@@ -573,6 +609,7 @@ static void a_published_mixture_keeps_its_reference_on_80_gb(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_data_of_a_run_are_those_of_its_steps),
         cmocka_unit_test(runs_of_a_phase_are_the_steps_in_which_it_is_due),
         cmocka_unit_test(ppo_trains_a_critic_before_the_policy),
         cmocka_unit_test(a_critic_may_be_another_model),

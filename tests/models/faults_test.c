@@ -228,6 +228,45 @@ static void youngs_interval_grows_with_the_root_of_the_time_between(
     assert_true(interval_steps(TRACE, ", checkpoint: young") > 0);
 }
 
+/* Steps between checkpoints of a job of several phases, of which the first prepares data on
+ * `cores` cores. */
+static double steps_of_phases(unsigned cores)
+{
+    struct world world = { 0 };
+    char workload[1024];
+    double steps = 0;
+
+    begin(&world, ROWS);
+    snprintf(workload, sizeof workload, "{arrival: {process: fixed, times: [0s]}, jobs: 1, mix: "
+             "[{recipe: dpo, model: qwen2.5-1.5b, method: lora, prompts: 64, responses: 2, "
+             "prompt_tokens: 500, response: {mean: 16, cv: 1, max: 32}, reward: {core_time: "
+             "10us}, steps: 4000, checkpoint: young, rollout: {gpus: 8}, train: {gpus: 8}, data: "
+             "{cores: %u}}]}", cores);
+    if (!open_with(&world, "failures: {node_mtbf: 2000000h}", workload))
+        fail_msg("%s", world_error(&world));
+    const struct job_form *form =
+        workload_form(experiment_trial_spec(world.experiment, 0).workload, 0);
+    for (uint32_t p = 0; p < form->phase_count; p++)
+        if (form->phase[p].kind == PHASE_CHECKPOINT)
+            steps = form->phase[p].every;
+    end(&world);
+    return steps;
+}
+
+/* Young's time is the same whatever a step takes, so the inverse of the steps is as the seconds of
+ * a step, to which the preparation of data adds its seconds of one core over the cores. */
+static void youngs_interval_counts_the_preparation_of_data(void **state)
+{
+    double most = 1e4 / steps_of_phases(32), each = 1e4 / steps_of_phases(1) - most;
+
+    (void)state;
+    assert_true(each > 0.012);
+    for (unsigned cores = 2; cores <= 16; cores *= 2) {
+        double more = each * (1.0 / cores - 1.0 / 32) / (1 - 1.0 / 32);
+        assert_true(fabs(1e4 / steps_of_phases(cores) - most - more) < 3e-4);
+    }
+}
+
 /* Two nodes below two leaf switches are interrupted twice as often as below one: the interval is
  * shorter by the root of 2. */
 static void youngs_interval_counts_the_leaf_switches_of_the_gang(void **state)
@@ -314,6 +353,7 @@ int main(void)
         cmocka_unit_test(traces_that_cannot_be_are_refused),
         cmocka_unit_test(
             youngs_interval_grows_with_the_root_of_the_time_between),
+        cmocka_unit_test(youngs_interval_counts_the_preparation_of_data),
         cmocka_unit_test(youngs_interval_counts_the_leaf_switches_of_the_gang),
         cmocka_unit_test(youngs_interval_counts_what_a_step_waits_for),
         cmocka_unit_test(youngs_interval_is_known_on_cores),

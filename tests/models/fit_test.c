@@ -437,6 +437,44 @@ static void nothing_is_written_to_the_answer_when_nothing_fits(void **state)
     world_close(&w);
 }
 
+/* By each rule, nodes of 4 GPUs of which 0 to 3 are taken: as many shares as the placement has are
+ * enough for it, and one less is not; without an answer nothing is written. */
+static void a_placement_needs_room_for_each_of_its_shares(void **state)
+{
+    enum { LOTS = 5, SIZE = 4 };
+    uint32_t many = 0;
+
+    (void)state;
+    for (int taken = 0; taken < 1 << 2 * LOTS; taken += 37)
+        for (int rule = 0; rule < FIT_RULE_COUNT; rule++) {
+            struct world w;
+            world_plain(&w, LOTS, SIZE);
+            for (uint32_t n = 0; n < LOTS; n++) {
+                struct share part = { .node = n, .gpu_mask = (1u << (taken >> 2 * n & 3)) - 1 };
+                if (part.gpu_mask != 0)
+                    cluster_take(w.cluster, &(struct placement){ &part, 1 });
+            }
+            for (uint32_t gpus = 1; gpus <= LOTS * SIZE; gpus++) {
+                const struct fit_want want = { .gpus = gpus };
+                struct placement out;
+                if (!fit_find(w.cluster, (enum fit_rule)rule, &want, w.share, NODES, &w.place))
+                    continue;
+                uint32_t needs = w.place.share_count;
+                assert_true(placement_gpus(&w.place) == gpus && needs <= LOTS);
+                assert_true(fit_find(w.cluster, (enum fit_rule)rule, &want, w.share, needs, &out));
+                assert_true(out.share_count == needs && placement_gpus(&out) == gpus);
+                out.share_count = 77;
+                for (uint32_t room = 0; room < needs; room++)
+                    assert_false(fit_find(w.cluster, (enum fit_rule)rule, &want, w.share, room,
+                                          &out));
+                assert_int_equal(out.share_count, 77);
+                many += needs > 1;
+            }
+            world_close(&w);
+        }
+    assert_true(many > 500);
+}
+
 /* More kinds of nodes than are counted: nodes of 100 to 1 free cores, of which the
  * emptiest get one more.  Rounds of one core for each node that has one left. */
 static void nodes_that_all_differ_are_spread_over_like_others(void **state)
@@ -696,6 +734,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_agree_with_slow_ones_on_random_clusters),
+        cmocka_unit_test(a_placement_needs_room_for_each_of_its_shares),
         cmocka_unit_test(nothing_is_written_to_the_answer_when_nothing_fits),
         cmocka_unit_test(nodes_that_all_differ_are_spread_over_like_others),
         cmocka_unit_test(lowest_free_gpus_of_a_node_are_taken_first),

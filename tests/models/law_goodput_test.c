@@ -307,6 +307,32 @@ static void known_lengths_are_those_of_what_was_asked_for(void **state)
     law_aids_free(&aids);
 }
 
+/* A span whose known time is less than a nanosecond has no pace; those beside it keep theirs. */
+static void a_span_that_takes_no_time_has_no_pace(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    struct arena *arena = arena_new(0);
+    const struct application *app = app_of(&aids, "cifar10");
+    struct goodput_pools pools = goodput_pools_of(arena, app, two_pools(&aids, arena));
+    struct goodput_job job;
+
+    (void)state;
+    assert_true(goodput_job_make(app, &pools, 8, 1024, &job) && app->noise.spans > 2);
+    struct goodput_shape packed = goodput_packed(&job, 0, 8);
+    for (uint32_t k = 0; k + 1 < app->noise.spans; k++) {
+        struct goodput_job none = job;
+        none.end_ns[k] = k > 0 ? job.end_ns[k - 1] : 0;
+        assert_true(goodput_speedup(&none, 0, packed, k, false) == 0);
+        assert_true(goodput_speedup(&none, 0, packed, k, true) == 0);
+        /* The time goes to the next span, whose pace it multiplies. */
+        double more = (double)(none.end_ns[k + 1] - none.end_ns[k]) /
+                      (double)(job.end_ns[k + 1] - job.end_ns[k]);
+        assert_true(law_error(goodput_speedup(&none, 0, packed, k + 1, false), more) < 1e-6);
+    }
+    arena_free(arena);
+    law_aids_free(&aids);
+}
+
 /* An application that is not split further has a pace up to its most GPUs and none beyond;
  * gpus_max 0: there is no limit but batches. */
 static void beyond_its_most_gpus_an_application_has_no_pace(void **state)
@@ -433,6 +459,7 @@ int main(void)
         cmocka_unit_test(steps_are_near_those_that_were_held_out),
         cmocka_unit_test(efficiency_is_near_batches_that_were_held_out),
         cmocka_unit_test(known_lengths_are_those_of_what_was_asked_for),
+        cmocka_unit_test(a_span_that_takes_no_time_has_no_pace),
         cmocka_unit_test(beyond_its_most_gpus_an_application_has_no_pace),
         cmocka_unit_test(nothing_beats_the_least),
     };

@@ -26,6 +26,29 @@ static struct gang eight_h200(const struct law_aids *aids)
     };
 }
 
+/* It takes GPUs with slots, and a host with cores and memory of known speed: without any one of
+ * these nothing is kept on the host. */
+static void a_host_needs_all_that_the_law_takes(void **state)
+{
+    struct law_aids aids = law_aids_new();
+
+    (void)state;
+    for (unsigned lacks = 0; lacks < 1u << 7; lacks++) {
+        struct gang gang = eight_h200(&aids);
+        struct gpu_type gpu = *gang.gpu;
+        struct cpu_type cpu = *gang.cpu;
+        gpu.pcie_bps = lacks & 1 ? 0.0 : gpu.pcie_bps;
+        cpu.cores = lacks & 2 ? 0 : cpu.cores;
+        cpu.memory_bps_sustained = lacks & 4 ? 0.0 : cpu.memory_bps_sustained;
+        gang.gpu = lacks & 8 ? NULL : &gpu;
+        gang.cpu = lacks & 16 ? NULL : &cpu;
+        gang.gpus = lacks & 32 ? 0 : gang.gpus;
+        gang.cores = lacks & 64 ? 0 : gang.cores;
+        assert_true(offload_can(&gang) == (lacks == 0));
+    }
+    law_aids_free(&aids);
+}
+
 /* A step whose passes take `passes_s`, two thirds of it backward. */
 static double step_s(double passes_s, double update_s)
 {
@@ -162,6 +185,7 @@ static void long_passes_hide_the_update(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_host_needs_all_that_the_law_takes),
         cmocka_unit_test(steps_of_large_models_are_those_published),
         cmocka_unit_test(a_desktop_is_as_published),
         cmocka_unit_test(states_leave_the_gpu),

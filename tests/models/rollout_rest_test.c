@@ -14,6 +14,7 @@
 #include "models/laws/decode.h"
 #include "models/laws/rollout.h"
 #include "models/laws/rollout_lengths.h"
+#include "models/serving/rollout_steps.h"
 #include "tests/aid/law_aids.h"
 
 static struct rollout_shape shape_of(const struct law_aids *aids, double cv)
@@ -48,6 +49,59 @@ static void responses_end_evenly_while_prompts_wait(void **state)
     }
     /* Before the prompts are read, nothing is done. */
     assert_true(rollout_rest(&shape, &gang, plan.prefill_s * 0.99).responses == 1000.0);
+    law_aids_free(&aids);
+}
+
+/* Row i of a plan is at the i-th square: x, and the share of lengths above it, which falls from
+ * all.  In the last row that share is just before the cut. */
+static void shares_of_a_plan_are_those_of_the_lengths(void **state)
+{
+    static const double cv[] = { 0.0, 0.3, 1.0, 3.0 };
+    struct law_aids aids = law_aids_new();
+    struct gang gang = law_gang(&aids, "a100-80", 8, 1, 0.0);
+
+    (void)state;
+    for (size_t k = 0; k < sizeof cv / sizeof cv[0]; k++) {
+        struct rollout_shape shape = shape_of(&aids, cv[k]);
+        struct rollout_plan plan;
+        /* So that a first row may be short of all: lengths of a few tokens. */
+        shape.response_mean_tokens = k % 2 ? 1000.0 : 5.0;
+        rollout_plan_init(&plan, &shape, &gang);
+        assert_true(plan.fresh[0] == 1.0 && plan.alive[0] == 1.0);
+        for (int i = 1; i <= ROLLOUT_GRID; i++) {
+            double x = plan.lengths.max_tokens * i * i / (ROLLOUT_GRID * ROLLOUT_GRID);
+            double at = i < ROLLOUT_GRID ? x : x * (1.0 - 1e-9);
+            assert_true(law_error(plan.x_tokens[i], x) < 1e-12);
+            assert_true(fabs(plan.fresh[i] - rollout_lengths_above(&plan.lengths, at)) < 1e-9);
+            assert_true(plan.fresh[i] <= plan.fresh[i - 1] && plan.alive[i] <= plan.alive[i - 1]);
+        }
+    }
+    law_aids_free(&aids);
+}
+
+/* Replicas that get as many responses of one length each work side by side: a gang of several
+ * replicas takes as long as one replica with its part of the responses. */
+static void replicas_of_a_gang_work_side_by_side(void **state)
+{
+    static const uint32_t tp[] = { 1, 2, 4 };
+    struct law_aids aids = law_aids_new();
+
+    (void)state;
+    for (int k = 0; k < 3; k++)
+        for (uint32_t replicas = 2; replicas * tp[k] <= 8; replicas *= 2) {
+            struct gang alone = law_gang(&aids, "a100-80", tp[k], 1, 0.0);
+            struct gang all = law_gang(&aids, "a100-80", replicas * tp[k], 1, 0.0);
+            struct rollout_shape shape = shape_of(&aids, 0.0);
+            shape.tp = tp[k];
+            shape.responses_per_prompt = 1;
+            shape.response_mean_tokens = 100;
+            shape.responses = 40;
+            double one_s = rollout_steps_s(&shape, &alone, 1);
+            shape.responses = 40 * replicas;
+            double all_s = rollout_steps_s(&shape, &all, 1);
+            if (!(one_s > 0.0) || law_error(all_s, one_s) > 1e-9)
+                fail_msg("tp %u, %u replicas: %g s, one %g s", tp[k], replicas, all_s, one_s);
+        }
     law_aids_free(&aids);
 }
 
@@ -154,6 +208,8 @@ static void lengths_have_the_moments_of_their_law(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shares_of_a_plan_are_those_of_the_lengths),
+        cmocka_unit_test(replicas_of_a_gang_work_side_by_side),
         cmocka_unit_test(responses_end_evenly_while_prompts_wait),
         cmocka_unit_test(the_rest_is_as_long_as_what_is_beyond_says),
         cmocka_unit_test(lengths_have_the_moments_of_their_law),

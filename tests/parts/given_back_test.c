@@ -7,6 +7,7 @@
  * round of the same work leaves behind is a leak.  The sanitizer of addresses counts for itself.
  */
 #include <fcntl.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,15 +21,20 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "models/cluster/place.h"
 #include "models/serving/flight_queue.h"
 #include "sim/config/conf.h"
 #include "sim/event/loop.h"
+#include "sim/flow/flow.h"
 #include "sim/text/scan.h"
 #include "sim/text/scan_look.h"
 #include "tests/aid/scratch.h"
+#include "tests/aid/workload_aid.h"
 #include "tests/aid/world.h"
+#include "workloads/jobs/gavel_rates.h"
 #include "workloads/logs/log.h"
 #include "workloads/logs/philly.h"
+#include "workloads/series/series.h"
 
 static _Atomic long blocks;     /* of malloc that are not freed */
 
@@ -250,6 +256,76 @@ static void readers_of_logs_close_what_they_open(void **state)
         }
 }
 
+/* A file and the format that it is taken for. */
+struct series_of {
+    const struct series_format *format;
+    const char *path;
+};
+
+static void read_series(const void *self)
+{
+    const struct series_of *of = self;
+    const struct series_request request = { .file = of->path, .sort = true };
+    struct arena *arena = arena_new(1 << 12);
+    struct series_counts counts = { 0 };
+    struct series_set set = { 0 };
+    struct err err = { 0 };
+
+    (void)series_import(arena, of->format, &request, &set, &counts, &err);
+    arena_free(arena);
+}
+
+static bool wants_all(void *self, const char *type)
+{
+    (void)self;
+    return type[0] != 'x';
+}
+
+static bool takes_rate(void *self, struct json *json, const char *type, const char *key,
+                       double rate)
+{
+    (void)self;
+    (void)json;
+    return type != NULL && key != NULL && rate > 0;
+}
+
+static void read_rates(const void *path)
+{
+    const struct gavel_visit visit = { wants_all, takes_rate, NULL };
+    struct arena *arena = arena_new(1 << 12);
+    struct err err = { 0 };
+
+    (void)gavel_rates_read(arena, path, &visit, NULL, &err);
+    arena_free(arena);
+}
+
+/* Each text is read as each format of series, and as rates: whole, and cut in the middle. */
+static void readers_of_series_close_what_they_open(void **state)
+{
+    static const char *const texts[] = {
+        "{\"status\": \"success\", \"data\": {\"resultType\": \"matrix\", \"result\": "
+        "[{\"metric\": {\"a\": \"b\"}, \"values\": [[1, \"2\"], [2, \"3\"]]}]}}",
+        "series,time_s,value\na,1,2\na,2,3\nb,1,4\n",
+        "{\"v100\": {\"('A', 1)\": {\"null\": 2.5, \"('B', 1)\": [1.0, 2.0]}}, "
+        "\"x\": {\"a\": 1}}",
+        "[{\"Timestamp\": \"2026-01-12T08:00:00+00:00\", \"SpotPrice\": \"1.5\"}]",
+    };
+    struct scratch *scratch = *state;
+    char text[400];
+
+    for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++)
+        for (size_t bytes = strlen(texts[t]); bytes > 8; bytes /= 2) {
+            snprintf(text, sizeof text, "%.*s", (int)bytes, texts[t]);
+            scratch_write(scratch, "s", text);
+            const char *path = scratch_path(scratch, "s");
+            leaves_nothing("rates", read_rates, path);
+            for (size_t f = 0; series_format_at(f) != NULL; f++) {
+                const struct series_of of = { series_format_at(f), path };
+                leaves_nothing(of.format->name, read_series, &of);
+            }
+        }
+}
+
 static void read_conf(const void *text)
 {
     struct arena *arena = arena_new(1 << 12);
@@ -320,6 +396,38 @@ static void fill_table(const void *self)
     table_free(table);
 }
 
+static void note_end(void *self, uint64_t arg)
+{
+    (void)self;
+    (void)arg;
+}
+
+/* Flows over a link of their own and one of all, which come together and go one by one. */
+static void run_flows(const void *self)
+{
+    enum { MOST = 400 };
+    uint64_t flows = *(const uint64_t *)self < MOST ? *(const uint64_t *)self : MOST;
+    struct loop *loop = loop_new((struct loop_limits){ INT64_MAX, UINT64_MAX, NULL });
+    struct flow_net *net = flow_new(loop);
+    struct flow_handle handle[MOST];
+    uint32_t all = flow_link_add(net, 10.0);
+
+    for (int round = 0; round < 2; round++) {
+        for (uint64_t i = 0; i < flows; i++) {
+            struct flow_use use[2] = { { all, 1.0 + (double)(i % 3) },
+                                       { flow_link_add(net, 0.01 * (double)(i + 1)), 1.0 } };
+            handle[i] = flow_start(net, &(struct flow_spec){ .work = 1e6, .weight = 1.0,
+                .rate_max = INFINITY, .use = use, .use_count = 2, .done = note_end });
+        }
+        for (uint64_t i = 0; i < flows; i++) {
+            assert_true(flow_rate(net, handle[i]) > 0.0);
+            flow_stop(net, handle[i]);
+        }
+    }
+    flow_free(net);
+    loop_free(loop);
+}
+
 static void containers_of_any_size_leave_nothing(void **state)
 {
     static const uint64_t sizes[] = { 1, 40, 3000, 60000 };
@@ -329,7 +437,47 @@ static void containers_of_any_size_leave_nothing(void **state)
         leaves_nothing("loop", run_loop, &sizes[i]);
         leaves_nothing("flights", queue_flights, &sizes[i]);
         leaves_nothing("table", fill_table, &sizes[i]);
+        leaves_nothing("net", run_flows, &sizes[i]);
     }
+}
+
+/* ---- workloads ---- */
+
+static const char draws[] =
+    "arrival: {process: poisson, rate: 4/h}\njobs: 40\nmix: [{recipe: trace, gpus: {choice: "
+    "{1: 1, 2: 1}}, duration: {exponential: {mean: 1h}}}]\nservices: [{name: s, model: "
+    "qwen2.5-1.5b, gpu: {tp: 1, types: [a10]}, replicas: {min: 1, max: 2}, requests: {arrival: "
+    "{process: poisson, rate: 5/s}, for: 1h, prompt: 90, output: 30}}]\n";
+
+static void take_fingerprint(const void *spec)
+{
+    assert_true(workload_fingerprint(spec, 1, 0) != 0);
+}
+
+static void count_kinds(const void *spec)
+{
+    struct arena *arena = arena_new(0);
+    const struct place_demand *demand;
+    struct err err = { 0 };
+    size_t count;
+
+    assert_true(workload_demand(arena, spec, 1, &demand, &count, &err));
+    assert_int_equal(count, 2);
+    arena_free(arena);
+}
+
+static void what_draws_a_workload_is_given_back(void **state)
+{
+    struct aid aid;
+
+    (void)state;
+    aid_open(&aid);
+    const struct workload_spec *spec = aid_workload(&aid, "w.yaml", draws);
+    if (spec == NULL)
+        fail_msg("%s", aid_message(&aid));
+    leaves_nothing("fingerprint", take_fingerprint, spec);
+    leaves_nothing("kinds of jobs", count_kinds, spec);
+    aid_close(&aid);
 }
 
 /* ---- trials ---- */
@@ -401,8 +549,11 @@ int main(void)
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(readers_of_logs_close_what_they_open, scratch_setup,
                                         scratch_teardown),
+        cmocka_unit_test_setup_teardown(readers_of_series_close_what_they_open, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test(configurations_leave_nothing),
         cmocka_unit_test(containers_of_any_size_leave_nothing),
+        cmocka_unit_test(what_draws_a_workload_is_given_back),
         cmocka_unit_test(trials_leave_nothing),
     };
 

@@ -12,10 +12,12 @@
 #include <cmocka.h>
 
 #include "policies/phases.h"
+#include "policies/plan.h"
 #include "policies/resize.h"
 #include "tests/aid/world.h"
 
 #define MOST 20u
+#define CPU "cpu: {type: epyc-7763, sockets: 2}, memory: 512GB"
 
 /* By hand: the speed on g GPUs over that on one, at rates of pool a; 0: no size.  A table is
  * linear between two sizes. */
@@ -179,11 +181,139 @@ static void jobs_for_as_much_have_one_curve(void **state)
     world_close(&world);
 }
 
+/* ---- jobs of several roles, and groups of nodes ---- */
+
+static const char kinds_of_nodes[] =
+    "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: ["
+    "{name: a, count: 2, pool: x, gpus: {type: a100-80, count: 8}, " CPU "}, "
+    "{name: b, count: 2, pool: y, gpus: {type: l40s, count: 8}, " CPU "}, "
+    "{name: c, count: 2, pool: y, gpus: {type: a100-80, count: 4}, " CPU "}, "
+    "{name: d, count: 2, pool: z, " CPU "}]}\n"
+    "workload: {arrival: {process: poisson, rate: 60/h}, jobs: 30, mix: ["
+    "{recipe: trace, name: a, gpus: 2, duration: 5min, role: {types: [l40s]}}, "
+    "{recipe: trace, name: b, gpus: 2, duration: 5min, role: {types: [a100-80]}}, "
+    "{recipe: trace, name: c, gpus: 2, duration: 5min, role: {pool: y}}, "
+    "{recipe: trace, name: d, gpus: 2, duration: 5min, role: {types: [l40s, a100-80], pool: y}}, "
+    "{recipe: trace, name: e, gpus: 2, duration: 5min, role: {types: [a100-80], pool: y}}, "
+    "{recipe: trace, name: f, gpus: 2, duration: 5min}, "
+    "{recipe: lora, name: g, model: qwen2.5-1.5b, batch: 8, sequence: 512, steps: 3, data: {cores: "
+    "4, pool: z}, train: {gpus: 4, min: 2, max: 8, types: [l40s]}}]}\n"
+    "policies: [fcfs]\n";
+
+/* Bit g: group g of the file. */
+static const uint64_t groups_by_hand[] = { 2, 1 | 4, 2 | 4, 2 | 4, 4, 1 | 2 | 4, 2 | 8 };
+static unsigned looked_at[7];
+
+/* A job of several roles has one size: what it asks for. */
+static void look_at_groups(void *self, struct cs_host *host)
+{
+    (void)self;
+    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
+        struct job_id job = cs_task(host, cs_pending(host, i))->job;
+        int kind = kind_of(host, job);
+        if (cs_job_groups(host, job) != groups_by_hand[kind])
+            fail_msg("%c: groups %llx", 'a' + kind,
+                     (unsigned long long)cs_job_groups(host, job));
+        looked_at[kind]++;
+        uint32_t whole = cs_job_gpus(host, job);
+        assert_int_equal(whole, kind == 6 ? 4 : 2);
+        for (uint32_t g = 0; kind == 6 && g <= 9; g++) {
+            assert_int_equal(cs_size_below(host, job, g), g >= whole ? whole : 0);
+            assert_int_equal(cs_size_above(host, job, g), g < whole ? whole : 0);
+            assert_true(cs_best_speedup(host, job, g) == (g == whole));
+        }
+    }
+    while (cs_pending_count(host) > 0 && cs_start(host, cs_pending(host, 0)) == CS_DONE)
+        continue;
+}
+
+static void groups_and_sizes_are_those_of_all_roles(void **state)
+{
+    static const struct cs_policy policy = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+        .name = "looks", .summary = "looks at groups", .decide = look_at_groups };
+    struct host_policy looks = world_policy(&policy);
+    struct world world = { 0 };
+
+    (void)state;
+    if (!world_open(&world, kinds_of_nodes) || !world_run(&world, 0, &looks, NULL, NULL))
+        fail_msg("%s", world_error(&world));
+    for (int kind = 0; kind < 7; kind++)
+        assert_true(looked_at[kind] > 0);
+    world_close(&world);
+}
+
+/* ---- sites ---- */
+
+/* Pools x and y have GPUs and cores; z and w have cores alone, in several groups. */
+static const char cores_beside_gpus[] =
+    "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: ["
+    "{name: a, count: 1, pool: x, gpus: {type: l40s, count: 8}, " CPU "}, "
+    "{name: b, count: 1, pool: y, gpus: {type: l40s, count: 4}, " CPU "}, "
+    "{name: c, count: 2, pool: z, " CPU "}, {name: d, count: 1, pool: z, cpu: {type: epyc-7742, "
+    "sockets: 1}, memory: 1TB}, {name: e, count: 2, pool: y, " CPU "}, "
+    "{name: f, count: 1, pool: w, " CPU "}, {name: g, count: 1, pool: w, " CPU "}]}\n"
+    "workload: {arrival: {process: all_at_once}, jobs: 2, mix: [{recipe: batch-infer, name: a, "
+    "model: bert-large, prompts: 64, prompt_tokens: 128, steps: 1, infer: {gpus: 2, types: [l40s, "
+    "cpu], cpu: {cores: 32}}}]}\npolicies: [fcfs]\n";
+
+/* A role that may go on cores has a site for each pool with its type of GPU, one for both, and
+ * behind them one for each pool with enough cores, however many groups the pool has.  A site is
+ * within pools if all of its own are among them. */
+static void look_at_sites(void *self, struct cs_host *host)
+{
+    (void)self;
+    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
+        struct task_id task = cs_pending(host, i);
+        uint32_t gpus = 0, cores = 0, count = cs_site_count(host, task);
+        if (cs_task(host, task)->gpus == 0)
+            continue;
+        assert_int_equal(count, 3 + 4);
+        for (uint32_t s = 0; s < count; s++) {
+            struct cs_want want = { .role = cs_task(host, task)->role };
+            assert_true(cs_site(host, task, s, 0, &want));
+            assert_true((want.gpu_type == CS_ON_CORES) == (s >= 3));
+            uint32_t *seen = s < 3 ? &gpus : &cores;
+            assert_false(*seen >> want.pool_mask & 1);
+            *seen |= 1u << want.pool_mask;
+            for (uint32_t pools = 1; pools < 16; pools++) {
+                struct cs_want there = { .role = want.role };
+                assert_true(cs_site(host, task, s, pools, &there) ==
+                            ((want.pool_mask & ~pools) == 0));
+            }
+        }
+        assert_int_equal(gpus, 1u << 1 | 1u << 2 | 1u << 3);
+        assert_int_equal(cores, 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8);
+        looked++;
+    }
+    while (cs_pending_count(host) > 0 && cs_start(host, cs_pending(host, 0)) == CS_DONE)
+        continue;
+}
+
+static void a_role_has_one_site_for_each_place(void **state)
+{
+    static const struct cs_policy policy = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+        .name = "looks", .summary = "looks at sites", .flags = CS_PER_PHASE,
+        .decide = look_at_sites };
+    struct host_policy looks = world_policy(&policy);
+    struct world world = { 0 };
+
+    (void)state;
+    looked = 0;
+    if (!world_open(&world, cores_beside_gpus) || !world_run(&world, 0, &looks, NULL, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(looked >= 2);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_and_speeds_are_those_of_the_owners_curve),
         cmocka_unit_test(jobs_for_as_much_have_one_curve),
+        cmocka_unit_test(groups_and_sizes_are_those_of_all_roles),
+        cmocka_unit_test(a_role_has_one_site_for_each_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -753,6 +753,46 @@ static void no_bytes_crash_the_reader(void **state)
     }
 }
 
+struct three {
+    const char *a, *b, *c;
+};
+
+static const struct conf_field three_fields[] = {
+    CONF_KEY("a", CONF_TEXT, three, a, CONF_REQUIRED, "the first"),
+    CONF_KEY("b", CONF_TEXT, three, b, CONF_REQUIRED, "the second"),
+    CONF_KEY("c", CONF_TEXT, three, c, CONF_REQUIRED, "the third"),
+};
+
+/* The first key that a map lacks is named, as a fault of its own, at the place of the map. */
+static void a_key_that_lacks_is_told_apart_from_other_faults(void **state)
+{
+    static const struct conf_schema schema = CONF_SCHEMA("three", "three texts", three_fields);
+    static const char *const keys = "abc";
+    struct err err;
+
+    for (unsigned has = 1; has < 8; has++) {
+        char text[64] = "\n";
+        struct three three;
+        unsigned lacks = 0;
+        for (int k = 0; k < 3; k++)
+            if (has >> k & 1)
+                snprintf(text + strlen(text), sizeof text - strlen(text), "%c: x\n", keys[k]);
+        while (has >> lacks & 1)
+            lacks++;
+        const struct conf_node *root = parse(*state, text, &err);
+        assert_non_null(root);
+        assert_true(conf_fill(root, &schema, &three, &err) == (has == 7));
+        if (has == 7)
+            continue;
+        assert_true(err.fault == FAULT_MISSING && err.kind == ERR_SCHEMA);
+        assert_true(err.key != NULL && err.key[0] == keys[lacks] && err.key[1] == '\0');
+        assert_int_equal(err.pos.line, 2);
+    }
+    const struct conf_node *root = parse(*state, "a: x\nb: [1]\nc: x\n", &err);
+    assert_false(conf_fill(root, &schema, &(struct three){ NULL, NULL, NULL }, &err));
+    assert_true(err.fault != FAULT_MISSING && err.pos.line == 2);
+}
+
 #define WITH_ARENA(test) \
     cmocka_unit_test_setup_teardown(test, make_arena, drop_arena)
 
@@ -765,6 +805,7 @@ int main(void)
         WITH_ARENA(keys_twice_are_found_in_large_maps_too),
         WITH_ARENA(tree_is_walked_with_places),
         WITH_ARENA(absent_keys_take_their_fallbacks),
+        WITH_ARENA(a_key_that_lacks_is_told_apart_from_other_faults),
         WITH_ARENA(whole_file_fills_every_key),
         WITH_ARENA(quantities_have_their_exact_values),
         WITH_ARENA(times_are_exact_nanoseconds),

@@ -2,6 +2,7 @@
 /* err_test.c - errors show the place in the user's own file. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -170,6 +171,24 @@ static void unreadable_files_leave_the_message_whole(void **state)
     assert_string_equal(shown(place, 1, 3, out), ":1:3: schema error: t\n");
 }
 
+/* Lines of a file are shown unless it begins as gzip or zstd do: with all of their bytes. */
+static void packed_files_are_not_shown(void **state)
+{
+    static const char *const packed[] = { "\x1F\x8B", "\x28\xB5\x2F\xFD" };
+    struct place *place = *state;
+    char out[2048], text[8];
+
+    for (int k = 0; k < 2; k++)
+        for (size_t bytes = 1; bytes <= strlen(packed[k]); bytes++)
+            for (int more = 0; more < 2; more++) {
+                snprintf(text, sizeof text, "%.*s%s", (int)bytes, packed[k], more ? "b" : "");
+                write_file(place, text);
+                bool is_shown = strchr(shown(place, 1, 1, out), '|') != NULL;
+                if (is_shown == (bytes == strlen(packed[k])))
+                    fail_msg("form %d, %zu bytes and %d more", k, bytes, more);
+            }
+}
+
 static void first_failure_wins(void **state)
 {
     (void)state;
@@ -290,6 +309,7 @@ int main(void)
         IN_FOLDER(long_lines_are_clipped_around_the_caret),
         IN_FOLDER(place_beyond_the_end_shows_no_wrong_line),
         IN_FOLDER(unreadable_files_leave_the_message_whole),
+        IN_FOLDER(packed_files_are_not_shown),
         cmocka_unit_test(first_failure_wins),
         cmocka_unit_test(a_failure_has_nothing_of_one_before),
         IN_FOLDER(quoted_input_cannot_move_the_cursor),

@@ -387,6 +387,26 @@ static void bytes_behind_gzip_data_are_refused(void **state)
     }
 }
 
+/* The last bytes of what follows may be any number, also one near the length of the data. */
+static void numbers_behind_gzip_data_are_refused(void **state)
+{
+    struct place *place = *state;
+    char packed[200];
+
+    write_gzip(place->path, "a,b\n1,2\n", 8);
+    FILE *file = fopen(place->path, "rb");
+    size_t bytes = fread(packed, 1, sizeof packed / 2, file);
+    fclose(file);
+    for (int number = 1; number <= 20; number++) {
+        memcpy(packed + bytes, "more", 4);
+        memset(packed + bytes + 4, 0, 4);
+        packed[bytes + 4] = (char)number;
+        write_bytes(place->path, packed, bytes + 8);
+        if (number != 8)            /* the length itself: it is not looked further */
+            assert_string_equal(first_error(place->path).text, "other bytes follow the gzip data");
+    }
+}
+
 static void archives_and_old_line_ends_are_named(void **state)
 {
     static const struct {
@@ -753,6 +773,7 @@ int main(void)
         IN_FOLDER(bytes_that_are_no_text_are_located),
         IN_FOLDER(every_character_is_text),
         IN_FOLDER(bytes_behind_gzip_data_are_refused),
+        IN_FOLDER(numbers_behind_gzip_data_are_refused),
         IN_FOLDER(archives_and_old_line_ends_are_named),
         cmocka_unit_test(parquet_comes_with_the_command_that_converts_it),
         cmocka_unit_test(packed_files_are_told_as_what_their_reader_takes),

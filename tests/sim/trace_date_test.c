@@ -105,7 +105,22 @@ static void what_is_no_day_is_refused(void **state)
     /* A zone may lead behind 1970: 00:00 at +08:00 is 16:00 of the day before. */
     assert_false(date_read("1970-01-01 00:00:00+08:00", 25, &ns));
     assert_true(date_read("1970-01-01 08:00:00+08:00", 25, &ns) && ns == 0);
-    assert_true(date_read_us("01/0002/2000", 12, &ns) && ns == 10958 * DAY_NS);
+}
+
+/* Each number may have one to four digits. */
+static void numbers_between_slashes_have_at_most_four_digits(void **state)
+{
+    char text[32];
+    int64_t ns;
+
+    (void)state;
+    for (int m = 1; m <= 5; m++)
+        for (int d = 1; d <= 5; d++) {
+            snprintf(text, sizeof text, "%0*d/%0*d/2000", m, 1, d, 2);
+            if (date_read_us(text, strlen(text), &ns) != (m <= 4 && d <= 4) ||
+                (m <= 4 && d <= 4 && ns != 10958 * DAY_NS))
+                fail_msg("%s", text);
+        }
 }
 
 int main(void)
@@ -114,6 +129,7 @@ int main(void)
         cmocka_unit_test(every_day_is_one_after_the_last),
         cmocka_unit_test(times_stand_behind_a_day),
         cmocka_unit_test(what_is_no_day_is_refused),
+        cmocka_unit_test(numbers_between_slashes_have_at_most_four_digits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -227,6 +227,40 @@ static void a_value_holds_until_the_next_point(void **state)
     arena_free(arena);
 }
 
+/* Kind and unit are those of the common form, whatever a format calls them; time 0 is the first
+ * point of all or that of the file. */
+static void the_common_form_says_kind_unit_and_origin(void **state)
+{
+    static const char *const kinds[] = { "carbon", "price", "anything" };
+    static const char *const units[] = { "gCO2/kWh", "USD/h", "of my own" };
+    static const char *const origins[] = { "", ", origin: first", ", origin: file" };
+    const struct program *program = *state;
+    struct arena *arena = arena_new(0);
+    char path[100], text[300];
+
+    snprintf(path, sizeof path, "%s/s.csv", program->folder);
+    write_text(path, "series,time_s,value\nb,7,1\nb,9,1\na,5,1\n");
+    snprintf(path, sizeof path, "%s/s.yaml", program->folder);
+    for (int k = 0; k < 27; k++) {
+        struct series_set set;
+        struct err err = { 0 };
+        int64_t shift_s = k / 9 == 2 ? 0 : 5;
+        snprintf(text, sizeof text, "series: {kind: %s, unit: %s, file: s.csv%s}\n", kinds[k % 3],
+                 units[k / 3 % 3], origins[k / 9]);
+        write_text(path, text);
+        assert_true(series_read(arena, read_yaml(arena, program, &err), &set, &err));
+        assert_string_equal(set.kind, kinds[k % 3]);
+        assert_string_equal(set.unit, units[k / 3 % 3]);
+        assert_int_equal(set.count, 2);
+        const struct series *a = series_find(&set, "a"), *b = series_find(&set, "b");
+        assert_true(a->count == 1 && b->count == 2);
+        assert_true(a->point[0].time_ns == (5 - shift_s) * CLOCK_NS_PER_S);
+        assert_true(b->point[0].time_ns == (7 - shift_s) * CLOCK_NS_PER_S);
+        assert_true(b->point[1].time_ns == (9 - shift_s) * CLOCK_NS_PER_S);
+    }
+    arena_free(arena);
+}
+
 static void a_bad_common_form_is_told_at_its_place(void **state)
 {
     const struct program *program = *state;
@@ -257,6 +291,7 @@ int main(int argc, char **argv)
         WITH(faulty_series_are_refused_at_their_place),
         WITH(a_series_takes_no_options_of_jobs),
         WITH(a_value_holds_until_the_next_point),
+        WITH(the_common_form_says_kind_unit_and_origin),
         WITH(a_bad_common_form_is_told_at_its_place),
     };
     int failed;

@@ -302,6 +302,53 @@ static void few_requests_have_an_attainment(void **state)
     table_free(answers);
 }
 
+/* All requests come within the first step, which counts them: as many as with short steps. */
+static void the_first_step_counts_what_came(void **state)
+{
+    static const char service[] = "model: bert-base, precision: int8, gpu: {tp: 1}, replicas: "
+        "{min: 1, max: 1}, batch: 1, times: {batch: 4ms, request: 1ms}, slo: {latency: 50ms}, "
+        "requests: {arrival: {process: gamma, cv: 0.01, rate: 2/s}, prompt: 128, for: 50s}";
+    static const char *const steps[] = { "aggregate: 60s, ", "aggregate: 50s, ",
+                                         "aggregate: 40s, ", "aggregate: 1s, ", "" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        struct table *mass = serve_on(NODES, "0s", service, steps[i]);
+        if (fabs(column(mass, "requests") - 100) > 1 ||
+            column(mass, "done") != column(mass, "requests"))
+            fail_msg("%s%g came, %g are done", steps[i], column(mass, "requests"),
+                     column(mass, "done"));
+        table_free(mass);
+    }
+}
+
+/* Long responses fill the KV cache before the batch is full, and more come than can be answered:
+ * what waits is answered as fast as one by one, however long prompts and responses are. */
+static void the_cache_bounds_what_a_mass_has_at_work(void **state)
+{
+    static const struct { unsigned prompt, output, rate; } row[] = {
+        { 200, 4000, 4 }, { 4000, 1000, 8 }, { 4000, 4000, 4 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        char service[400];
+        double latency_s[2];
+        snprintf(service, sizeof service, "model: llama-3-8b, gpu: {tp: 1}, replicas: {min: 1, "
+                 "max: 1}, batch: 1024, slo: {ttft: 100s}, requests: {arrival: {process: poisson, "
+                 "rate: %u/s}, prompt: %u, output: %u, for: 600s}", row[i].rate, row[i].prompt,
+                 row[i].output);
+        for (int way = 0; way < 2; way++) {
+            struct table *one = serve_on(NODES, "0s", service, way ? "aggregate: 1s, " : "");
+            latency_s[way] = column(one, "latency_mean_s");
+            table_free(one);
+        }
+        if (fabs(latency_s[1] / latency_s[0] - 1) > 0.15 || latency_s[0] < 600)
+            fail_msg("%u, %u: %g s as a mass, %g s one by one", row[i].prompt, row[i].output,
+                     latency_s[1], latency_s[0]);
+    }
+}
+
 #define UNLIKE \
     "{name: a, count: 1, gpus: {type: l40s, count: 1}, cpu: {type: epyc-7763}, memory: 64GB}, " \
     "{name: b, count: 1, gpus: {type: t4, count: 1}, cpu: {type: epyc-7763}, memory: 64GB}"
@@ -394,6 +441,8 @@ int main(void)
         cmocka_unit_test(what_cannot_be_served_is_carried_on),
         cmocka_unit_test(a_start_is_waited_for),
         cmocka_unit_test(few_requests_have_an_attainment),
+        cmocka_unit_test(the_first_step_counts_what_came),
+        cmocka_unit_test(the_cache_bounds_what_a_mass_has_at_work),
         cmocka_unit_test(unlike_replicas_serve_at_their_own_speed),
         cmocka_unit_test(samples_are_of_all_kinds_of_replicas),
         cmocka_unit_test(counts_are_those_of_the_process),

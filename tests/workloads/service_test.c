@@ -213,6 +213,48 @@ static void a_replica_on_cores_loads_and_starts(void **state)
     }
 }
 
+/* The mean time to the first token of `count` requests of one prompt that come within
+ * milliseconds, while the replica starts. */
+static double first_token_s(uint32_t count, uint32_t prompt)
+{
+    struct world world = { 0 };
+    struct trial_result result;
+    char text[400];
+
+    snprintf(text, sizeof text, "model: llama-3.1-8b, gpu: {tp: 1}, replicas: {min: 1, max: 1}, "
+             "batch: 64, chunk: 0, slo: {ttft: 10s}, requests: {arrival: {process: fixed, every: "
+             "1ms}, prompt: %u, output: 1, for: %ums}", prompt, count);
+    open_service(&world, text, "", "", "[fcfs]");
+    struct table *t = run(&world, 0, &result);
+    assert_true(column(t, "requests") == count && column(t, "done") == count);
+    double mean_s = column(t, "ttft_mean_s") + 0.0005 * (count - 1);   /* from 0 s on */
+    table_free(t);
+    world_close(&world);
+    return mean_s;
+}
+
+/* A pass computes prompts of 8,192 tokens at most, and one at least, so that one that is longer
+ * goes alone: of `count` prompts the i-th is ready after i rounded up to whole passes. */
+static void a_pass_computes_prompts_up_to_its_tokens(void **state)
+{
+    static const uint32_t prompts[] = { 2048, 2730, 2731, 4096, 4097, 8192, 8193, 20000 };
+
+    (void)state;
+    for (size_t p = 0; p < sizeof prompts / sizeof prompts[0]; p++) {
+        uint32_t most = prompts[p] < 8192 ? 8192 / prompts[p] : 1;
+        double one_s = first_token_s(1, prompts[p]);
+        double each_s = (first_token_s(2, prompts[p]) - one_s) / (most > 1 ? 1 : 0.5);
+        for (uint32_t count = 3; count <= 9; count += 2) {
+            double sum = 0;
+            for (uint32_t i = 0; i < count; i++) {
+                uint32_t done = (i / most + 1) * most;
+                sum += done < count ? done : count;
+            }
+            near(first_token_s(count, prompts[p]) - one_s, (sum / count - 1) * each_s, 0.02);
+        }
+    }
+}
+
 /* 50 requests a second are for cores, 400 for a GPU, and 150 for what is there.  A GPU is requested
  * at 915 s, the look after the rate has risen; cores answer until it has loaded, which their work
  * tells, of 1 ms each, and go at the next look.  Cores come back at 1815 s, and are there at once,
@@ -580,6 +622,7 @@ int main(void)
         cmocka_unit_test(round_robin_divides_the_load),
         cmocka_unit_test(random_routing_makes_queues_of_their_own),
         cmocka_unit_test(replicas_are_counted_as_they_start_and_stand),
+        cmocka_unit_test(a_pass_computes_prompts_up_to_its_tokens),
         cmocka_unit_test(a_side_goes_once_the_other_takes_requests),
         cmocka_unit_test(requests_that_gave_up_cost_no_work),
         cmocka_unit_test(a_replica_on_cores_loads_and_starts),
