@@ -227,15 +227,15 @@ static const char *choose_script(struct arena *arena, const struct folder *dir,
 
 /* ---- a run of gnuplot -------------------------------------------------------- */
 
-/* Runs gnuplot with these words, which end with NULL.  False: err says what it said, of the
- * script `script`. */
+/* Runs gnuplot with these words, which end with NULL, and with that mask of signals, if the
+ * caller holds them back.  False: err says what it said, of the script `script`. */
 static bool run_words(struct arena *arena, const struct folder *dir, char *const *words,
-                      const char *script, struct err *err)
+                      const char *script, const sigset_t *held, struct err *err)
 {
     struct err_pos pos = { folder_join(arena, dir, script), 0, 0 };
     char said[2048], complaint[LINE_BYTES];
     const struct program program = { .word = words, .folder = folder_handle(dir),
-                                     .said = said, .said_bytes = sizeof said,
+                                     .said = said, .said_bytes = sizeof said, .held = held,
                                      .env = plain_environment(arena), .limit_s = LIMIT_S };
     int status = program_run(&program);
 
@@ -291,7 +291,7 @@ static bool end_picture(struct arena *arena, const struct folder *dir,
  * is forgotten before the next: `reset session` leaves the encoding alone. */
 static bool run_pictures(struct arena *arena, const struct folder *dir,
                          const struct picture *picture, size_t count, const char *format,
-                         struct err *err)
+                         const sigset_t *held, struct err *err)
 {
     char **word = arena_alloc(arena, 7 * count + 3, sizeof *word);
     size_t words = 0;
@@ -310,7 +310,7 @@ static bool run_pictures(struct arena *arena, const struct folder *dir,
                                     picture[i].part);
         word[words++] = text_format(arena, "%s", picture[i].script);
     }
-    return run_words(arena, dir, word, picture[0].script, err);
+    return run_words(arena, dir, word, picture[0].script, held, err);
 }
 
 /* Draws by one run of gnuplot: all charts, or none.  A signal waits until the files beside are
@@ -329,7 +329,7 @@ static bool draw_together(struct arena *arena, const struct folder *dir,
         ok = begin_picture(arena, dir, name[begun], format, &picture[begun], err);
         begun += ok;
     }
-    ok = ok && run_pictures(arena, dir, picture, count, format, err);
+    ok = ok && run_pictures(arena, dir, picture, count, format, &before, err);
     for (size_t i = 0; i < begun; i++)
         ok = end_picture(arena, dir, &picture[i], ok, err) && ok;
     stop_release(&before);
@@ -384,7 +384,7 @@ bool plot_gnuplot_tex(struct arena *arena, const struct folder *dir,
 
     if (!remove_tex(arena, dir, name, err))
         return false;
-    if (run_words(arena, dir, words, script, err))
+    if (run_words(arena, dir, words, script, NULL, err))
         return true;
     (void)remove_tex(arena, dir, name, &ignored);
     return false;
