@@ -17,6 +17,8 @@
 #include "policies/policy.h"
 #include "policies/solve/breed.h"
 
+/* In the 60 cases of tests/keys/climb_test.c 1 to 15 idle generations come to the same gains, and
+ * 4 to 30 parents to gains that chance decides. */
 #define MANY_PARENTS 8u         /* of a search of many jobs, at most */
 #define IDLE_MAX 5u             /* its generations that gain nothing, in a row */
 #define LEAST_GAIN 1e-3         /* of a generation, that it counts as gain */
