@@ -37,9 +37,9 @@ struct stretch {
     __int128_t held;            /* at its end */
 };
 
-/* What is kept of one job.  It has held closed + milli x now - since: `closed`
- * is of leases that ended, and of those that go on, `since` adds milli x the
- * time at which each was taken. */
+/* What is kept of one job.  It has held closed + milli x now - since.  `closed` is the sum over
+ * the leases that have ended.  `since` is the sum over the leases that go on: of each, milli x
+ * the time at which it was taken. */
 struct lost_job {
     __int128_t closed, since;   /* of leases that ended; milli x from when, of others */
     int64_t milli;

@@ -244,9 +244,9 @@ static void count_left(struct cluster_parts *parts, uint32_t left, int sign)
     assert(left <= GPU_MILLI);
 }
 
-/* Parts of GPUs are taken (sign -1) or come back; the GPUs of the node that
- * are wholly free now, of those that were.  Each GPU of the share gives or takes the same
- * part; a whole GPU is a part of 1000 thousandths. */
+/* Takes parts of GPUs (sign -1), or gives them back.  Each GPU of the share gives or gets the
+ * same part, in thousandths of a GPU.  free_mask: the GPUs of the node that were wholly free
+ * before.  Returns those that are wholly free now. */
 static uint64_t parts_move(struct cluster *cluster, const struct share *share,
                            int sign, uint64_t free_mask)
 {

@@ -170,10 +170,10 @@ static void themis_ended(void *self, struct cs_host *host, struct job_id id)
 
 /* ---- bids ----------------------------------------------------------------- */
 
-/* Returns rho if the job has that speed for one lease.  A job without GPUs goes
- * on after the lease as one of those that share.  For example, a job of 100 s alone came 60 s
- * ago, with 3 jobs there on average.  With a speed that ends it in 90 s, rho is (60 + 90) /
- * (100 x 3) = 0.5: it fares better than in a third of the cluster. */
+/* Returns rho if the job has that speed for one lease.  After the lease a
+ * job without GPUs is taken to share the cluster with the others.  For example, a job takes 100 s
+ * alone.  It came 60 s ago, and there were 3 jobs on average.  With a speed that ends it in 90 s,
+ * rho is (60 + 90) / (100 x 3) = 0.5: it is done sooner than with a third of the cluster. */
 static double rho_with(const struct themis *t, struct cs_host *host,
                        const struct themis_job *job, double speedup)
 {

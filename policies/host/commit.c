@@ -81,9 +81,9 @@ static int by_number(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* Did a job start after the choice of the task that keeps its turn now?  Two
- * choices and starts can be at one instant: then the time does not tell, and
- * the list of those that started after the choice at that instant is searched. */
+/* Did a job start after the choice of the task that keeps its turn now?  If
+ * the choice and the start are at one instant, the times do not tell.  Then the
+ * list of the jobs that started after that choice is searched. */
 static bool is_late(struct cs_host *host, uint32_t job)
 {
     int64_t start_ns = host_job_slot(host, job)->pub.start_ns;

@@ -443,9 +443,9 @@ static bool lanes_hold(struct cs_host *host)
     return new_jobs_suit(host);
 }
 
-/* Hands all entries over to deal.c, in order.  The list is filled from its end:
- * the last of all lanes, or the last of those that wait, whichever stands
- * behind the other. */
+/* Hands all entries over to deal.c, in order.  The list is filled from its end.
+ * Two jobs are compared each time, the last of all lanes and the last that
+ * waits, and the later of the two is taken. */
 static void close_lanes(struct cs_host *host)
 {
     struct host_lanes *lanes = host->deals->lanes;

@@ -390,7 +390,7 @@ static void phase_cost(struct cs_host *host, struct host_lease_slot *lease, doub
 }
 
 /* Charges the phase, makes the lease idle and tells the journal.  run.part and run.rate
- * are set first: whoever hears of the end reads them. */
+ * are set before that, as listeners read them. */
 void host_phase_off(struct cs_host *host, uint32_t i, bool done)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];

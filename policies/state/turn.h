@@ -31,7 +31,7 @@ struct host_turn {
     uint32_t *instant, instant_room;
     uint32_t instant_came, instant_count;
     uint32_t instant_next;
-    uint32_t withheld_gpus;         /* of those that ended and have not given them back */
+    uint32_t withheld_gpus;         /* of jobs that ended, and still hold their GPUs */
     bool instant_chosen;            /* with backfill: there was a choice at this instant */
     struct host_ended *ended;       /* scratch */
     uint32_t ended_room;

@@ -46,35 +46,33 @@ static void a_program_of_wholes_has_its_known_optimum(void **state)
     assert_true(x[0] < 0.5 && x[1] > 0.5 && x[2] > 0.5);
 }
 
-/* Of 2.5 and of 1.75, two and one may be had: 2 x 5 + 1 x 2.  It is no program of choices,
- * since one row has both. */
-static void wholes_may_have_bounds_that_are_none(void **state)
+/* One row has both columns, so that it is no program of choices.  Of 5 or 7.5 units the first
+ * takes two each and brings 5, the second one, and brings 2: two and one are the best answer. */
+static void two_and_one_are_best(double most_0, double most_1, double units)
 {
-    const double gain[] = { 5, 2 }, most[] = { 2.5, 1.75 }, limit[] = { 7.5 };
+    const double gain[] = { 5, 2 }, most[] = { most_0, most_1 }, limit[] = { units };
     const double value[] = { 2, 1 };
     const uint32_t row[] = { 0, 0 }, column[] = { 0, 1 };
     double x[2];
     struct cs_lp lp = { 2, 1, 2, gain, most, limit, row, column, value, x,
                         true, 0, NULL };
 
-    (void)state;
     assert_true(cs_linear_program(&lp));
     assert_true(fabs(x[0] - 2) < 1e-9 && fabs(x[1] - 1) < 1e-9);
+}
+
+/* Of 2.5 and of 1.75, two and one may be had. */
+static void wholes_may_have_bounds_that_are_none(void **state)
+{
+    (void)state;
+    two_and_one_are_best(2.5, 1.75, 7.5);
 }
 
 /* Two of the first and one of the second fill 5; 5 of the second bring less. */
 static void wholes_may_be_more_than_one(void **state)
 {
-    const double gain[] = { 5, 2 }, most[] = { 2, 5 }, limit[] = { 5 };
-    const double value[] = { 2, 1 };
-    const uint32_t row[] = { 0, 0 }, column[] = { 0, 1 };
-    double x[2];
-    struct cs_lp lp = { 2, 1, 2, gain, most, limit, row, column, value, x,
-                        true, 0, NULL };
-
     (void)state;
-    assert_true(cs_linear_program(&lp));
-    assert_true(fabs(x[0] - 2) < 1e-9 && fabs(x[1] - 1) < 1e-9);
+    two_and_one_are_best(2, 5, 5);
 }
 
 /* Of choices that are alike the first are taken: as many as there are units for. */

@@ -34,7 +34,7 @@ static void before_fork(void *self)
     PyOS_BeforeFork();
 }
 
-/* The same thread goes on without the interpreter's lock, as before. */
+/* This thread gives the interpreter's lock back: it did not hold it before the fork. */
 static void after_fork_in_parent(void *self)
 {
     (void)self;
