@@ -71,7 +71,7 @@ bool calibrate_read(struct arena *arena, const struct catalogue *catalogue,
                     struct calibrate_samples *samples, struct err *err)
 {
     const char *path = path_join(arena, dir, suite->file);
-    struct calibrate_row row = { catalogue, NULL };
+    struct calibrate_row row = { catalogue, dir, NULL };
     struct csv *in;
     enum csv_step step;
 

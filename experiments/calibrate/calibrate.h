@@ -22,6 +22,7 @@ struct csv;
 /* One row as its CSV has it. */
 struct calibrate_row {
     const struct catalogue *catalogue;
+    const char *dir;            /* folder of the CSV, and of what its rows name */
     const struct csv *in;
 };
 

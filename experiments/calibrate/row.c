@@ -8,7 +8,9 @@
 #include "experiments/calibrate/row.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -45,6 +47,22 @@ uint32_t row_count(const struct calibrate_row *row, const char *column,
     double value = row_number(row, column, 0.0);
 
     return value >= 1.0 && value < 1e9 ? (uint32_t)value : fallback;
+}
+
+/* The word stands at the start of the notes or behind a blank; digits follow one blank. */
+uint32_t row_noted(const struct calibrate_row *row, const char *word, uint32_t fallback)
+{
+    const char *notes = row_text(row, "notes"), *at = notes;
+    size_t bytes = strlen(word);
+
+    for (; (at = strstr(at, word)) != NULL; at += bytes)
+        if ((at == notes || at[-1] == ' ') && at[bytes] == ' ' &&
+            isdigit((unsigned char)at[bytes + 1])) {
+            unsigned long count = strtoul(at + bytes + 1, NULL, 10);
+
+            return count >= 1 && count < 1000000000 ? (uint32_t)count : fallback;
+        }
+    return fallback;
 }
 
 /* A published name, and that of the catalogue. */

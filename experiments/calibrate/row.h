@@ -23,6 +23,9 @@ double row_number(const struct calibrate_row *row, const char *column,
                   double fallback);
 uint32_t row_count(const struct calibrate_row *row, const char *column,
                    uint32_t fallback);
+/* Returns the count behind that word in the column `notes` ("max_num_seqs 128"), where
+ * settings stand that have no column of their own. */
+uint32_t row_noted(const struct calibrate_row *row, const char *word, uint32_t fallback);
 
 /* Returns the catalogue's GPU for a published name; NULL: there is none. */
 const struct gpu_type *row_gpu(const struct calibrate_row *row,

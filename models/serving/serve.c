@@ -93,6 +93,8 @@ double serve_blocks_max(const struct serve_law *law, const struct gang *gang,
     const double block = SERVE_BLOCK_TOKENS;
 
     assert(law->kind == SERVE_GENERATE);
+    if (gang->gpu != NULL && law->kv_tokens > 0.0)
+        return floor(law->kv_tokens / block);
     if (gang->gpu != NULL)
         return memory_decode_batch_max(law->llm, law->precision, law->tp,
                                        block, gang->gpu->memory_bytes);

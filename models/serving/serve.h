@@ -37,6 +37,8 @@ struct serve_law {
     uint32_t tp;
     double prompt_tokens;       /* SERVE_ENCODE: of every request */
     double batch_s, request_s;  /* SERVE_FIXED */
+    double kv_tokens;           /* SERVE_GENERATE: room of the KV cache of a replica on GPUs,
+                                   as its engine reports it; 0: by the memory law */
 };
 
 /* Which replica gets a request. */

@@ -60,7 +60,7 @@ static void chosen_rows_are_not_held_out(void **state)
                                                     CALIBRATE_CHOSEN);
 
     (void)state;
-    assert_true(held.rows == 7 && chosen.rows == 3);
+    assert_true(held.rows == 2 && chosen.rows == 8);
     assert_true(held.median <= held.p90 && held.p90 <= held.max);
     law_aids_free(&aids);
 }

@@ -36,6 +36,7 @@ struct service_keys {
     const char *name, *model, *tenant;
     /* batch: requests; chunk: tokens; queue: requests, 0 without limit */
     int64_t priority, batch, chunk, queue, batch_delay_ns, timeout_ns;
+    int64_t kv_tokens;          /* 0: by the memory law */
     int precision, route;       /* enum precision, enum serve_route */
     double cache_share;         /* of the KV cache; 0: no prefixes are kept */
     int64_t aggregate_ns;       /* 0: requests are simulated one by one */
@@ -108,6 +109,10 @@ static const struct conf_field service_fields[] = {
              "tokens of prompts computed beside decoding in an iteration "
              "(vLLM: max_num_batched_tokens, 2048); 0: prompts whole, before "
              "decoding", .max = 1e6),
+    CONF_KEY("kv_tokens", CONF_INT, service_keys, kv_tokens, CONF_ABSENT,
+             "tokens that the KV cache of a replica on GPUs holds, as its engine reports (vLLM: "
+             "GPU KV cache size); default: what 0.9 of the memory leaves beside weights and 3.5 GB",
+             .min = 16, .max = 1e9),
     CONF_KEY("queue", CONF_INT, service_keys, queue, "0",
              "requests that wait in a replica at most, others are dropped; 0: "
              "no limit", .max = 1e9),
@@ -380,6 +385,7 @@ static void fill_law(const struct service_draft *d, enum precision precision,
         .kind = d->out->generates ? SERVE_GENERATE : SERVE_ENCODE,
         .llm = d->llm, .net = d->net, .precision = precision, .tp = tp,
         .prompt_tokens = mean_tokens(&d->out->prompt),
+        .kv_tokens = (double)d->keys.kv_tokens,
     };
     if (d->keys.times == NULL)
         return;
@@ -662,6 +668,9 @@ static bool check_kind(const struct service_draft *d)
     return conf_acts(d->conf, "chunk", passes, ONE_PASS, err) &&
            conf_acts(d->conf, "chunk", mass, "needs single requests, without "
                      "`aggregate`", err) &&
+           conf_acts(d->conf, "kv_tokens", passes, ONE_PASS, err) &&
+           conf_acts(d->conf, "kv_tokens", d->keys.gpu == NULL, "needs replicas on GPUs, `gpu`",
+                     err) &&
            conf_acts(d->conf, "route", mass, "needs single requests, without "
                      "`aggregate`", err) &&
            conf_acts(d->conf, "route", d->keys.route == SERVE_PREFIX && !cache_said,
