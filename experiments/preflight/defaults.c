@@ -17,7 +17,9 @@
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "models/laws/outage.h"
+#include "models/serving/serve.h"
 #include "models/serving/service.h"
+#include "models/types/gang.h"
 #include "policies/host/host.h"
 #include "policies/registry/registry.h"
 #include "policies/state/terms.h"
@@ -278,6 +280,44 @@ static void add_lengths(struct rows *all, const struct experiment_point *point,
     }
 }
 
+/* Appends the tokens that a replica's KV cache holds on one type of GPU, unless an earlier
+ * group of nodes has that type. */
+static const char *add_room_on(struct arena *arena, const struct cluster_spec *cluster, uint32_t g,
+                               const struct serve_law *law, const char *text)
+{
+    const struct gang gang = { .gpu = cluster->group[g].gpu, .gpus = law->tp, .nodes = 1 };
+
+    for (uint32_t i = 0; i < g; i++)
+        if (cluster->group[i].gpu == gang.gpu)
+            return text;
+    return text_format(arena, "%s%s%.0f on %s", text, text[0] != '\0' ? ", " : "",
+                       serve_blocks_max(law, &gang, 0) * SERVE_BLOCK_TOKENS, gang.gpu->name);
+}
+
+/* For how many tokens the KV cache of a replica on GPUs has room, where the file leaves
+ * `kv_tokens` out: it bounds how many requests are at work. */
+static void add_cache_room(struct rows *all, const struct experiment_point *point,
+                           const struct service_spec *spec, const char *under)
+{
+    const struct serve_side_spec *side = &spec->side[SERVE_GPU];
+    const struct cluster_spec *cluster = point->cluster;
+    const char *rooms = "";
+
+    if (side->form == NULL || side->law.kind != SERVE_GENERATE || side->law.kv_tokens > 0)
+        return;
+    for (uint32_t g = 0; g < cluster->group_count; g++) {
+        const struct gpu_type *gpu = cluster->group[g].gpu;
+
+        if (gpu != NULL && gpu->memory_bytes > 0 &&
+            job_role_takes_type(&side->form->role[0], gpu->index))
+            rooms = add_room_on(all->arena, cluster, g, &side->law, rooms);
+    }
+    if (rooms[0] != '\0')
+        add_under(all, text_format(all->arena, "service %s", spec->name), under, "kv_tokens",
+                  text_format(all->arena, "%s: what 0.9 of the memory leaves beside weights and "
+                              "3.5 GB", rooms), "default");
+}
+
 /* How long a new replica of a service takes before it answers, where the file leaves
  * `process_start` out. */
 static void add_services(struct rows *all, const struct experiment_point *point,
@@ -300,6 +340,7 @@ static void add_services(struct rows *all, const struct experiment_point *point,
                           text_format(all->arena, "%g s, and the bytes of its weights", s),
                           "default");
         }
+        add_cache_room(all, point, spec, under);
     }
 }
 

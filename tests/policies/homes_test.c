@@ -468,6 +468,40 @@ static void what_a_replica_takes_to_start_is_told(void **state)
     free(text);
 }
 
+/* 8.03e9 parameters of two bytes, 16 tokens of 32 layers, 8 heads of 128, keys and values, of two
+ * bytes: of 24 GiB 0.9 x 25.770 - 16.060 - 3.5 GB are 1,732 blocks, of 22.5 GiB 1,041.  Two groups
+ * of L4 are one type; what the file says is not told, nor is the room of what answers in one
+ * pass. */
+static void the_room_of_a_cache_is_told_unless_it_is_said(void **state)
+{
+    static const char *const cases[][2] = {
+        { "model: llama-3.1-8b, gpu: {tp: 1}", ", output: 10" },
+        { "model: llama-3.1-8b, gpu: {tp: 1}, kv_tokens: 41408", ", output: 10" },
+        { "model: llama-3.1-8b, gpu: {tp: 1}", "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char workload[512];
+
+        snprintf(workload, sizeof workload, "workload: {services: [{name: s, %s, requests: "
+                 "{arrival: {process: poisson, rate: 1/s}, for: 1min, prompt: 100%s}}]}\n",
+                 cases[i][0], cases[i][1]);
+        write_experiment("cluster: {nodes: [{name: a, count: 1, gpus: {type: l4, count: 1}, cpu: "
+                         "{type: xeon-platinum-8380}, memory: 64GB}, {name: b, count: 1, gpus: "
+                         "{type: rtx-4090, count: 1}, cpu: {type: xeon-platinum-8380}, memory: "
+                         "64GB}, {name: c, count: 1, gpus: {type: l4, count: 2}, cpu: {type: "
+                         "xeon-platinum-8380}, memory: 64GB}]}\n", workload, "[fcfs]");
+        char *text = say("validate", 0);
+        if (i == 0)
+            has(text, "service s: kv_tokens: 16656 on l4, 27712 on rtx-4090: what 0.9 of the "
+                "memory leaves beside weights and 3.5 GB\n");
+        else
+            lacks(text, "kv_tokens");
+        free(text);
+    }
+}
+
 /* An engine on cores alone starts as one on GPUs does, 64 s, which decides where it computes
  * for less; a start that the file says is not told. */
 static void what_a_role_on_cores_takes_to_start_is_told(void **state)
@@ -549,6 +583,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_comes_at_no_rate_has_no_load),
         cmocka_unit_test(defaults_that_decide_stand_beside_the_semantics),
         cmocka_unit_test(what_a_replica_takes_to_start_is_told),
+        cmocka_unit_test(the_room_of_a_cache_is_told_unless_it_is_said),
         cmocka_unit_test(what_a_role_on_cores_takes_to_start_is_told),
         cmocka_unit_test(a_cpu_that_slows_the_slots_is_told_once),
         cmocka_unit_test(who_looks_at_priorities_is_told),
