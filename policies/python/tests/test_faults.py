@@ -107,7 +107,7 @@ class Methods(Case):
             deep()
 
         results = self.run_small([made("dives", "decide", dives)], seeds=1,
-                                 settings={"plugins": {"event_limit": "20s"}})
+                                 settings={"plugins": {"event_limit": "10min"}})
         row = results.table("failures")[0]
         self.assertIn("decide() raised RecursionError: maximum recursion depth", row["message"])
         self.assertIn("in deep | deep()", row["hint"])
