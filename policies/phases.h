@@ -44,7 +44,8 @@ uint32_t cs_site_count(const struct cs_host *host, struct task_id task);
 bool cs_site(const struct cs_host *host, struct task_id task, uint32_t i,
              uint32_t pools, struct cs_want *want);
 /* Returns the home pool of a role of a task, or of a job, as a mask; 0: it has none.  It is the
- * role's `home:`, else its `pool:`, else the pool with the name of the role. */
+ * role's `home:`, else its `pool:`, else the pool with the name of the role; none, unless the
+ * policy confines roles to it, if it could not hold the role when it is empty. */
 uint32_t cs_home_pools(const struct cs_host *host, struct task_id task,
                        uint32_t role);
 uint32_t cs_role_homes(const struct cs_host *host, struct job_id job,
@@ -100,7 +101,8 @@ double cs_switch_s(const struct cs_host *host, struct job_id job,
                    uint32_t role);
 
 /* Returns what is lost if the GPUs of a job are lent whenever they are idle: the seconds of one
- * switch of each of its roles, over the seconds of a step of the job alone. */
+ * switch of each of its roles, over the seconds of a step of the job alone.  0: nothing is, as
+ * the empty cluster has no room for all its roles at once, so that it always switches. */
 double cs_switch_loss(const struct cs_host *host, struct job_id job);
 
 /* Grants a lease to want->role of a job before a phase of this role is ready: the lease loads,

@@ -120,10 +120,28 @@ static const char *home_rule(enum host_home rule)
     return "none is said, and no pool bears the role's name";
 }
 
+/* Returns whether the home of a role, when it is empty, has room for what its owner asks for.
+ * Elsewhere than at a policy that confines roles, a home without is none. */
+static bool is_home_kept(const struct experiment_point *point, const struct host_policy *policy,
+                         const struct role_spec *role, uint32_t pool)
+{
+    const struct cluster_spec *spec = point->cluster;
+
+    if (role->gpus == 0 || host_confines(policy))
+        return true;
+    struct arena *scratch = arena_new(0);
+    struct share *share = arena_alloc(scratch, spec->node_count, sizeof *share);
+    struct placement place;
+    bool kept = host_role_fits(cluster_new(scratch, spec), policy->rules.placement, role,
+                               1u << pool, share, &place);
+    arena_free(scratch);
+    return kept;
+}
+
 /* Adds the home of each role.  Roles of one name have one home in most workloads,
  * so a row is by name. */
 static void add_homes(struct rows *all, const struct experiment_point *point,
-                      const char *of)
+                      const struct host_policy *policy, const char *of)
 {
     for (size_t i = 0; i < workload_form_count(point->workload); i++) {
         const struct job_form *form = workload_form(point->workload, i);
@@ -133,10 +151,14 @@ static void add_homes(struct rows *all, const struct experiment_point *point,
             uint32_t pool = host_home_pool(point->cluster, role, &rule);
             if (point->cluster->pool_count == 1 && rule == HOST_HOME_NONE)
                 continue;           /* there is no other place */
+            const char *name = pool == UINT32_MAX ? "" : point->cluster->pool_name[pool];
             add_row(all, of, text_format(all->arena, "home of %s", role->name),
-                    text_format(all->arena, "%s (%s)", pool == UINT32_MAX
-                                    ? "any pool" : point->cluster->pool_name[pool],
-                                home_rule(rule)),
+                    pool == UINT32_MAX
+                        ? text_format(all->arena, "any pool (%s)", home_rule(rule))
+                    : is_home_kept(point, policy, role, pool)
+                        ? text_format(all->arena, "%s (%s)", name, home_rule(rule))
+                        : text_format(all->arena, "any pool (%s, %s, has no room for it)", name,
+                                      home_rule(rule)),
                     rule == HOST_HOME_SAID || rule == HOST_HOME_POOL ? "file"
                                                                      : "default");
         }
@@ -185,7 +207,7 @@ static void add_policy(struct rows *all, const struct experiment_point *point,
                     ? "jobs of larger priority go first"
                     : "it does not look at the priority of jobs", "rule");
     if (policy->flags & CS_HOMES)
-        add_homes(all, point, of);
+        add_homes(all, point, point->policy[p], of);
 }
 
 /* ---- jobs, prices ------------------------------------------------------- */

@@ -22,12 +22,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiments/preflight/places.h"
 #include "experiments/spec/experiment.h"
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "models/laws/phase_cache.h"
 #include "policies/host/host.h"
+#include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "workloads/source.h"
 
@@ -38,7 +38,7 @@
 bool load_alike(const struct host_policy *a, const struct host_policy *b)
 {
     return ((a->policy->flags ^ b->policy->flags) & CS_PER_PHASE) == 0 &&
-           places_confines(a) == places_confines(b) &&
+           host_confines(a) == host_confines(b) &&
            load_on_cores_alone(a) == load_on_cores_alone(b);
 }
 
@@ -46,9 +46,9 @@ bool load_alike(const struct host_policy *a, const struct host_policy *b)
 const char *load_manner(const struct host_policy *policy)
 {
     if (policy->policy->flags & CS_PER_PHASE)
-        return places_confines(policy) ? "leases for a phase, at home"
+        return host_confines(policy) ? "leases for a phase, at home"
                                        : "leases for a phase";
-    return places_confines(policy) ? "leases for a job's life, at home"
+    return host_confines(policy) ? "leases for a job's life, at home"
                                    : "leases for a job's life";
 }
 

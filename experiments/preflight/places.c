@@ -36,25 +36,6 @@
 
 /* ---- where it may go ---------------------------------------------------- */
 
-/* Returns whether roles with a home may run nowhere else.  Policies that lend
- * have a parameter for it, and confine if it is off. */
-bool places_confines(const struct host_policy *policy)
-{
-    const struct cs_policy *p = policy->policy;
-
-    if (p->flags & CS_CONFINES)
-        return true;
-    for (uint32_t i = 0; i < p->param_count && policy->params != NULL; i++)
-        if (p->param[i].type == CS_PARAM_BOOL &&
-            strcmp(p->param[i].key, "lend") == 0) {
-            bool lend;
-            memcpy(&lend, (const char *)policy->params + p->param[i].offset,
-                   sizeof lend);
-            return !lend;
-        }
-    return false;
-}
-
 /* Returns the pools in which a role may lie, as bits; 0: all.  A home confines;
  * else the role's pool does, if it names one. */
 uint32_t places_mask(const struct cluster_spec *spec,
@@ -66,7 +47,7 @@ uint32_t places_mask(const struct cluster_spec *spec,
     uint32_t home = host_home_pool(spec, role, &rule);
     uint32_t pool = role->pool ? cluster_pool(spec, role->pool) : UINT32_MAX;
 
-    if (home != UINT32_MAX && places_confines(policy))
+    if (home != UINT32_MAX && host_confines(policy))
         return 1u << home;
     return pool == UINT32_MAX ? 0 : 1u << pool;
 }
@@ -290,7 +271,7 @@ static void describe_home(const struct trying *t, const struct job_request *requ
     uint32_t home = host_home_pool(spec, &request->form->role[r], &rule);
 
     out[0] = '\0';
-    if (home != UINT32_MAX && places_confines(t->policy))
+    if (home != UINT32_MAX && host_confines(t->policy))
         snprintf(out, room, " in pool %s (%s)", spec->pool_name[home],
                  why[rule]);
 }
@@ -362,7 +343,7 @@ void places_warn(const struct experiment *experiment, places_tell_fn *tell, void
         while (i < experiment->point_count && count_homes(experiment->point[i].met[p]) > 0)
             i++;
         if (i == experiment->point_count ||
-            !places_confines(experiment->point[i].policy[p]))
+            !host_confines(experiment->point[i].policy[p]))
             continue;
         err_set(&err, ERR_RANGE, pos, "policy %s gives each role its own pool, "
                 "but no role has a home (%.80s): roles start wherever there is "

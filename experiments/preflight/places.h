@@ -20,8 +20,6 @@ struct job_request;
 struct experiment;
 struct experiment_point;
 
-/* Does the policy start a role with a home only at its home? */
-bool places_confines(const struct host_policy *policy);
 /* Returns the pools that a policy may start a role in, as a mask; 0: any. */
 uint32_t places_mask(const struct cluster_spec *spec,
                      const struct host_policy *policy,

@@ -140,11 +140,14 @@ double cs_switch_s(const struct cs_host *host, struct job_id id, uint32_t role)
 
 /* The seconds of one switch of each role on GPUs, over the seconds of a step:
  * 0.1 means that a step with these switches takes a tenth longer.  0: the
- * length of a step is not known. */
+ * length of a step is not known, or the job switches anyway. */
 double cs_switch_loss(const struct cs_host *host, struct job_id id)
 {
     const struct job_form *form = cs_request(host, id)->form;
     double step_s = host_job_form(host, id.i)->step_s, switch_s = 0;
+
+    if (!host_job_form(host, id.i)->settles)
+        return 0;
 
     for (uint32_t r = 0; r < form->role_count; r++)
         if (form->role[r].gpus > 0)

@@ -16,10 +16,14 @@
 
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
+#include "models/cluster/fit.h"
+#include "models/cluster/place.h"
 #include "models/jobs/job.h"
+#include "policies/params.h"
 #include "policies/phases.h"
 #include "policies/state/form.h"
 #include "policies/state/state.h"
+#include "policies/state/terms.h"
 #include "sim/base/arena.h"
 
 /* The first of the three names that is the name of a pool counts. */
@@ -40,6 +44,44 @@ uint32_t host_home_pool(const struct cluster_spec *spec,
     }
     *rule = HOST_HOME_NONE;
     return UINT32_MAX;
+}
+
+/* Policies that lend have a parameter for it, and confine if it is off. */
+bool host_confines(const struct host_policy *policy)
+{
+    const struct cs_policy *p = policy->policy;
+
+    assert(p != NULL);
+    if (p->flags & CS_CONFINES)
+        return true;
+    for (uint32_t i = 0; i < p->param_count && policy->params != NULL; i++)
+        if (p->param[i].type == CS_PARAM_BOOL && strcmp(p->param[i].key, "lend") == 0) {
+            bool lend;
+            memcpy(&lend, (const char *)policy->params + p->param[i].offset, sizeof lend);
+            return !lend;
+        }
+    return false;
+}
+
+bool host_role_fits(const struct cluster *cluster, enum place_rule rule,
+                    const struct role_spec *role, uint32_t pools, struct share *share,
+                    struct placement *out)
+{
+    const struct fit_want on_gpus = {
+        .gpus = role->gpus, .cores = role->cores, .memory_bytes = role->memory_bytes,
+        .gpu_types = role->gpu_types, .gpu_type_count = role->gpu_type_count,
+        .pool_mask = pools,
+    };
+    const struct fit_want on_cores = {
+        .cores = role->on_cores.cores, .memory_bytes = role->on_cores.memory_bytes,
+        .computes = true, .pool_mask = pools,
+    };
+    uint32_t nodes = cluster->spec->node_count;
+
+    assert(role->gpus > 0);
+    return fit_find(cluster, place_fit_rule(rule), &on_gpus, share, nodes, out) ||
+           (job_role_chooses(role) &&
+            fit_find(cluster, place_fit_rule(rule), &on_cores, share, nodes, out));
 }
 
 /* Returns the price of a GPU an hour, where its group is cheapest. */
@@ -175,10 +217,14 @@ struct host_sites host_sites_of(struct arena *arena,
     return sites;
 }
 
+/* A home that can never hold the role would only be waited for. */
 uint32_t cs_role_homes(const struct cs_host *host, struct job_id job,
                        uint32_t role)
 {
     const struct host_form *form = host_job_form(host, job.i);
 
-    return role < form->form->role_count ? form->home_mask[role] : 0;
+    if (role >= form->form->role_count)
+        return 0;
+    return form->home_holds >> role & 1 || host_confines(host->parts.policy)
+               ? form->home_mask[role] : 0;
 }

@@ -289,6 +289,15 @@ struct bench {
     bool home;                  /* only in the role's home */
 };
 
+/* Returns the empty cluster. */
+static struct cluster *bench_cluster(struct cs_host *host, struct bench *bench)
+{
+    if (bench->empty == NULL)
+        bench->empty = cluster_new(host->parts.arena, host->spec);
+    assert(bench->empty != NULL);
+    return bench->empty;
+}
+
 /* Returns the seconds of a phase on one site of the empty cluster, or (site NULL)
  * wherever its role may lie; INFINITY: it has no room there.  The placement is the
  * first choice of the experiment's rule, and links are free. */
@@ -323,9 +332,7 @@ static double site_phase_s(struct cs_host *host, struct bench *bench,
         return INFINITY;
     if (site && want.pool_mask != site->pool_mask)
         return INFINITY;
-    if (bench->empty == NULL)
-        bench->empty = cluster_new(host->parts.arena, host->spec);
-    if (!fit_find(bench->empty, place_fit_rule(host->rules->placement), &want,
+    if (!fit_find(bench_cluster(host, bench), place_fit_rule(host->rules->placement), &want,
                   host->life->scratch, host->spec->node_count, &place))
         return INFINITY;
     struct gang gang = fabric_gang(host->spec, &place);
@@ -412,6 +419,40 @@ static uint32_t gpu_pools(const struct cluster_spec *spec,
     return pools;
 }
 
+/* Asks of each role with GPUs whether its home, when it is empty, has room for it, and of
+ * all of them whether there is room at once.  The second question fills the bench's
+ * cluster, so nothing is measured there afterwards. */
+static void form_try_homes(struct cs_host *host, struct bench *bench, struct host_form *form)
+{
+    enum place_rule rule = host->rules->placement;
+    struct share *share = host->life->scratch;
+    struct placement place;
+
+    form->settles = true;
+    for (uint32_t r = 0; r < form->form->role_count; r++) {
+        uint32_t mask = form->pool_mask[r];
+        if (form->form->role[r].gpus > 0 && form->home_mask[r] != 0 &&
+            narrow(&mask, form->home_mask[r]) &&
+            host_role_fits(bench_cluster(host, bench), rule, &form->form->role[r], mask, share,
+                           &place))
+            form->home_holds |= 1u << r;
+    }
+    for (uint32_t r = 0; r < form->form->role_count && form->form->role_count > 1; r++) {
+        uint32_t mask = form->pool_mask[r];
+        if (form->form->role[r].gpus == 0)
+            continue;
+        if (form->home_holds >> r & 1)
+            narrow(&mask, form->home_mask[r]);
+        if (!host_role_fits(bench_cluster(host, bench), rule, &form->form->role[r], mask, share,
+                            &place)) {
+            form->settles = false;
+            return;
+        }
+        cluster_take(bench->empty, &place);
+    }
+    assert(form->settles);
+}
+
 /* Finds pools, homes, sites and times of a form.  Done once: forms are few, and
  * jobs of one form share them. */
 static void form_measure(struct cs_host *host, struct host_form *form)
@@ -432,6 +473,7 @@ static void form_measure(struct cs_host *host, struct host_form *form)
     form->step_s = form_step_s(host, &bench, form, form->phase_s);
     form->fixed = form->form->phase_count == 1 &&
                   form->form->phase[0].law->kind == LAW_FIXED;
+    form_try_homes(host, &bench, form);
     assert(form->step_s >= 0);
 }
 

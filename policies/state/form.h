@@ -56,6 +56,10 @@ struct host_form {
     const struct job_form *form;
     uint32_t pool_mask[FORM_ROLES_MAX];     /* 0: any pool */
     uint32_t home_mask[FORM_ROLES_MAX];     /* 0: it has no home */
+    uint32_t home_holds;        /* bit r: the home of role r, when it is empty, has room for
+                                   what its owner asks for */
+    bool settles;               /* the empty cluster has room for all roles with GPUs at
+                                   once, each in its home */
     struct host_sites sites[FORM_ROLES_MAX];
     uint32_t gpu_pools[FORM_ROLES_MAX];     /* pools with GPUs that it can use */
     /* Seconds at home, else where the phase ends soonest; with the GPUs that

@@ -218,9 +218,17 @@ void host_serve_end(struct cs_host *host, struct job_id job);
  * since its phase began, for its GPU time.  Without effect while no phase runs. */
 void host_serve_busy(struct cs_host *host, struct job_id job, double recent,
                      double mean);
+/* Does the policy start a role with a home only at its home? */
+bool host_confines(const struct host_policy *policy);
 /* Returns the pool that is the home of a role, and stores why; UINT32_MAX: none is. */
 uint32_t host_home_pool(const struct cluster_spec *spec,
                         const struct role_spec *role, enum host_home *rule);
+/* Finds room in these pools (0: in all) for the GPUs that the owner of a role asks for, or for
+ * its cores, if it may compute on them.  False: there is none.  share: room for the nodes of
+ * the cluster, which *out points to. */
+bool host_role_fits(const struct cluster *cluster, enum place_rule rule,
+                    const struct role_spec *role, uint32_t pools, struct share *share,
+                    struct placement *out);
 /* Returns the GPUs of the smallest task that waits and could use a pool: exact up to 32,
  * above that the power of two below; 0: no such task waits. */
 uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * small_homes_test.c - jobs whose roles have no room at once, or no room in their homes:
+ * policies that lease for a phase run them, and say where.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "experiments/preflight/defaults.h"
+#include "tests/aid/world.h"
+
+#define NODE(NAME, COUNT, GPUS) \
+    "    - {name: " NAME ", count: " COUNT ", gpus: {type: a100-80, count: " GPUS "}, cpu: " \
+    "{type: epyc-7742, sockets: 2}, memory: 1TB}\n"
+
+/* Steps are short and processes start anew, so that switches are dear: by themselves these jobs
+ * would hold all their GPUs for life. */
+static void open_jobs(struct world *world, const char *nodes, const char *jobs,
+                      const char *roles, const char *policies)
+{
+    char text[4096];
+    int n = snprintf(text, sizeof text,
+                     "experiment: homes\ncluster:\n  nodes:\n%sworkload:\n"
+                     "  arrival: {process: all_at_once}\n  jobs: %s\n  mix:\n"
+                     "    - {recipe: grpo, model: qwen2.5-0.5b, prompts: 16, prompt_tokens: 200, "
+                     "response: {mean: 100, cv: 1, max: 512}, steps: 3, %s}\npolicies: [%s]\n",
+                     nodes, jobs, roles, policies);
+
+    assert_true(n > 0 && (size_t)n < sizeof text);
+    if (!world_open(world, text))
+        fail_msg("%s", world_error(world));
+}
+
+static double mean_jct(struct world *world, uint32_t policy, double jobs)
+{
+    struct trial_result r;
+
+    if (!world_run(world, policy, NULL, NULL, &r))
+        fail_msg("policy %u: %s", policy, world_error(world));
+    assert_true(r.value[METRIC_JOBS_DONE] == jobs);
+    return r.value[METRIC_JCT_MEAN];
+}
+
+/* Each phase takes all eight GPUs, so that one follows the other whatever the policy is: no
+ * policy is faster than `random`, which takes what is free, by more than the first millisecond. */
+static void roles_that_have_no_room_at_once_take_turns(void **state)
+{
+    struct world world = { 0 };
+
+    (void)state;
+    open_jobs(&world, NODE("dgx", "1", "8"), "1",
+              "rollout: {gpus: 8, start: process}, train: {gpus: 8, start: process}",
+              "random, dynamic, hybrid, advised");
+    double alone_s = mean_jct(&world, 0, 1);
+    assert_true(alone_s > 100);
+    for (uint32_t p = 1; p < 4; p++)
+        assert_true(fabs(mean_jct(&world, p, 1) - alone_s) < 1e-3);
+    world_close(&world);
+}
+
+/* Also where the node is the home of both. */
+static void one_home_for_both_roles_may_hold_one_of_them(void **state)
+{
+    struct world world = { 0 };
+
+    (void)state;
+    open_jobs(&world, NODE("dgx", "1", "8") NODE("other", "1", "4"), "2",
+              "rollout: {gpus: 8, start: process, home: dgx}, "
+              "train: {gpus: 8, start: process, home: dgx}",
+              "dynamic, hybrid, advised");
+    for (uint32_t p = 0; p < 3; p++)
+        mean_jct(&world, p, 2);
+    world_close(&world);
+}
+
+/* The pool `train` has two GPUs, the role asks for four: eight jobs at twelve GPUs. */
+static void a_home_that_is_too_small_is_none(void **state)
+{
+    static const char said[] = "any pool (train, it bears the role's name, has no room for it)";
+    struct world world = { 0 };
+    uint32_t rows, told = 0;
+
+    (void)state;
+    open_jobs(&world, NODE("train", "1", "2") NODE("rollout", "3", "4"), "8",
+              "rollout: {gpus: 4, start: process}, train: {gpus: 4, start: process}",
+              "dynamic, hybrid, advised");
+    for (uint32_t p = 0; p < 3; p++)
+        mean_jct(&world, p, 8);
+    const struct default_row *row = defaults_of(world.arena, world.experiment, &rows);
+    for (uint32_t i = 0; i < rows; i++) {
+        told += strcmp(row[i].key, "home of train") == 0 && strcmp(row[i].value, said) == 0;
+        assert_true(strcmp(row[i].key, "home of rollout") != 0 ||
+                    strcmp(row[i].value, "rollout (it bears the role's name)") == 0);
+    }
+    assert_int_equal(told, 3);
+    world_close(&world);
+}
+
+/* Nor may a home have other GPUs than those that the role may use. */
+static void a_home_of_other_types_is_none(void **state)
+{
+    struct world world = { 0 };
+
+    (void)state;
+    open_jobs(&world, NODE("train", "1", "8")
+              "    - {name: rollout, gpus: {type: l40s, count: 8}, cpu: {type: epyc-7742, "
+              "sockets: 2}, memory: 1TB}\n", "2",
+              "rollout: {gpus: 4, start: process, types: [a100-80]}, "
+              "train: {gpus: 4, start: process, types: [a100-80]}",
+              "dynamic, hybrid, advised");
+    for (uint32_t p = 0; p < 3; p++)
+        mean_jct(&world, p, 2);
+    world_close(&world);
+}
+
+/* What may not leave its home has no place, which `validate` says. */
+static void who_confines_roles_keeps_such_a_home(void **state)
+{
+    struct world world = { 0 };
+    struct trial_result r;
+
+    (void)state;
+    open_jobs(&world, NODE("train", "1", "2") NODE("rollout", "3", "4"), "1",
+              "rollout: {gpus: 4, start: process}, train: {gpus: 4, start: process}",
+              "{policy: dynamic, lend: false}");
+    assert_false(world_run(&world, 0, NULL, NULL, &r));
+    assert_int_equal(world.err.kind, ERR_POLICY);
+    world_close(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(roles_that_have_no_room_at_once_take_turns),
+        cmocka_unit_test(one_home_for_both_roles_may_hold_one_of_them),
+        cmocka_unit_test(a_home_that_is_too_small_is_none),
+        cmocka_unit_test(a_home_of_other_types_is_none),
+        cmocka_unit_test(who_confines_roles_keeps_such_a_home),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
