@@ -67,11 +67,11 @@ $(B)/clustersim $(B)/clustersim-bench:
 
 $(B)/clustersim_mpi.so: experiments/fleet/mpi.c experiments/fleet/module.h $(LIB)
 	echo '  LINK   $@'; $(CC) $(ALL) $(LDFLAGS) -shared -o $@ $< $(MPI)
-# What is installed has a version, and the library's own symbols alone; tests see all.
+# What is installed has a version, and its own symbols alone; in tests, theirs stand before its.
+$(SO): SHARED = -Bsymbolic-functions,--version-script=$(word 2,$^),-h,$(basename $(basename $(@F)))
+$(TESTED): SHARED = -h,$(@F)
 $(SO) $(TESTED): $(LIB) experiments/library/exports.map
-	echo '  LINK   $@'; mkdir -p $(@D)
-	$(CC) $(MODE) $(LDFLAGS) -shared -Wl,-Bsymbolic-functions -o $@ -Wl,-soname,$(if $(filter \
-	    $(TESTED),$@),$(@F),$(basename $(basename $(@F))) -Wl,--version-script=$(lastword $^)) \
+	echo '  LINK   $@'; mkdir -p $(@D); $(CC) $(MODE) $(LDFLAGS) -shared -Wl,$(SHARED) -o $@ \
 	    -Wl,--whole-archive $(LIB) -Wl,--no-whole-archive $(LIBS)
 $(LIB) $(B)/libaids.a: $(B)/sources.stamp
 	echo '  AR     $@'; rm -f $@

@@ -334,7 +334,8 @@ static void dynamic_note_full(struct dynamic_full *full, const struct cs_task *t
 }
 
 /* Is the task larger than all GPUs that are free or idle?  Then no search can find
- * room.  Never true of a role that may run on cores instead; with advice, its
+ * room.  Never true of a role that may run on cores instead, nor of a task with a
+ * held lease: it can go on there, on fewer GPUs than it asks for.  With advice, its
  * smallest size counts. */
 static bool dynamic_too_large(const struct dynamic *dynamic,
                               const struct cs_host *host,
@@ -345,7 +346,7 @@ static bool dynamic_too_large(const struct dynamic *dynamic,
         task->role < form->role_count ? &form->role[task->role] : NULL;
     uint32_t least = task->gpus;
 
-    if (role != NULL && job_role_chooses(role))
+    if (task->held.i != ID_NONE || (role != NULL && job_role_chooses(role)))
         return false;
     if (dynamic->advice != NULL && role != NULL && role->gpus_min < least)
         least = role->gpus_min;

@@ -15,7 +15,8 @@
 
 extern const struct cs_policy plain_drf_policy, plain_starburst_policy, plain_optimus_policy,
     plain_time_slice_policy, plain_quota_policy, plain_conservative_policy, plain_qssf_policy,
-    plain_dlas_policy, plain_harvest_policy, plain_elastic_hybrid_policy, plain_learned_policy;
+    plain_dlas_policy, plain_harvest_policy, plain_elastic_hybrid_policy, plain_learned_policy,
+    plain_hybrid_policy, plain_dynamic_policy;
 
 #define FAILURES \
     "", ", failures: {job_mtbf: 30min, restart: 7s}", \
@@ -386,6 +387,33 @@ static void learned_starts_the_best_of_all_pairs(void **state)
         same_jobs(&plain_learned_policy, 14, cluster[c], PHASES, policies);
 }
 
+/* Jobs whose switches are dear and cheap beside a step, and some that wait in one pool while the
+ * other has room: GPUs are held, lent, and given back. */
+static void phases_leave_home_where_that_is_over_sooner(void **state)
+{
+    static const char *const cluster[] = {
+        TWO_POOLS("2", "2TB"),
+        TWO_POOLS("3", "2TB") ", failures: {node_mtbf: 3h, repair: 10m, restart: 30s}",
+        TWO_POOLS("3", "2TB") ", power_cap: 23kW",
+    };
+    static const char hybrid[] =
+        "hybrid, {policy: hybrid, name: b, reserve: 40%, release_max: 100}, {policy: hybrid, "
+        "name: c, release_max: 30%, lend_max: 10}, {policy: hybrid, name: d, reserve: 33%, "
+        "lend_max: 2, placement: spread}";
+    static const char dynamic[] =
+        "dynamic, {policy: dynamic, name: b, owners_first: true, release_max: 100, lend_max: "
+        "100}, {policy: dynamic, name: c, gain_min: 3, lend_max: 20, release_max: 30%}, {policy: "
+        "dynamic, name: d, lend: false, lend_max: 3}, {policy: dynamic, name: e, gain_min: 0.2, "
+        "lend_max: 100, owners_first: true}, {policy: dynamic, name: f, grow: false, "
+        "release_max: 10}";
+
+    (void)state;
+    for (size_t c = 0; c < sizeof cluster / sizeof *cluster; c++) {
+        same_jobs(&plain_hybrid_policy, 14, cluster[c], PHASES, hybrid);
+        same_jobs(&plain_dynamic_policy, 14, cluster[c], PHASES, dynamic);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,6 +429,7 @@ int main(void)
         cmocka_unit_test(roles_take_the_size_at_which_they_are_over_soonest),
         cmocka_unit_test(rollouts_harvest_what_services_leave),
         cmocka_unit_test(learned_starts_the_best_of_all_pairs),
+        cmocka_unit_test(phases_leave_home_where_that_is_over_sooner),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -658,14 +658,16 @@ static void release_idle(void)
 }
 
 /* Need the task not be tried?  It is larger than all that is free, or one of
- * its kind was refused in this decision. */
+ * its kind was refused in this decision.  Never so of one that holds an idle lease. */
 static bool is_passed(const struct task *task)
 {
     const struct form *form = &c.form[c.form_of[task->job]];
 
+    if (task->held)             /* it can go on there, on fewer GPUs than it asks for */
+        return false;
     if (!form->on_cores[task->role] && task->gpus > (c.free > 0 ? c.free : 1))
         return true;
-    for (int i = 0; i < c.full_count && !task->held; i++)
+    for (int i = 0; i < c.full_count; i++)
         if (c.full[i].form == c.form_of[task->job] && c.full[i].role == task->role &&
             c.full[i].gpus == task->gpus)
             return true;

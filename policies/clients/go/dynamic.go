@@ -142,7 +142,7 @@ func tried(t *Task, alike int) Request {
 }
 
 func (d *dynamic) tooLarge(c *Client, t *Task) bool {
-	if c.forms[t.of.Form].Roles[t.Role].OnCores > 0 {
+	if t.Held || c.forms[t.of.Form].Roles[t.Role].OnCores > 0 {
 		return false
 	}
 	gpus := sum(c.Free) + sum(c.IdleGpus)

@@ -57,7 +57,7 @@ class Dynamic(cs.Policy):
         return self.forms[task.of["form"]]["roles"][task.role]
 
     def too_large(self, task):
-        if "on_cores" in self.role_of(task):
+        if task.held or "on_cores" in self.role_of(task):
             return False
         return task.gpus > max(sum(self.free) + sum(self.idle_gpus), 1)
 

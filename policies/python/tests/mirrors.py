@@ -110,7 +110,8 @@ class MyDynamic(Policy):
             host.release(lease)
 
     def too_large(self, host, task):
-        if task.role is not None and host.request(task).role_chooses[task.role]:
+        if task.held is not None or (task.role is not None and
+                                     host.request(task).role_chooses[task.role]):
             return False
         return task.gpus > max(host.free_gpus() + host.idle_gpus(), 1)
 
