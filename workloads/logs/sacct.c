@@ -11,6 +11,10 @@
  *
  * A job is submitted when it became eligible, if that is later: before it
  * waited for another job or for its begin time, and not for resources.
+ *
+ * Column Priority is not read: it is what the scheduler made of the job's age, of
+ * shares and of its size up to its start, and grows with the wait.  A policy that
+ * is to be compared would be told how long the job waited in truth.
  */
 #include <string.h>
 

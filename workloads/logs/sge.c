@@ -7,6 +7,9 @@
  * GPUs stand in the category, the options of the job: "-l gpu=2,h_rt=3600 -pe
  * smp 8".  What such a request is called depends on the site; gpu, gpus, ngpus
  * and those of the catalogue's vendors are known.  Univa writes milliseconds.
+ *
+ * The eighth field, priority, is not read: it is that of the queue's configuration,
+ * the niceness of its processes, and orders no jobs.
  */
 #include <string.h>
 
