@@ -180,8 +180,9 @@ static bool cut_line(struct sacct *log, char *line, struct err *err)
     size_t count = record_cut(line, '|', log->cell, RECORD_CELLS_MAX);
     struct err_pos pos = scan_pos(log->record.scan, 1);
 
-    if (count == log->columns || (count == log->columns + 1 &&
-                                  log->cell[count - 1].text[0] == '\0'))
+    if (count == log->columns ||
+        (count == log->columns + 1 && count <= RECORD_CELLS_MAX &&
+         log->cell[count - 1].text[0] == '\0'))
         return true;
     pos.file = log->record.path;
     err_set(err, ERR_SYNTAX, pos,

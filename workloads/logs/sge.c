@@ -253,7 +253,7 @@ static enum csv_step read_line(struct sge *log, struct err *err)
 
         if ((step = record_line(record, &line, err)) != CSV_ROW)
             return step;
-        if (line[0] == '#' || line[1] == '\0')
+        if (line[0] == '#')
             continue;
         count = record_cut(line, ':', log->cell, RECORD_CELLS_MAX);
         if (count < FIELDS_MIN) {
