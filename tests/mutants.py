@@ -16,9 +16,9 @@ one of them fails:
                      [--leave PATTERN] [--at-least FRACTION] [--known] [--near]
                      [--write-near] [--log FILE] [-j N]
 
---count is for each folder of the product that has files of the PATTERN, which leaves out
-experiments unless it is given.  --seconds is processor time of all, what is not judged by then
-is left; --each is that of one fault, and once more for golden experiments.  --leave names tests
+--count is for each folder of the product that has files of the PATTERN, which has of experiments
+those rooms alone that compute figures, unless it is given.  --seconds is processor time of all,
+what is not judged by then is left; --each is that of one fault, and once more for golden experiments.  --leave names tests
 that do not run.  The first run measures which test runs which line, some ten minutes; --known
 takes what is measured.  --near needs none of it: it runs the few tests that near.tsv has for a
 file, and takes the week's number for the seed; --write-near writes this table from what runs have
@@ -47,7 +47,10 @@ from mutation.places import (ROOT, function_at, function_lines, in_table, in_wor
                              lines_of)
 
 HERE = os.path.join(ROOT, "tests", "mutation")
-FOLDERS = "^(sim|models|workloads|policies)/"
+# Floors of the product; of experiments the rooms that compute what is printed.
+FOLDERS = ("^(sim|models|workloads|policies)/|^experiments/(advise|audit|bounds|calibrate|columns|"
+           "decide|import|measure|own|pairs|recount|results|sensitivity|spec|tune)/|"
+           "^experiments/report/(check_rows|plot_stats|report_.*|services_table)[.]c")
 NEAR = 11                       # tests for a file in near.tsv
 NEAR_S = 4                      # seconds of a test there
 REFUSALS = ("refusals_test", "bad_input_test", "many_errors_test")

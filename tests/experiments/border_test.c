@@ -204,6 +204,24 @@ static void wrong_keys_are_told_before_any_trial(void **state)
     }
 }
 
+/* Each search has a key of its own. */
+static void a_search_without_its_key_says_which(void **state)
+{
+    static const char *const command[] = { "border", "sensitivity", "tune" };
+    struct search_world *w = *state;
+    char says[60];
+
+    search_write(w, CLAIMS "seed: 2\n");
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(search_command(w, command[i], "out", NULL, "2"), 3);
+        snprintf(says, sizeof says, "the experiment has no key %s\n", command[i]);
+        if (strstr(w->said, says) == NULL)
+            fail_msg("wanted '%s', got '%s'", says, w->said);
+        snprintf(says, sizeof says, "`clustersim explain %s`", command[i]);
+        assert_non_null(strstr(w->said, says));
+    }
+}
+
 /* Three values between the ends make five, and gaps of a quarter.  Each of two borders
  * halves its gap until it is narrow, and once more: an eighth is reached by one halving, a
  * tenth by two.  There are no more than twelve whole numbers from 12 to 1. */
@@ -241,6 +259,7 @@ int main(void)
         T(answers_do_not_depend_on_threads),
         T(border_lies_beside_results),
         T(wrong_keys_are_told_before_any_trial),
+        T(a_search_without_its_key_says_which),
         cmocka_unit_test(a_search_tells_how_many_values_it_judges_at_most),
 #undef T
     };

@@ -196,6 +196,8 @@ static void a_line_of_grid_engine_is_a_row(void **state)
     assert_true(rows.line[0] == 1 && rows.line[1] == 3);
 }
 
+#define TEXT_63 "123456789012345678901234567890123456789012345678901234567890123"
+
 static void options_of_grid_engine_ask_for_gpus(void **state)
 {
     static const struct { const char *line; int column; const char *field; } row[] = {
@@ -206,6 +208,15 @@ static void options_of_grid_engine_ask_for_gpus(void **state)
         { SGE_OF("-l gpux=2"), LOG_GPUS, "0" }, { SGE_OF("-q gpu=2"), LOG_GPUS, "0" },
         { SGE_OF("-l gpu=2 -pe smp 4 -l gpu=5"), LOG_GPUS, "5" },
         { SGE_OF("-l gpu_type=v100,gpu=1"), LOG_TYPES, "v100" },
+        { SGE_OF("-l gpu_type=v100-sxm2-32gb,gpu_type=a100"), LOG_TYPES, "a100" },
+        { SGE_OF("-l gpu_type=" TEXT_63), LOG_TYPES, TEXT_63 },
+        { SGE_OF("-l gpu_type=" TEXT_63 "x"), LOG_TYPES, "" },
+        { SGE_OF("-l gpu_types=a100"), LOG_TYPES, "" }, { SGE_OF("-l gpu_type"), LOG_TYPES, "" },
+        { SGE_OF("-l h_rt=60,h_rt=INFINITY"), LOG_LIMIT, "" },
+        { SGE_OF("-l h_rt=INFINITY,h_rt=60"), LOG_LIMIT, "60" },
+        { SGE_OF("-l h_rt"), LOG_LIMIT, "" },
+        { SGE_OF("-l h_rt=0000000000000000000000000000060"), LOG_LIMIT, "60" },
+        { SGE_OF("-l h_rt=00000000000000000000000000000060"), LOG_LIMIT, "" },
         { SGE_OF("-l s_rt=60"), LOG_LIMIT, "" }, { SGE_OF("-l h_rt=0"), LOG_LIMIT, "0" },
     };
     static const char *const wrong[] = { SGE_OF("-l gpu=x"), SGE_OF("-l gpu=-1"),
@@ -246,6 +257,7 @@ static void numbers_of_grid_engine_have_bounds(void **state)
         has_field(*state, sge_open, wrong[i], 0, NULL,
                   (uint32_t)(strstr(wrong[i], "-7") - wrong[i]) + 1);
     has_field(*state, sge_open, "a:b:c\n", 0, NULL, 1);
+    has_field(*state, sge_open, "a\n", 0, NULL, 1);
 }
 
 /* ---- PBS ---- */

@@ -326,6 +326,40 @@ static void readers_of_series_close_what_they_open(void **state)
         }
 }
 
+/* A workload of a trace: its file is opened for `where`, for the first row and for all of them. */
+static void read_trace(const void *text)
+{
+    struct aid aid;
+
+    aid_open_generic(&aid, 8);
+    (void)aid_workload(&aid, "/w.yaml", text);
+    aid_close(&aid);
+}
+
+/* By column, `where`, order and sample; good files and bad ones. */
+static void traces_close_what_they_open(void **state)
+{
+    static const char *const csv[] = {
+        "job,t,run,n\na,0,5,1\nb,3,5,2\nc,90000,5,2\n", "job,t,run,n\na,0,5,1\nb,3,5,x\n",
+        "job,t,run,n\nx,7,5,1\na,3,5,1\na,3,5,1\n", "job,t,run,n\n", "job,t\na,0\n",
+    };
+    static const char *const keys[] = {
+        "", ", where: \"n < 2\"", ", where: \"n <\"", ", unsorted: sort",
+        ", resample: {block: 1d}", ", skip: {duplicate_job: true}, unsorted: sort",
+    };
+    struct scratch *scratch = *state;
+
+    for (size_t c = 0; c < sizeof csv / sizeof csv[0]; c++)
+        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+            char text[500];
+
+            scratch_write(scratch, "trace", csv[c]);
+            snprintf(text, sizeof text, "trace: {file: %s, columns: {job: job, submit: t, "
+                     "duration: run, gpus: n}%s}\n", scratch_path(scratch, "trace"), keys[k]);
+            leaves_nothing(text, read_trace, text);
+        }
+}
+
 static void read_conf(const void *text)
 {
     struct arena *arena = arena_new(1 << 12);
@@ -550,6 +584,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(readers_of_logs_close_what_they_open, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(readers_of_series_close_what_they_open, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(traces_close_what_they_open, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test(configurations_leave_nothing),
         cmocka_unit_test(containers_of_any_size_leave_nothing),

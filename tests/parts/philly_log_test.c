@@ -48,7 +48,8 @@ static void read_log(struct scratch *scratch, const char *text, struct rows *row
 }
 
 /* Of three attempts: 90 s on 2 + 1 GPUs; one without an end, on 4; 30 s on none.  The second job
- * has nothing but an empty list and keys that nobody reads. */
+ * has nothing but an empty list and keys that nobody reads.  Of the fifth, two attempts end before
+ * they start; it says where the first of them stands. */
 static void a_row_adds_its_attempts_up(void **state)
 {
     static const char text[] = "[{\"jobid\": \"a\", \"vc\": \"v\", \"user\": null,\n"
@@ -62,24 +63,31 @@ static void a_row_adds_its_attempts_up(void **state)
         "\"detail\": []}]},\n"
         "{\"attempts\": [], \"other\": {\"jobid\": \"z\"}, \"jobid\": 17, \"user\": \"None\"},\n"
         "{\"jobid\": \"c\", \"attempts\": [{\"start_time\": \"2017-10-07 03:00:00\"}]},\n"
-        "{\"jobid\": \"d\", \"attempts\": [{\"end_time\": \"2017-10-07 03:00:00\"}, {}]}]\n";
-    static const char *const expected[4][PHILLY_COLUMNS] = {
+        "{\"jobid\": \"d\", \"attempts\": [{\"end_time\": \"2017-10-07 03:00:00\"}, {}]},\n"
+        "{\"jobid\": \"e\",\n\"attempts\": [{\"start_time\": \"2017-10-07 03:00:00\"},\n"
+        "{\"start_time\": \"2017-10-07 03:00:09\", \"end_time\": \"2017-10-07 03:00:02\"},\n"
+        "{\"start_time\": \"2017-10-08 00:00:00\", \"end_time\": \"2017-10-07 23:59:59\"},\n"
+        "{\"start_time\": \"2017-10-07 03:00:00\", \"end_time\": \"2017-10-07 03:00:05\", "
+        "\"detail\": [{\"gpus\": [\"g\"]}]}]}]\n";
+    static const char *const expected[5][PHILLY_COLUMNS] = {
         { "a", "2017-10-07 01:00:00", "v", "", "Pass", "120", "4", "3", "1", "0" },
         { "17", "", "", "", "", "0", "0", "0", "0", "0" },
         { "c", "", "", "", "", "0", "0", "1", "1", "1" },
         { "d", "", "", "", "", "0", "0", "2", "2", "0" },
+        { "e", "", "", "", "", "-7", "1", "4", "1", "0" },
     };
     /* Where a value stands; of what is added up, the list of attempts; of what is absent, the
      * job. */
-    static const uint32_t line[4][PHILLY_COLUMNS] = {
+    static const uint32_t line[5][PHILLY_COLUMNS] = {
         { 1, 2, 1, 1, 2, 3, 3, 3, 3, 3 }, { 8, 8, 8, 8, 8, 8, 8, 8, 8, 8 },
         { 9, 9, 9, 9, 9, 9, 9, 9, 9, 9 }, { 10, 10, 10, 10, 10, 10, 10, 10, 10, 10 },
+        { 11, 11, 11, 11, 11, 13, 12, 12, 12, 12 },
     };
     struct rows rows;
 
     read_log(*state, text, &rows);
-    assert_true(rows.end == CSV_END && rows.count == 4);
-    for (int r = 0; r < 4; r++)
+    assert_true(rows.end == CSV_END && rows.count == 5);
+    for (int r = 0; r < 5; r++)
         for (int i = 0; i < PHILLY_COLUMNS; i++)
             if (strcmp(rows.text[r][i], expected[r][i]) != 0 || rows.line[r][i] != line[r][i])
                 fail_msg("row %d, column %d: '%s' in line %u", r, i, rows.text[r][i],
@@ -166,6 +174,7 @@ static void a_job_begins_without_what_the_last_one_had(void **state)
 {
     static const char full[] = "{\"jobid\": \"a\", \"submitted_time\": \"2017-10-07 01:00:00\", "
         "\"vc\": \"v\", \"user\": \"u\", \"status\": \"Pass\", \"attempts\": [{\"start_time\": "
+        "\"2017-10-07 01:00:00\", \"end_time\": \"2017-10-07 00:59:00\"}, {\"start_time\": "
         "\"2017-10-07 01:00:00\", \"detail\": [{\"gpus\": [\"g\"]}]}]}";
     static const char *const empty[] = { "", "", "", "", "", "0", "0", "0", "0", "0" };
     char text[1000];
@@ -182,7 +191,8 @@ static void a_job_begins_without_what_the_last_one_had(void **state)
     assert_string_equal(rows.err.text, "the end of the file is expected here");
 }
 
-/* 127 bytes are the longest text; an attempt may end when it starts, and not before. */
+/* 127 bytes are the longest text; an attempt that ends when it starts adds nothing, and one that
+ * ends before leaves no run time. */
 static void bounds_are_where_they_are_said(void **state)
 {
     char text[400], name[200];
@@ -203,9 +213,8 @@ static void bounds_are_where_they_are_said(void **state)
         sprintf(text, "[{\"attempts\": [{\"start_time\": \"2017-10-07 01:11:39\", "
                 "\"end_time\": \"2017-10-07 01:11:%d\"}]}]", s);
         read_log(*state, text, &rows);
-        assert_true((rows.end == CSV_END) == (s >= 39));
-        if (s < 39)
-            assert_string_equal(rows.err.text, "attempt ends before it starts");
+        assert_true(rows.end == CSV_END && rows.count == 1);
+        assert_string_equal(rows.text[0][PHILLY_RUN], s == 38 ? "-1" : s == 39 ? "0" : "1");
     }
 }
 

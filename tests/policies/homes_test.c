@@ -541,19 +541,29 @@ static void a_cpu_that_slows_the_slots_is_told_once(void **state)
     free(text);
 }
 
+/* A mix, or a trace: of a format that has priorities, jobs with and without. */
+#define MIX(PRIORITY) "workload: {arrival: {process: all_at_once}, jobs: 9, mix: [{recipe: " \
+    "trace, gpus: 4, duration: 1h" PRIORITY "}]}\n"
+#define SPOT(FILE) "workload: {trace: {file: " FILE ", format: spot2026}}\n"
+#define SPOT_NAMES "job_name,organization,gpu_model,cpu_request,gpu_request,worker_num," \
+    "submit_time,duration,job_type\n"
+
 static void who_looks_at_priorities_is_told(void **state)
 {
-    char workload[256];
+    static const struct { const char *workload; bool has; } row[] = {
+        { MIX(""), false }, { MIX(", priority: 5"), true },
+        { SPOT("spot.csv"), false }, { SPOT("both.csv"), true },
+    };
 
     (void)state;
-    for (int k = 0; k < 2; k++) {
-        snprintf(workload, sizeof workload, "workload: {arrival: {process: all_at_once}, "
-                 "jobs: 9, mix: [{recipe: trace, gpus: 4, duration: 1h%s}]}\n",
-                 k ? ", priority: 5" : "");
+    program_write(&program, "spot.csv", SPOT_NAMES "1,13,A10,20,1,1,0,60,Spot\n");
+    program_write(&program, "both.csv", SPOT_NAMES "1,13,A10,20,1,1,0,60,Spot\n"
+                  "2,13,A10,20,1,1,0,60,HP\n3,13,A10,20,1,1,0,60,Spot\n");
+    for (size_t k = 0; k < sizeof row / sizeof row[0]; k++) {
         write_experiment("cluster: {nodes: [{name: a, count: 1, gpus: {type: generic, "
-                         "count: 8}}]}\n", workload, "[fcfs, sjf, hybrid]");
+                         "count: 8}}]}\n", row[k].workload, "[fcfs, sjf, hybrid]");
         char *text = say("validate", 0);
-        if (k == 0) {
+        if (!row[k].has) {
             lacks(text, "priority");
         } else {
             has(text, "policy fcfs, sjf: priority: it does not look at the priority of jobs");

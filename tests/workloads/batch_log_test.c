@@ -226,6 +226,30 @@ static void kube_tells_of_devices_that_it_does_not_read(void **state)
                  "default/c,1768204800,50,0,default,4,1024\n", lines);
 }
 
+/* A pod of a class has its number, and the class alone says none; 2,000,001,000, a class of the
+ * system, is told. */
+static void kube_reads_priorities_of_pods(void **state)
+{
+    static const char *const none[] = { NULL };
+    static const char *const lines[] = {
+        "  1 jobs have a priority beyond 1000000; it counts as that\n",
+        "  1 jobs name a class of priority; its number stands in their pods, and without them it "
+        "is not known\n", NULL };
+    char in[160];
+
+    write_file(in_folder(the_program(state), "in", in), "items:\n"
+               "- " POD_ASKING("a", "", ", priority: 2000001000")
+               "- " POD_ASKING("b", "", ", priority: -7, priorityClassName: low")
+               "- " POD_ASKING("c", "", ", priorityClassName: low")
+               "- " POD_ASKING("d", "", ""));
+    check_sample(the_program(state), "kube", in, none,
+                 "job,submit_s,run_s,gpus,tenant,priority,cores,memory_mib\n"
+                 "default/a,1768204800,50,0,default,1000000,4,1024\n"
+                 "default/b,1768204800,50,0,default,-7,4,1024\n"
+                 "default/c,1768204800,50,0,default,0,4,1024\n"
+                 "default/d,1768204800,50,0,default,0,4,1024\n", lines);
+}
+
 #define POD_OF(NAME, FROM, TO, GPUS, CORES, MEMORY) \
     "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"name\": \"" \
     NAME "\", \"creationTimestamp\": \"" FROM "\", \"ownerReferences\": " \
@@ -918,6 +942,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(sge_reads_seconds_and_milliseconds),
         cmocka_unit_test(kube_groups_pods_by_their_owner),
         cmocka_unit_test(kube_reads_json_and_repeated_pods),
+        cmocka_unit_test(kube_reads_priorities_of_pods),
         cmocka_unit_test(kube_leaves_out_pods_that_never_began),
         cmocka_unit_test(kube_follows_owners_to_the_last),
         cmocka_unit_test(kube_jobs_of_a_cron_job_are_jobs_of_their_own),

@@ -96,6 +96,14 @@ static const struct sample samples[] = {
       "  1 jobs: failed or were cancelled; replayed as they ran\n"
       "  1 jobs: ran in several attempts; run time is their sum\n"
       "  1 jobs: have attempts without start or end" },
+    { "philly-log", "[" PHILLY_JOB("a1", "Pass", "\"2017-10-07 01:11:39\"",
+      PHILLY_RUN("\"2017-10-07 01:12:00\"", "\"2017-10-07 01:13:00\"", "\"gpu0\"") ", "
+      PHILLY_RUN("\"2017-10-07 01:14:00\"", "\"2017-10-07 01:13:59\"", "\"gpu0\"")) ",\n"
+      PHILLY_JOB("a2", "Pass", "\"2017-10-07 01:11:40\"",
+      PHILLY_RUN("\"2017-10-07 01:12:00\"", "\"2017-10-07 01:13:00\"", "\"gpu0\"")) "]\n", NULL,
+      { "--skip", "run_time_not_positive", NULL },
+      "job,submit_s,run_s,gpus,tenant\na2,1507338700,60,1,vc\n",
+      "1 rows left out: run_time_not_positive" },
     { "pai", "j1,ps,1.0,Terminated,5.0,15.0,600.0,29.3,,\n"
       "j1,worker,2.0,Terminated,5.0,15.0,600.0,29.3,100.0,V100\n"
       "j2,tf,1.0,Failed,6.0,16.0,600.0,29.3,50.0,T4\n"

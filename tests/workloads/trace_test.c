@@ -95,6 +95,36 @@ static void pods_that_ask_alike_share_one_form(void **state)
     aid_close(&aid);
 }
 
+/* A job is known by the number of its row, whatever was left out or sorted before it. */
+static void jobs_keep_the_numbers_of_their_rows(void **state)
+{
+    static const uint64_t sorted[] = { 4, 2, 3, 0 }, as_they_stand[] = { 0, 1, 3, 4 };
+    struct aid aid;
+    struct job_birth job[6];
+
+    (void)state;
+    aid_open_generic(&aid, 8);
+    const char *path = make_file(&aid, "t.csv", "id,at,run,n\na,50,5,1\nb,10,5,99\nc,10,5,1\n"
+                                 "d,10,5,2\ne,0,5,1\n");
+    assert_int_equal(aid_jobs(&aid, good(&aid, path, CSV_KEYS "}, unsorted: sort, skip: "
+                                         "{larger_than_cluster: true}"), 1, 0, job, 6), 4);
+    for (int i = 0; i < 4; i++)
+        assert_true(job[i].truth.seed == sorted[i]);
+    remove_file(path);
+    path = make_file(&aid, "pods.csv",
+        "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,"
+        "deletion_time,scheduled_time\n"
+        "p0,1000,64,1,1000,,LS,Running,1,30,10\np1,1000,64,1,1000,,LS,Running,2,30,10\n"
+        "p2,1000,64,1,1000,,LS,Pending,3,30,\np3,1000,64,1,1000,,LS,Running,4,30,10\n"
+        "p4,1000,64,1,1000,,LS,Running,5,30,10\n");
+    assert_int_equal(aid_jobs(&aid, good(&aid, path, "format: openb, skip: {never_ran: true}"), 1,
+                              0, job, 6), 4);
+    for (int i = 0; i < 4; i++)
+        assert_true(job[i].truth.seed == as_they_stand[i]);
+    remove_file(path);
+    aid_close(&aid);
+}
+
 static void csv_rows_become_jobs_with_exact_times(void **state)
 {
     struct aid aid;
@@ -856,6 +886,7 @@ int main(void)
         cmocka_unit_test(deadlines_move_with_the_origin),
         cmocka_unit_test(names_that_stand_twice_are_refused_or_counted),
         cmocka_unit_test(pods_that_ask_alike_share_one_form),
+        cmocka_unit_test(jobs_keep_the_numbers_of_their_rows),
         cmocka_unit_test(csv_rows_become_jobs_with_exact_times),
         cmocka_unit_test(dates_are_read_as_utc),
         cmocka_unit_test(swf_takes_allocated_then_requested_processors),

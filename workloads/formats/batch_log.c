@@ -61,6 +61,7 @@ static bool read_more(struct importer *importer, struct import_row *row,
         (!is_empty(csv, LOG_PRIORITY) &&
          !row_whole(csv, LOG_PRIORITY, &priority, err)))
         return false;
+    _Static_assert(LOG_PRIORITY_MAX <= ROW_PRIORITY_MAX, "rows hold what logs have");
     job->priority = (int32_t)priority;
     job->types = csv_field(csv, LOG_TYPES)->text;
     row->types_column = LOG_TYPES;

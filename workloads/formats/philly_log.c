@@ -15,7 +15,8 @@
 #include "workloads/formats/trace_row.h"
 
 /* A job that never ran, still ran, or has no times is dropped with its reason;
- * several attempts count as one job, and are remarked. */
+ * several attempts count as one job, and are remarked.  One with an attempt that
+ * ends before it starts has a run time below 0, which no job may have. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

@@ -112,7 +112,6 @@ static bool read_submit(const struct csv *csv, size_t column,
            row_fault(csv, column, ERR_RANGE, "at least 0", err);
 }
 
-/* Bounds keep sums of priorities within 32 bits. */
 static bool read_priority(const struct csv *csv, size_t column,
                           int32_t *out, struct err *err)
 {
@@ -120,7 +119,7 @@ static bool read_priority(const struct csv *csv, size_t column,
 
     if (!row_whole(csv, column, &value, err))
         return false;
-    if (value < -1000000 || value > 1000000)
+    if (value < -ROW_PRIORITY_MAX || value > ROW_PRIORITY_MAX)
         return row_fault(csv, column, ERR_RANGE, "from -1000000 to 1000000",
                          err);
     *out = (int32_t)value;

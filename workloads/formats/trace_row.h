@@ -43,10 +43,13 @@ struct row {
     const struct job_modes *modes;      /* NULL: its batch size stays */
     const struct job_regimes *regimes;
     const struct application_job *application;  /* NULL: not said */
-    int32_t priority;
+    int32_t priority;           /* up to ROW_PRIORITY_MAX either way */
     bool pod;                   /* lies on one node; cores and memory in all */
     bool dated;                 /* submit_ns was a date: since 1970, UTC */
 };
+
+/* Of priorities, so that sums of them stay within 32 bits. */
+#define ROW_PRIORITY_MAX 1000000
 
 /* Columns of the fields of a row, from 0; ROW_NO_COLUMN: the file has none. */
 struct row_columns {

@@ -19,10 +19,12 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
+#include "sim/base/decimal.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "sim/text/notes.h"
 #include "sim/text/paths.h"
+#include "sim/text/scan.h"
 #include "workloads/logs/kube_owners.h"
 #include "workloads/logs/kube_queues.h"
 #include "workloads/logs/kube_read.h"
@@ -41,11 +43,14 @@ struct pods {
     bool failed, known[3];      /* known: by CREATED, BEGAN, ENDED */
     int64_t time_ns[3];         /* created, began, ended */
     struct kube_request request; /* of all of these pods together */
+    int64_t priority;           /* the highest of them; UNSTATED: none says one */
+    bool has_class;             /* it names a class of priority, and no number */
     struct err_pos pos;
     size_t order;               /* place in the file */
 };
 enum { CREATED, BEGAN, ENDED };
 #define CORE_MILLI_MAX INT64_C(1000000000000)   /* beyond any cluster */
+#define UNSTATED INT64_MIN
 
 /* A file under way: read_object() adds pods, make_jobs() turns them into jobs,
  * and next_job() gives these one by one. */
@@ -105,6 +110,7 @@ static struct pods new_pods(struct kube *kube, const struct conf_node *object)
 {
     return (struct pods){.job = kube_owners_job(&kube->owners, object),
                          .tenant = tenant_of(kube, object),
+                         .priority = UNSTATED,
                          .pos = conf_pos(object)};
 }
 
@@ -141,6 +147,24 @@ static bool read_end(const struct conf_node *pod, struct pods *pods,
     return true;
 }
 
+/* Reads the priority.  Pods and Workloads have a number: the API server looks up
+ * the class.  A Job names the class alone. */
+static bool read_priority(const struct conf_node *object, struct pods *pods,
+                          struct err *err)
+{
+    const struct conf_node *node = kube_at(object, "spec.priority");
+    const char *text = kube_text(object, "spec.priority");
+
+    pods->has_class = node == NULL &&
+                      (kube_text(object, "spec.priorityClassName") != NULL ||
+                       kube_text(object, "spec.template.spec.priorityClassName") != NULL);
+    return node == NULL ||
+           (text != NULL && scan_i64(text, strlen(text), &pods->priority) &&
+            pods->priority != UNSTATED) ||
+           err_set(err, ERR_SYNTAX, conf_pos(node),
+                   "spec.priority must be a whole number");
+}
+
 /* Reads a pod.  Times that its state does not have (it waits, it runs) stay
  * unknown; wrong ones are an error. */
 static bool read_pod(struct kube *kube, const struct conf_node *pod,
@@ -154,7 +178,7 @@ static bool read_pod(struct kube *kube, const struct conf_node *pod,
                    &pods.known[CREATED], err) ||
         !kube_time(pod, "status.startTime", &pods.time_ns[BEGAN],
                    &pods.known[BEGAN], err) ||
-        !read_end(pod, &pods, err))
+        !read_end(pod, &pods, err) || !read_priority(pod, &pods, err))
         return false;
     keep(kube, pods);
     return true;
@@ -250,7 +274,8 @@ static bool read_whole(struct kube *kube, const struct conf_node *object,
 
     pods.part = kueue || volcano ? WHOLE : JOB;
     if (!kube_time(object, "metadata.creationTimestamp",
-                   &pods.time_ns[CREATED], &pods.known[CREATED], err))
+                   &pods.time_ns[CREATED], &pods.known[CREATED], err) ||
+        !read_priority(object, &pods, err))
         return false;
     if (kueue || volcano) {
         if (!read_sets(object, kueue ? "spec.podSets" : "spec.tasks",
@@ -368,7 +393,8 @@ static void sum_requests(const struct pods *pods, size_t count,
 
 /* One job of pods[0 .. count - 1]: created with the first, begun with the
  * first, ended with the last, if all have ended.  The node is kept only if all
- * pods ran on it. */
+ * pods ran on it.  Its priority is the highest: a scheduler of gangs looks at the
+ * pod of which it thinks first. */
 static struct pods merge(struct kube *kube, const struct pods *pods,
                          size_t count)
 {
@@ -392,6 +418,8 @@ static struct pods merge(struct kube *kube, const struct pods *pods,
             take_latest(&job, ENDED, p->time_ns[ENDED]);
         ended = ended && p->known[ENDED];
         job.failed = job.failed || p->failed;
+        if (p->priority > job.priority)
+            job.priority = p->priority;
         if (job.node != NULL && (p->node == NULL ||
                                  strcmp(job.node, p->node) != 0))
             job.node = NULL;
@@ -440,6 +468,29 @@ static void make_jobs(struct kube *kube)
         qsort(kube->pods, jobs, sizeof *kube->pods, compare_created);
 }
 
+/* Puts the priority.  Classes of a system stand at 2,000,000,000, and rows hold
+ * far less: what is beyond their bound counts as the bound. */
+static void put_priority(struct record *record, const struct pods *job)
+{
+    int64_t value = job->priority;
+    char *at = record->number[LOG_PRIORITY];
+
+    if (job->has_class && value == UNSTATED)
+        notes_count(&record->notes, "jobs name a class of priority; its number stands "
+                    "in their pods, and without them it is not known");
+    if (value == UNSTATED)
+        return;
+    if (value < -LOG_PRIORITY_MAX || value > LOG_PRIORITY_MAX) {
+        notes_count(&record->notes, "jobs have a priority beyond %d; it counts as that",
+                    LOG_PRIORITY_MAX);
+        value = value < 0 ? -LOG_PRIORITY_MAX : LOG_PRIORITY_MAX;
+    }
+    if (value < 0)
+        *at++ = '-';
+    *decimal_put(at, (uint64_t)(value < 0 ? -value : value)) = '\0';
+    record_put(record, LOG_PRIORITY, record->number[LOG_PRIORITY], job->pos.col);
+}
+
 /* Gives the next job as a row, in the units of enum log_column.  Cores are written
  * by the function for times (seconds with a fraction), which keeps thousandths of a
  * core. */
@@ -473,6 +524,7 @@ static enum csv_step next_job(void *self, struct csv_field *field,
                      job->pos.col);
     if (job->node != NULL)
         record_put_count(record, LOG_NODES, 1, job->pos.col);
+    put_priority(record, job);
     if (job->request.gpu_type != NULL)
         record_put(record, LOG_TYPES, job->request.gpu_type, job->pos.col);
     if (job->request.unread != NULL)

@@ -26,11 +26,14 @@ enum log_column {
     LOG_RUN,                    /* empty: from start to end */
     LOG_LIMIT, LOG_GPUS, LOG_CORES, LOG_MEMORY,
     LOG_TYPES,                  /* GPU types that it takes: "V100|T4" */
-    LOG_NODES, LOG_PRIORITY,
+    LOG_NODES,
+    LOG_PRIORITY,               /* whole, up to LOG_PRIORITY_MAX either way; larger goes
+                                   first */
     LOG_STATE,                  /* LOG_GOOD, or what went wrong */
     LOG_COLUMNS
 };
 #define LOG_GOOD "COMPLETED"
+#define LOG_PRIORITY_MAX 1000000
 
 /* Each opens a log, plain, gzip or zstd.  False and an err: it cannot be read, or lacks
  * what a job needs. */

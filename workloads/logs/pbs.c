@@ -13,6 +13,8 @@
  * A job is submitted when it was created, or, if that is later, when it became
  * eligible (etime): before, it was held or waited for another job.
  *
+ * Records hold no priority (qsub -p), so jobs have none.
+ *
  * When the last subjob of an array ends, the array gets a record E of its own, whose
  * id has empty brackets (4102[].server).  It held no GPUs beside those of its subjobs.
  */

@@ -6,7 +6,9 @@
  * A job has any number of attempts, each with a start, an end and the GPUs of
  * its nodes; either time may be missing, by an error of the log or because the
  * job still ran.  A row's run time is the sum of the attempts that have both
- * times: that is how long it held GPUs.
+ * times: that is how long it held GPUs.  If an attempt ends before it starts, how
+ * long is not known, and the run time is below 0: what reads rows leaves the job
+ * out, as one of a format that states start and end.
  *
  * What it does not do: it builds no tree and keeps one job at a time, so memory
  * does not grow with the log.  Keys that it does not know are passed over.
@@ -37,8 +39,9 @@ struct philly {
     char text[PHILLY_COLUMNS][TEXT_BYTES];
     struct err_pos pos[PHILLY_COLUMNS];     /* where each text was read */
     /* Of the job being read: the time of its attempts together, the GPUs of the
-     * largest one, their number, and how many lack a time. */
-    int64_t run_ns, gpus, attempts, untimed;
+     * largest one, their number, and how many lack a time.  reversed_ns: of its
+     * first attempt that ends before it starts, from start to end; 0: none does. */
+    int64_t run_ns, gpus, attempts, untimed, reversed_ns;
     bool open_end;              /* of the attempt read last */
 };
 
@@ -160,10 +163,12 @@ static bool read_attempt(struct philly *philly, struct err *err)
         philly->gpus = gpus;
     if (!from || !to)
         philly->untimed++;
-    else if (to_ns < from_ns)
-        return report_fault(philly, "attempt ends before it starts", err);
-    else
+    else if (to_ns >= from_ns)
         philly->run_ns = clock_after(philly->run_ns, to_ns - from_ns);
+    else if (philly->reversed_ns == 0) {
+        philly->reversed_ns = to_ns - from_ns;
+        philly->pos[PHILLY_RUN] = json_pos(json);
+    }
     assert(philly->run_ns >= 0 && philly->untimed <= philly->attempts);
     return true;
 }
@@ -203,7 +208,7 @@ static bool read_job(struct philly *philly, struct err *err)
                 return false;
             philly->pos[column] = json_pos(json);
         } else if (strcmp(key, "attempts") == 0) {
-            philly->pos[PHILLY_ATTEMPTS] = json_pos(json);
+            philly->pos[PHILLY_ATTEMPTS] = philly->pos[PHILLY_RUN] = json_pos(json);
             if (!read_attempts(philly, err))
                 return false;
         } else if (!json_skip(json, json_next(json, err), err)) {
@@ -221,7 +226,8 @@ static void put_numbers(struct philly *philly)
     const int64_t value[] = { philly->gpus, philly->attempts,
                               philly->untimed, philly->open_end };
 
-    clock_format_s(philly->run_ns, philly->text[PHILLY_RUN], TEXT_BYTES);
+    clock_format_s(philly->reversed_ns < 0 ? philly->reversed_ns : philly->run_ns,
+                   philly->text[PHILLY_RUN], TEXT_BYTES);
     for (int i = 0; i < 4; i++)
         *decimal_put(philly->text[PHILLY_GPUS + i], (uint64_t)value[i]) =
             '\0';
@@ -268,13 +274,14 @@ static enum csv_step next_job(void *self, struct csv_field *field,
         philly->pos[i] = pos;
     }
     philly->run_ns = philly->gpus = philly->attempts = philly->untimed = 0;
+    philly->reversed_ns = 0;
     philly->open_end = false;
     if (!read_job(philly, err))
         return CSV_ERROR;
     put_numbers(philly);
     for (int i = 0; i < PHILLY_COLUMNS; i++) {
         const struct err_pos *at =
-            &philly->pos[i < PHILLY_RUN ? i : PHILLY_ATTEMPTS];
+            &philly->pos[i <= PHILLY_RUN ? i : PHILLY_ATTEMPTS];
 
         field[i] = (struct csv_field){philly->text[i],
                                       strlen(philly->text[i]), at->col,

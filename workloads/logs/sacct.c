@@ -11,6 +11,10 @@
  *
  * A job is submitted when it became eligible, if that is later: before it
  * waited for another job or for its begin time, and not for resources.
+ *
+ * Column Priority is not read: it is what the scheduler made of the job's age, of
+ * shares and of its size up to its start, and grows with the wait.  A policy that
+ * is to be compared would be told how long the job waited in truth.
  */
 #include <string.h>
 
@@ -176,8 +180,9 @@ static bool cut_line(struct sacct *log, char *line, struct err *err)
     size_t count = record_cut(line, '|', log->cell, RECORD_CELLS_MAX);
     struct err_pos pos = scan_pos(log->record.scan, 1);
 
-    if (count == log->columns || (count == log->columns + 1 &&
-                                  log->cell[count - 1].text[0] == '\0'))
+    if (count == log->columns ||
+        (count == log->columns + 1 && count <= RECORD_CELLS_MAX &&
+         log->cell[count - 1].text[0] == '\0'))
         return true;
     pos.file = log->record.path;
     err_set(err, ERR_SYNTAX, pos,

@@ -7,6 +7,9 @@
  * GPUs stand in the category, the options of the job: "-l gpu=2,h_rt=3600 -pe
  * smp 8".  What such a request is called depends on the site; gpu, gpus, ngpus
  * and those of the catalogue's vendors are known.  Univa writes milliseconds.
+ *
+ * The eighth field, priority, is not read: it is that of the queue's configuration,
+ * the niceness of its processes, and orders no jobs.
  */
 #include <string.h>
 
@@ -250,7 +253,7 @@ static enum csv_step read_line(struct sge *log, struct err *err)
 
         if ((step = record_line(record, &line, err)) != CSV_ROW)
             return step;
-        if (line[0] == '#' || line[1] == '\0')
+        if (line[0] == '#')
             continue;
         count = record_cut(line, ':', log->cell, RECORD_CELLS_MAX);
         if (count < FIELDS_MIN) {

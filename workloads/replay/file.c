@@ -374,6 +374,7 @@ static bool check_rows(struct trace_spec *spec, struct reading *in,
             spec->origin_ns = row.submit_ns;
         if (row.limit_ns > 0)
             in->counts.limits++;
+        spec->has_priority |= row.priority != 0;
         in->counts.deadlines += row.deadline_ns != CLOCK_NEVER_NS;
         in->counts.parts += row.gpu_milli != 0 || row.pod ||
                                row.types != NULL;

@@ -70,6 +70,7 @@ struct trace_spec {
     struct source_counts counts;
     const char **tenant;        /* of its jobs, each once */
     size_t tenants, tenant_room;
+    bool has_priority;          /* a job's priority is not 0 */
     const struct row *sorted;   /* `unsorted: sort`, resample; else NULL */
     size_t sorted_count;
     struct job_store *job_store;        /* the jobs, unless sorted */

@@ -556,7 +556,7 @@ enum workload_estimate trace_estimate(const struct trace_spec *spec)
 
 bool trace_states_priority(const struct trace_spec *spec)
 {
-    return spec->columns.priority != NULL;
+    return spec->columns.priority != NULL || spec->has_priority;
 }
 
 const char *const *trace_tenants(const struct trace_spec *spec, size_t *count)

@@ -37,7 +37,7 @@ double trace_work_span_s(int64_t first_ns, int64_t last_ns, uint64_t jobs);
  * long. */
 bool trace_fits_services(const struct trace_spec *spec, struct err *err);
 enum workload_estimate trace_estimate(const struct trace_spec *spec);
-/* True: the file names a column of priorities. */
+/* True: the file names a column of priorities, or a job has one that is not 0. */
 bool trace_states_priority(const struct trace_spec *spec);
 /* Returns the tenants of its jobs, each once, and stores their number. */
 const char *const *trace_tenants(const struct trace_spec *spec, size_t *count);

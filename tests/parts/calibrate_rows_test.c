@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * calibrate_rows_test.c - rows of measurements that no file of the tree has: links, collectives,
+ * kernels, cores, interruptions and bytes; and errors over drawn samples.
+ *
+ * What was measured is worked out by hand from the row's units.  What is predicted is asked of the
+ * law with a gang that is put together here.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "experiments/calibrate/calibrate.h"
+#include "models/laws/comm.h"
+#include "models/laws/compute.h"
+#include "models/laws/gemm.h"
+#include "models/laws/memory.h"
+#include "sim/base/rng.h"
+#include "tests/aid/law_aids.h"
+#include "tests/aid/scratch.h"
+
+#define GIB 1073741824.0
+#define NONE (-1.0)             /* of a prediction: the row is refused */
+
+struct fixture {
+    struct scratch scratch;
+    struct law_aids aids;
+    struct calibrate_samples samples;
+};
+
+static int set_up(void **state)
+{
+    scratch_state(state, sizeof(struct fixture));
+    ((struct fixture *)*state)->aids = law_aids_new();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    law_aids_free(&((struct fixture *)*state)->aids);
+    return scratch_teardown(state);
+}
+
+static void read_rows(struct fixture *f, const char *name, const char *rows)
+{
+    const struct calibrate_suite *suite = NULL;
+    struct err err = { 0 };
+
+    for (size_t i = 0; i < calibrate_suite_count; i++)
+        if (strcmp(calibrate_suites[i].name, name) == 0)
+            suite = &calibrate_suites[i];
+    assert_non_null(suite);
+    scratch_write(&f->scratch, suite->file, rows);
+    if (!calibrate_read(f->aids.arena, f->aids.catalogue, suite, f->scratch.dir, &f->samples,
+                        &err))
+        fail_msg("%s", err.text);
+}
+
+/* Sample i: measured and predicted, or refused with this reason. */
+static void has_sample(const struct fixture *f, size_t i, double measured, double predicted,
+                       const char *refused)
+{
+    const struct calibrate_sample *s = &f->samples.item[i];
+
+    assert_true(i < f->samples.count);
+    if ((s->refused == NULL) != (refused == NULL) ||
+        (refused != NULL && strcmp(s->refused, refused) != 0))
+        fail_msg("row %zu: '%s', expected '%s'", i, s->refused, refused);
+    if (refused == NULL && (law_error(s->measured, measured) > 1e-12 ||
+                            law_error(s->predicted, predicted) > 1e-12))
+        fail_msg("row %zu: %.17g of %.17g, expected %.17g of %.17g", i, s->predicted, s->measured,
+                 predicted, measured);
+}
+
+static struct gang gang_of(const struct fixture *f, const char *name, uint32_t gpus,
+                           uint32_t nodes, double inter_bps)
+{
+    const struct gpu_type *gpu = catalogue_gpu(f->aids.catalogue, name);
+    bool nvlink = gpu->nvlink_bps > 0;
+
+    return (struct gang){ .gpu = gpu, .gpus = gpus, .nodes = nodes,
+        .intra_bps = nvlink ? gpu->nvlink_bps : gpu->pcie_bps,
+        .intra_latency_s = nvlink ? gpu->nvlink_latency_s : gpu->pcie_latency_s,
+        .inter_bps = inter_bps, .inter_latency_s = 9.7e-6 };
+}
+
+/* Bus bandwidth in GB/s: of n GPUs, 2 (n - 1) / n of the bytes for an all-reduce go over the bus,
+ * half of that for its halves.  1e9 bytes of 8 GPUs at 175 GB/s: 1.75e9 / 175e9 s. */
+static void a_bus_bandwidth_is_a_time(void **state)
+{
+    static const char rows[] = "id,kind,link,metric,gpus,nodes,size_bytes,value,unit,solid\n"
+        "a,nccl,8x H100 NVLink,all_reduce busbw,8,1,1e9,175,GB/s,yes\n"
+        "b,nccl,8x H100 NVLink,all-gather busbw,8,1,1e9,175,GB/s,yes\n"
+        "c,nccl,4x A100,reduce_scatter busbw,4,1,1e8,150,GB/s,yes\n"
+        "d,nccl,16x H100 EFA,nccl-tests,16,2,2e9,300,GB/s,yes\n"
+        "e,nccl,8x GB200,all_reduce latency,8,1,1e6,50,us,yes\n"
+        "f,spec,8x H100,all_reduce busbw,8,1,1e9,175,GB/s,yes\n"
+        "g,nccl,8x H100,all_reduce floor,8,1,1e9,175,GB/s,yes\n"
+        "h,nccl,8x H100,all_reduce NVLS disabled,8,1,1e9,175,GB/s,yes\n"
+        "i,nccl,8x MI300,all_reduce,8,1,1e9,175,GB/s,yes\n"
+        "j,nccl,8x H100,all_reduce,2,4,1e9,175,GB/s,yes\n"
+        "k,nccl,8x H100,all_reduce,8,1,,175,GB/s,yes\n"
+        "l,nccl,8x H100,all_reduce,8,8,1e9,175,GB/s,yes\n";
+    struct fixture *f = *state;
+
+    read_rows(f, "links", rows);
+    assert_int_equal(f->samples.count, 9);
+    struct gang h8 = gang_of(f, "h100", 8, 1, 400e9), a4 = gang_of(f, "a100-80", 4, 1, 400e9);
+    struct gang h16 = gang_of(f, "h100", 16, 2, 400e9), g8 = gang_of(f, "gb200", 8, 1, 400e9);
+    struct gang apart = gang_of(f, "h100", 8, 8, 400e9);
+    has_sample(f, 0, 0.01, comm_gang_s(COMM_ALL_REDUCE, &h8, 1e9), NULL);
+    has_sample(f, 1, 0.005, comm_gang_s(COMM_ALL_GATHER, &h8, 1e9), NULL);
+    has_sample(f, 2, 0.75e8 / 150e9, comm_gang_s(COMM_REDUCE_SCATTER, &a4, 1e8), NULL);
+    has_sample(f, 3, 2e9 * 1.875 / 300e9, comm_gang_s(COMM_ALL_REDUCE, &h16, 2e9), NULL);
+    has_sample(f, 4, 50e-6, comm_gang_s(COMM_ALL_REDUCE, &g8, 1e6), NULL);
+    has_sample(f, 5, 0, NONE, "the GPU is not in the catalogue");
+    has_sample(f, 6, 0, NONE, "there are more nodes than GPUs");
+    has_sample(f, 7, 0, NONE, "the size is not in the row");
+    has_sample(f, 8, 0.01, comm_gang_s(COMM_ALL_REDUCE, &apart, 1e9), NULL);
+}
+
+/* From 64 MiB on a row is of the second suite, too. */
+static void a_collective_has_its_time_and_its_law(void **state)
+{
+    static const char rows[] = "op,system,gpus,bytes,latency_us,solid\n"
+        "all_reduce,h100_sxm,8,67108864,300,yes\n" "all_gather,h100_sxm,4,67108863,200,yes\n"
+        "reduce_scatter,a100_sxm,2,1024,9,no\n" "alltoall,h100_sxm,8,134217728,400,yes\n"
+        "broadcast,h100_sxm,8,134217728,400,yes\n" "all_reduce,tpu,8,134217728,400,yes\n"
+        "all_reduce,h100_sxm,8,134217728,,yes\n";
+    struct fixture *f = *state;
+    struct gang h8 = gang_of(f, "h100", 8, 1, 0), h4 = gang_of(f, "h100", 4, 1, 0);
+    struct gang a2 = gang_of(f, "a100-80", 2, 1, 0);
+
+    read_rows(f, "collectives", rows);
+    assert_int_equal(f->samples.count, 7);
+    has_sample(f, 0, 300e-6, comm_gang_s(COMM_ALL_REDUCE, &h8, 67108864), NULL);
+    has_sample(f, 1, 200e-6, comm_gang_s(COMM_ALL_GATHER, &h4, 67108863), NULL);
+    has_sample(f, 2, 9e-6, comm_gang_s(COMM_REDUCE_SCATTER, &a2, 1024), NULL);
+    has_sample(f, 3, 400e-6, comm_gang_s(COMM_ALL_TO_ALL, &h8, 134217728), NULL);
+    has_sample(f, 4, 0, NONE, "no such collective in the simulator");
+    has_sample(f, 5, 0, NONE, "the GPU is not in the catalogue");
+    has_sample(f, 6, 0, NONE, "no measured value in the row");
+    assert_true(f->samples.item[0].solid && !f->samples.item[2].solid);
+    assert_true(f->samples.item[0].chosen && f->samples.item[2].chosen);
+    assert_false(f->samples.item[5].chosen);
+    assert_string_equal(f->samples.item[3].model, "alltoall");
+    assert_string_equal(f->samples.item[3].device, "h100_sxm");
+    read_rows(f, "collectives-64M", rows);
+    assert_int_equal(f->samples.count, 5);
+    has_sample(f, 0, 300e-6, comm_gang_s(COMM_ALL_REDUCE, &h8, 67108864), NULL);
+    has_sample(f, 1, 400e-6, comm_gang_s(COMM_ALL_TO_ALL, &h8, 134217728), NULL);
+}
+
+static void a_kernel_has_its_shape_and_format(void **state)
+{
+    static const struct { const char *dtype; enum gemm_format format; } format[] = {
+        { "bfloat16", GEMM_16 }, { "fp8", GEMM_FP8 }, { "fp8_block", GEMM_FP8_BLOCK },
+        { "nvfp4", GEMM_FP4 }, { "sq", GEMM_INT8 }, { "int8_wo", GEMM_WEIGHTS8 },
+        { "int4_wo", GEMM_WEIGHTS4 },
+    };
+    struct fixture *f = *state;
+    const struct gpu_type *gpu = catalogue_gpu(f->aids.catalogue, "b200");
+    char rows[2000], *at = rows + sprintf(rows, "system,dtype,m,n,k,latency_us,solid\n");
+
+    for (size_t i = 0; i < 7; i++)
+        at += sprintf(at, "b200_sxm,%s,64,4096,%zu,%zu,yes\n", format[i].dtype, 512 * (i + 1),
+                      10 + i);
+    sprintf(at, "b200_sxm,int3,64,4096,512,10,yes\nb200_sxm,fp8,0,4096,512,10,yes\n"
+            "b200_sxm,fp8,64,0,512,10,yes\nb200_sxm,fp8,64,4096,0,10,yes\n"
+            "tpu,fp8,64,4096,512,10,yes\n");
+    read_rows(f, "kernels", rows);
+    assert_int_equal(f->samples.count, 12);
+    for (size_t i = 0; i < 7; i++) {
+        struct gemm gemm = { 64, 4096, 512 * (double)(i + 1), format[i].format };
+        has_sample(f, i, 1e-6 * (10 + (double)i), gemm_s(&gemm, gpu), NULL);
+    }
+    has_sample(f, 7, 0, NONE, "the format is unknown");
+    for (size_t i = 8; i < 11; i++)
+        has_sample(f, i, 0, NONE, "the shape is not in the row");
+    has_sample(f, 11, 0, NONE, "the GPU is not in the catalogue");
+}
+
+/* Failures of hardware come at n / (16,384 GPUs x 54 d / 324) or n / 8 x 6.5 / 1000 a node-day;
+ * those of a job's own, at what is left of 7.9 h of 1,024 GPUs. */
+static void interruptions_add_up_their_rates(void **state)
+{
+    static const char rows[] = "dataset,category,metric,scale_gpus,value,solid\n"
+        "Meta RSC-1,job MTTF,measured,1024,7.9,yes\nMeta RSC-1,job MTTF,measured,2048,4.5,yes\n"
+        "Llama 3,derived,MTTI,16384,2.7,yes\nx,job MTTF,projected,1024,7.9,yes\n"
+        "x,derived,count,1024,7.9,yes\n";
+    struct fixture *f = *state;
+    double node = 6.5e-3 / 24, job = 1 / 7.9 - 128 * node, gpu = 324 / (16384.0 * 54 * 24);
+
+    read_rows(f, "interruptions", rows);
+    assert_int_equal(f->samples.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const double hours[] = { 7.9, 4.5, 2.7 };
+        const double rate[] = { 128 * node + job, 256 * node + job, 16384 * gpu + job };
+        const struct calibrate_sample *s = &f->samples.item[i];
+        assert_null(s->refused);
+        assert_true(law_error(s->measured, 3600 * hours[i]) < 1e-12);
+        assert_true(law_error(s->predicted, 3600 / rate[i]) < 1e-6);
+    }
+    assert_true(f->samples.item[0].chosen && !f->samples.item[2].chosen);
+}
+
+/* Bytes in four units; a file of blocks has its bits for each parameter. */
+static void bytes_have_their_units(void **state)
+{
+    static const char rows[] = "item,model,precision,gpu,params_b,method,gpus,value,unit,solid\n"
+        "llama.cpp,llama-2-7b,Q6_K,,,,,5.5,GB,yes\nllama.cpp,llama-2-7b,F16,,,,,12,GiB,yes\n"
+        "llama.cpp,none,F16,,,,,12,GiB,yes\nllama.cpp,llama-2-7b,Q9,,,,,12,GiB,yes\n"
+        "checkpoint,,,,7,,,0.1,TB,yes\nvLLM peak,,,a100-80,,,,70,GiB,yes\n"
+        "vLLM peak,,,none,,,,70,GiB,yes\nother,,,,,,,70,GiB,yes\n"
+        "llama.cpp,llama-2-7b,Q6_K,,,,,5.5,MB,yes\n"
+        "DeepSpeed,,,,1,param+opt offload,1,70,GiB,yes\n";
+    struct fixture *f = *state;
+    const struct llm *llm = catalogue_llm(f->aids.catalogue, "llama-2-7b");
+    double memory = catalogue_gpu(f->aids.catalogue, "a100-80")->memory_bytes;
+
+    read_rows(f, "memory", rows);
+    assert_int_equal(f->samples.count, 10);
+    has_sample(f, 0, 5.5e9, llm->params * 6.5625 / 8, NULL);
+    has_sample(f, 1, 12 * GIB, memory_weight_bytes(llm, PRECISION_FP16), NULL);
+    has_sample(f, 2, 0, NONE, "the model is not in the catalogue");
+    has_sample(f, 3, 0, NONE, "no such weight format in the simulator");
+    assert_true(f->samples.item[4].refused == NULL && f->samples.item[4].measured == 1e11);
+    has_sample(f, 5, 70 * GIB, memory_serve_bytes(memory), NULL);
+    has_sample(f, 6, 0, NONE, "the GPU is not in the catalogue");
+    has_sample(f, 7, 0, NONE, "no law for this quantity");
+    has_sample(f, 8, 0, NONE, "no measured value in the row");
+    has_sample(f, 9, 0, NONE, "offloaded parameters are not modelled");
+}
+
+/* ---- errors ---- */
+
+/* The value at q (n - 1) of the sorted ones, between two of them by parts (type 7). */
+static double quantile(const double *value, size_t count, double q)
+{
+    double at = q * (double)(count - 1), low = 0, high = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t less = 0, equal = 0;
+        for (size_t j = 0; j < count; j++) {
+            less += value[j] < value[i];
+            equal += value[j] == value[i];
+        }
+        if ((double)less <= floor(at) && floor(at) < (double)(less + equal))
+            low = value[i];
+        if ((double)less <= ceil(at) && ceil(at) < (double)(less + equal))
+            high = value[i];
+    }
+    return low + (at - floor(at)) * (high - low);
+}
+
+static void errors_are_those_of_rows_that_count(void **state)
+{
+    struct fixture *f = *state;
+
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct calibrate_sample item[40];
+        struct calibrate_samples samples = { item, seed % 40, 40 };
+        struct rng rng;
+        rng_init(&rng, seed, "errors", 0);
+        for (size_t i = 0; i < samples.count; i++)
+            item[i] = (struct calibrate_sample){ .solid = rng_below(&rng, 6) > 0,
+                .chosen = rng_below(&rng, 3) == 0, .measured = 1 + (double)rng_below(&rng, 9),
+                .predicted = 1 + (double)rng_below(&rng, 9),
+                .refused = rng_below(&rng, 6) == 0 ? "why" : NULL };
+        for (int part = 0; part < 3; part++) {
+            double value[40], mean = 0, bias = 0, most = 0;
+            size_t n = 0;
+            for (size_t i = 0; i < samples.count; i++) {
+                double error = (item[i].predicted - item[i].measured) / item[i].measured;
+                if (item[i].refused != NULL || !item[i].solid ||
+                    (part != CALIBRATE_ALL && item[i].chosen != (part == CALIBRATE_CHOSEN)))
+                    continue;
+                value[n++] = fabs(error);
+                mean += fabs(error);
+                bias += error;
+                most = fmax(most, fabs(error));
+            }
+            struct calibrate_error e = calibrate_error(f->aids.arena, &samples,
+                                                       (enum calibrate_part)part);
+            assert_int_equal(e.rows, n);
+            if (n == 0)
+                continue;
+            if (fabs(e.mean - mean / (double)n) > 1e-12 ||
+                fabs(e.bias - bias / (double)n) > 1e-12 ||
+                fabs(e.max - most) > 1e-12 || fabs(e.median - quantile(value, n, 0.5)) > 1e-12 ||
+                fabs(e.p90 - quantile(value, n, 0.9)) > 1e-12)
+                fail_msg("seed %llu, part %d", (unsigned long long)seed, part);
+        }
+    }
+}
+
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_bus_bandwidth_is_a_time), TEST(a_collective_has_its_time_and_its_law),
+        TEST(a_kernel_has_its_shape_and_format), TEST(interruptions_add_up_their_rates),
+        TEST(bytes_have_their_units), TEST(errors_are_those_of_rows_that_count),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
