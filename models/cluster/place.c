@@ -164,6 +164,10 @@ struct placer *placer_new(const struct placer_parts *parts)
         find_kinds(placer);
     if (parts->shuffled)
         shuffle_nodes(placer);
+    /* Now, as all is free: leases by size (gpu_clustering) are counted from here on, and a
+     * node that is away before the first search must not come back as one lease too few. */
+    if (place_goes_by_score(parts->rule))
+        cluster_split(parts->cluster);
     rng_init(&placer->rng, parts->seed, "placement", parts->replica);
     return placer;
 }
