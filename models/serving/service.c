@@ -408,7 +408,7 @@ void service_ready(struct service *s, uint32_t number,
     r->gang = *gang;
     r->able_per_s = 0.0;
     r->copied = NULL;
-    r->ready_ns = r->since_ns = service_now(s);
+    r->ready_ns = r->since_ns = r->counted_ns = service_now(s);
     if (service_generates(r))
         service_generate_ready(r, host_bytes);
     else

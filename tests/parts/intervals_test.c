@@ -75,6 +75,20 @@ static double p_of_ratio(const struct drawn *p, double ratio)
     return p_of(v, p->count, 0);
 }
 
+/* How much few samples decide: the third moment over the second to 3/2, over the root of n. */
+static double skew_of(const double *v, size_t count)
+{
+    double n = (double)count, mean = 0, square = 0, cube = 0;
+
+    for (size_t i = 0; i < count; i++)
+        mean += v[i] / n;
+    for (size_t i = 0; i < count; i++) {
+        square += pow(v[i] - mean, 2) / n;
+        cube += pow(v[i] - mean, 3) / n;
+    }
+    return count < 3 ? (double)NAN : fabs(cube) / pow(square, 1.5) / sqrt(n);
+}
+
 static void is_edge(const char *what, double inside, double outside, double level, size_t k)
 {
     if (!(inside >= level * (1 - 1e-9)) || !(outside <= level * (1 + 1e-9)))
@@ -93,6 +107,8 @@ static void ends_of_a_mean_are_where_the_tests_reject(void **state)
         struct stats_mean m = stats_mean(p.d, p.count, 1 - level);
         double step = (m.high - m.low) * 1e-6;
         assert_int_equal(m.count, p.count);
+        double skew = skew_of(p.d, p.count);
+        assert_true(isnan(skew) ? isnan(m.skew) : fabs(m.skew - skew) < 1e-9);
         is_edge("low", p_of(p.d, p.count, m.low + step), p_of(p.d, p.count, m.low - step), level,
                 k);
         is_edge("high", p_of(p.d, p.count, m.high - step), p_of(p.d, p.count, m.high + step),
