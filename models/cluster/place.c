@@ -156,6 +156,7 @@ struct placer *placer_new(const struct placer_parts *parts)
     assert((unsigned)parts->rule < PLACE_RULE_COUNT && nodes > 0);
     placer->parts = *parts;
     placer->info = place_info(parts->rule);
+    /* Memory is bounded: on a large cluster fewer tasks and rankings are kept, not larger ones. */
     placer->kept_max = items_max(MEMORY_CELLS, nodes, TASKS_KEPT);
     placer->rankings_max = items_max(RANKED_CELLS, nodes, RANKINGS_MAX);
     number_types(placer);

@@ -102,6 +102,7 @@ static uint32_t admit_waiting(struct replica *r)
     const struct flight *first;
     uint32_t tokens = 0;
 
+    /* First come, first served: one that finds no room holds up those behind it. */
     while ((first = first_waiting(r)) != NULL && is_admissible(r, first) &&
            (r->admitted == 0 || uses_chunks(r) ||
             tokens + count_to_compute(first) <= PREFILL_TOKENS)) {
@@ -157,10 +158,12 @@ static void preempt_last(struct replica *r)
     assert(r->at_work > 0);
     struct flight last = r->batch[--r->at_work];
 
+    /* `computed` is of the first prompt in work: it stays, unless that is the one that goes. */
     if (r->admitted > 0 && --r->admitted == 0)
         r->computed = 0;
     r->blocks = (uint32_t)blocks_after(r, 0);
     r->service->result.recomputed++;
+    /* Its blocks go to others: all of its context is computed again. */
     last.known_tokens = 0;
     flight_push_front(&r->queue, &last);
 }
@@ -267,6 +270,7 @@ static void mix_prompts(struct replica *r)
     uint32_t decoding = r->at_work - r->admitted, tokens, most;
     double prompt = 0;
 
+    /* Each that decodes takes one token of the chunk; a prompt gets one at least. */
     most = spec->chunk_tokens > decoding + 1 ? spec->chunk_tokens - decoding
                                              : 1;
     tokens = plan_chunk(r, most);
@@ -325,6 +329,7 @@ static void advance_batch(struct replica *r, uint32_t from, uint32_t to,
     for (uint32_t i = from; i < to; i++) {
         struct flight *f = &r->batch[i];
 
+        /* One that was thrown out keeps the time of its first token: the user has seen it. */
         if (f->made_tokens == 0)
             f->ttft_ns = now - f->arrive_ns;
         f->made_tokens += tokens;
@@ -337,6 +342,7 @@ static void advance_batch(struct replica *r, uint32_t from, uint32_t to,
         r->load_tokens -= f->prompt_tokens + f->output_tokens;
         service_note_done(r->service, f);
     }
+    /* Prompts in work stand behind those that decode, and close up. */
     if (kept < to)
         memmove(&r->batch[kept], &r->batch[to], (r->at_work - to) * sizeof *r->batch);
     r->at_work -= to - kept;

@@ -10,12 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "models/catalogue/catalogue.h"
 #include "models/catalogue/goodput.h"
+#include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
+#include "sim/config/conf.h"
 
 #define SPANS 3
 #define POOLS 3
@@ -345,12 +349,36 @@ static void jobs_take_what_their_spans_take(void **state)
     assert_true(made > 20);
 }
 
+/* An application's GPUs may have any of their names. */
+static void speeds_are_found_by_the_name_of_the_catalogue(void **state)
+{
+    static const char text[] =
+        "applications:\n  mine:\n    work: 1e6\n    batch: 8\n    batch_max: 64\n    local_min: 1\n"
+        "    source: me\n    noise: {until: [1], 8: [100]}\n    speeds:\n"
+        "      NVIDIA A100-SXM4-80GB: {alpha_c_s: 0.1, beta_c_s: 0.01, local_max: 4}\n";
+    struct arena *arena = arena_new(1 << 20);
+    struct err err = { 0 };
+    const struct conf_node *own = conf_parse(arena, "own.yaml", text, strlen(text), &err);
+
+    (void)state;
+    assert_non_null(own);
+    const struct catalogue *c = catalogue_read(arena, &own, 1, &err);
+    if (c == NULL)
+        fail_msg("%s (%s)", err.text, err.hint);
+    const struct application *app = catalogue_application(c, "mine");
+    assert_non_null(app);
+    assert_non_null(goodput_speed_of(app, "a100-80"));
+    assert_null(goodput_speed_of(app, "a100-40"));
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches_are_those_that_counting_gives),
         cmocka_unit_test(the_best_of_50_batches_is_taken),
         cmocka_unit_test(jobs_take_what_their_spans_take),
+        cmocka_unit_test(speeds_are_found_by_the_name_of_the_catalogue),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
