@@ -70,6 +70,7 @@ static bool check_required(const struct form *form, int which,
     for (int r = 0; r < REQUIRED_MAX && required[which][r]; r++) {
         const char *key = required[which][r];
         size_t i = 0;
+        /* A required key is one of the section's table: the assertion holds both together. */
         while (i < schema->count && strcmp(schema->fields[i].key, key) != 0) {
             i++;
         }
@@ -103,6 +104,7 @@ static void fill_sustained(struct gpu_type *gpu)
 {
     double share = 0.0;
 
+    /* From BF16 down to FP32: the first format that was measured gives the share. */
     for (int p = PRECISION_BF16; p >= PRECISION_FP32 && share <= 0.0; p--) {
         if (gpu->flops_peak[p] > 0.0) {
             share = gpu->flops_sustained[p] / gpu->flops_peak[p];
@@ -136,6 +138,7 @@ static bool close_gpu(const struct catalogue *catalogue,
     }
     gpu->pcie_bps = pcie->bps_sustained;
     gpu->pcie_latency_s = pcie->latency_s;
+    /* A GPU without NVLink has "" for its name, so that messages can show it. */
     if (!gpu->nvlink || !gpu->nvlink[0]) {
         gpu->nvlink = "";
         return true;
@@ -211,6 +214,7 @@ static bool close_price(const struct catalogue *catalogue,
     assert(err != NULL);
     struct price *price = &form->price;
 
+    /* Absent or 0: by the second, as most clouds bill. */
     if (price->granularity_ns <= 0) {
         price->granularity_ns = 1000000000;
     }
@@ -243,6 +247,7 @@ static bool close_application(const struct catalogue *catalogue,
     app->batch_max = (uint32_t)form->batch_max;
     app->local_min = (uint32_t)form->local_min;
     app->gpus_max = (uint32_t)form->gpus_max;
+    /* A law divides batch_max by local_min, and begins at batch: both must be within it. */
     if (form->batch > form->batch_max || form->local_min > form->batch_max)
         return err_set(err, ERR_RANGE, form_key_pos(&form->head, "batch_max"),
                        "batch and local_min of application '%s' must be at "
@@ -250,10 +255,14 @@ static bool close_application(const struct catalogue *catalogue,
     if (!application_read_speeds(catalogue->arena, form->speeds, app, err) ||
         !application_read_noise(form->noise, app, err))
         return false;
-    for (uint32_t i = 0; i < app->speed_count; i++)
-        if (catalogue_gpu(catalogue, app->speed[i].gpu) == NULL)
+    for (uint32_t i = 0; i < app->speed_count; i++) {
+        const struct gpu_type *gpu = catalogue_gpu(catalogue, app->speed[i].gpu);
+
+        if (gpu == NULL)
             return report_no_entry(catalogue, &form->head, "speeds",
                                    app->speed[i].gpu, CATALOGUE_GPUS, err);
+        app->speed[i].gpu = gpu->name;  /* by whatever name the file knows it */
+    }
     return true;
 }
 

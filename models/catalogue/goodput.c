@@ -123,6 +123,7 @@ struct goodput_batch goodput_of(const struct application *app,
 
     if (!(local >= 1) || shape.gpus == 0)
         return out;
+    /* As many parts as memory requires; the last one is followed by the exchange. */
     out.accumulated = (uint32_t)ceil(local / speed->local_max - ROUND) - 1;
     if (shape.gpus == 1 && samples > app->batch_first &&
         out.accumulated == 0 && local >= 2.0 * app->local_min)
@@ -130,6 +131,7 @@ struct goodput_batch goodput_of(const struct application *app,
     at_once = ceil(local / (out.accumulated + 1) - ROUND);
     most = floor((double)app->batch_max /
                  ((double)shape.gpus * (out.accumulated + 1)));
+    /* Rounding up must not carry the batch above batch_max. */
     if (at_once > most)
         at_once = most;
     if (at_once < app->local_min || at_once > speed->local_max)
@@ -152,6 +154,7 @@ struct goodput_batch goodput_best(const struct application *app,
 {
     assert(shape.gpus > 0 && shape.nodes <= shape.gpus);
     assert(span < app->noise.spans);
+    /* No smaller batch can be divided over these GPUs. */
     double first = fmax(app->batch_first, (double)app->local_min * shape.gpus);
     double ratio = app->batch_max / first;
     struct goodput_batch best = { 0 };

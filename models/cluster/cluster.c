@@ -33,10 +33,12 @@ static inline void note_free(struct cluster *cluster, uint32_t node, uint64_t ma
     struct node_free now = {
         .gpu_mask = mask, .cores = cores, .memory_bytes = memory_bytes,
     };
+    /* How many GPUs more are wholly free; of fewer, modulo 2^32, which the sums below undo. */
     uint32_t more = free_index_move(&cluster->index, g,
                                     node - group->first_node, node, &before,
                                     &now);
 
+    /* What idle leases could give back depends on what is free beside them. */
     if (cluster->spares != NULL)
         reclaimable_note(cluster->spares, node, &now);
     cluster->free_mask[node] = mask;
@@ -63,6 +65,7 @@ struct cluster *cluster_new(struct arena *arena,
         .free_memory = arena_alloc(arena, nodes, sizeof *cluster->free_memory),
         .group_of = arena_alloc(arena, nodes, sizeof *cluster->group_of),
     };
+    /* The index begins with all nodes free, as the masks below do. */
     free_index_init(&cluster->index, arena, spec);
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
@@ -129,11 +132,13 @@ void cluster_split(struct cluster *cluster)
             most = spec->group[g].gpus;
     }
     assert(gpus == spec->gpu_count);
+    /* One item more than GPUs, so that a cluster without any has an address, too. */
     parts->left = arena_alloc(arena, gpus + 1, sizeof *parts->left);
     parts->mib_left = arena_alloc(arena, gpus + 1, sizeof *parts->mib_left);
     parts->core_milli = arena_alloc(arena, nodes, sizeof *parts->core_milli);
     parts->version = arena_alloc(arena, nodes, sizeof *parts->version);
     parts->changed = arena_alloc(arena, nodes, sizeof *parts->changed);
+    /* Sizes from 1 to the GPUs of the largest node, and index 0 for parts of a GPU. */
     parts->kind_count = most + 1;
     parts->kinds = arena_alloc(arena, (size_t)nodes * parts->kind_count,
                                sizeof *parts->kinds);
@@ -171,8 +176,10 @@ uint32_t cluster_part_max(const struct cluster *cluster)
 {
     if (cluster->parts == NULL)
         return 0;
+    /* From the highest word down: its highest bit is the largest rest. */
     for (uint32_t w = GPU_MILLI / 64 + 1; w-- > 0;) {
         uint64_t bits = cluster->parts->has_left[w];
+        /* Index 0 counts GPUs that are whole or wholly taken. */
         if (w == 0)
             bits &= ~UINT64_C(1);
         if (bits != 0)
@@ -214,6 +221,7 @@ static bool parts_free(const struct cluster *cluster, const struct share *share)
         return false;
     const uint16_t *left = cluster_left(cluster, share->node);
     const uint32_t *mib = cluster_mib_left(cluster, share->node);
+    /* Each GPU must have the part in thousandths and in memory. */
     for (uint32_t g = 0; mask != 0; g++, mask >>= 1)
         if ((mask & 1) && (left[g] < share->gpu_milli ||
                            mib[g] < share->gpu_mib))
@@ -265,6 +273,7 @@ static uint64_t parts_move(struct cluster *cluster, const struct share *share,
         *left = (uint16_t)(sign < 0 ? *left - milli : *left + milli);
         assert(*left <= GPU_MILLI);
         count_left(parts, *left, 1);
+        /* A part takes the MiB that it states; a whole GPU takes all of its memory. */
         if (whole_mib != UINT32_MAX && is_part(share))
             *mib = sign < 0 ? *mib - share->gpu_mib : *mib + share->gpu_mib;
         else
@@ -272,6 +281,7 @@ static uint64_t parts_move(struct cluster *cluster, const struct share *share,
         assert(*mib <= whole_mib);
         free_mask = *left == GPU_MILLI ? free_mask | UINT64_C(1) << g
                                        : free_mask & ~(UINT64_C(1) << g);
+        /* A shift by 64 bits is undefined, so the last GPU ends the loop here. */
         if (g == NODE_GPUS_MAX - 1)
             break;
     }
@@ -293,7 +303,9 @@ static void move_parts(struct cluster *cluster, const struct share *share,
     assert(cores >= 0);
     parts->core_milli[node] = (uint16_t)(cores % 1000);
     parts->version[node]++;
+    /* A ring: whoever looks after more changes than nodes must look at all nodes. */
     parts->changed[parts->changes++ % cluster->spec->node_count] = node;
+    /* A lease counts once on each of its nodes, by what it holds there. */
     kind = is_part(share) ? 0 : mask_count(share->gpu_mask);
     if (share->gpu_mask != 0)
         parts->kinds[(size_t)node * parts->kind_count + kind] =
@@ -354,6 +366,7 @@ static inline void move_bare(struct cluster *cluster, const struct share *share,
 static inline bool cores_free(const struct cluster *cluster,
                               const struct share *share)
 {
+    /* Whole cores can be compared without the thousandths. */
     if (cluster->parts == NULL && share->core_milli == 0)
         return share->cores <= cluster->free_cores[share->node];
     return core_milli_of(share) <= cluster_core_milli(cluster, share->node);
@@ -449,6 +462,7 @@ void cluster_release(struct cluster *cluster,
 {
     assert(cluster != NULL && placement != NULL);
     cluster->releases++;
+    /* Of one pool the number of all releases says the same. */
     for (uint32_t i = 0; i < placement->share_count && cluster->spec->pool_count > 1; i++)
         count_release(cluster, placement->share[i].node);
     cluster_untake(cluster, placement);

@@ -31,6 +31,7 @@ static const struct price *find_asked_price(const struct cluster_reader *reader,
 
     if (task->tier < TIER_COUNT)
         price = catalogue_price_in(reader->catalogue, of, task->tier);
+    /* GPUs must have a price of the tier that was asked for; cores are a small part of it. */
     if (price == NULL &&
         (task->tier == TIER_COUNT || strcmp(of, "core") == 0))
         price = catalogue_price_of(reader->catalogue, of, task->kind);
@@ -71,6 +72,7 @@ static bool set_catalogue_price(const struct cluster_reader *reader,
     assert(group->gpus <= NODE_GPUS_MAX);
     double cores = group->cores;
     group->usd_per_h = 0.0;
+    /* Of cores alone; a GPU's own entry says it, below. */
     group->energy_included = task->kind != PRICE_OWNED;
     if (group->gpu != NULL) {
         const struct price *gpu = find_asked_price(reader, task, group->gpu->name);
@@ -81,6 +83,7 @@ static bool set_catalogue_price(const struct cluster_reader *reader,
         group->tariff = gpu;
         cores -= group->gpus * gpu->cores;
     }
+    /* The GPUs bring all cores of the node, or more. */
     if (cores <= 0.0)
         return true;
     const struct price *core = find_asked_price(reader, task, "core");

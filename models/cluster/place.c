@@ -156,6 +156,7 @@ struct placer *placer_new(const struct placer_parts *parts)
     assert((unsigned)parts->rule < PLACE_RULE_COUNT && nodes > 0);
     placer->parts = *parts;
     placer->info = place_info(parts->rule);
+    /* Memory is bounded: on a large cluster fewer tasks and rankings are kept, not larger ones. */
     placer->kept_max = items_max(MEMORY_CELLS, nodes, TASKS_KEPT);
     placer->rankings_max = items_max(RANKED_CELLS, nodes, RANKINGS_MAX);
     number_types(placer);
@@ -164,6 +165,10 @@ struct placer *placer_new(const struct placer_parts *parts)
         find_kinds(placer);
     if (parts->shuffled)
         shuffle_nodes(placer);
+    /* Now, as all is free: leases by size (gpu_clustering) are counted from here on, and a
+     * node that is away before the first search must not come back as one lease too few. */
+    if (place_goes_by_score(parts->rule))
+        cluster_split(parts->cluster);
     rng_init(&placer->rng, parts->seed, "placement", parts->replica);
     return placer;
 }

@@ -71,6 +71,7 @@ static void add_point(struct time_series_points *to, int64_t time_ns,
     uint32_t room = to->room;
 
     assert(to->count <= to->room);
+    /* `room` is a copy, so that the second call sees the room before and grows as far. */
     ARENA_REACH(to->arena, to->time_ns, room, to->count);
     ARENA_REACH(to->arena, to->value, to->room, to->count);
     if (to->count > 0 && to->time_ns[to->count - 1] == time_ns)
@@ -148,6 +149,7 @@ bool time_series_rows(struct arena *arena, const struct conf_node *at,
 
     if (scan == NULL)
         return false;
+    /* The first row names the columns; their order is fixed, so it is not read. */
     step = scan_line(scan, &line, &bytes, err);         /* the names */
     while (step == SCAN_LINE &&
            (step = scan_line(scan, &line, &bytes, err)) == SCAN_LINE) {
@@ -156,6 +158,7 @@ bool time_series_rows(struct arena *arena, const struct conf_node *at,
         int64_t time_ns;
         double value;
 
+        /* The scan's own name of the file ends with the scan; errors outlive it. */
         pos.file = path;
         if (bytes == 0)
             continue;
@@ -187,7 +190,9 @@ static bool read_row(void *self, const char *name, int64_t time_ns,
     struct chosen *c = self;
     struct time_series_points *to = c->to;
 
+    /* Of all rows of the file, also those of other series. */
     c->first_ns = time_ns < c->first_ns ? time_ns : c->first_ns;
+    /* No name was asked for: it is the series of the first row. */
     if (c->name == NULL)
         c->name = arena_text(to->arena, name);
     if (strcmp(name, c->name) != 0 && c->only) {
@@ -232,6 +237,7 @@ static void finish_series(struct time_series_points *points, struct time_series 
 
     assert(points->count > 0);
     for (uint32_t i = 0; i < points->count; i++) {
+        /* A point before the beginning of the run has a time below 0; its value may hold then. */
         points->time_ns[i] -= from_ns;
         area[i] = i == 0 ? 0 : area[i - 1] + points->value[i - 1] *
                   clock_s_from_ns(points->time_ns[i] -
@@ -254,6 +260,7 @@ const struct time_series *time_series_read(struct arena *arena,
     assert(conf != NULL && unit != NULL);
     if (!conf_fill(conf, &time_series_schema, &keys, err))
         return NULL;
+    /* Exactly one of both says where the points are. */
     if ((keys.file == NULL) == (keys.points == NULL)) {
         err_set(err, ERR_SCHEMA, conf_pos(conf),
                 "give either file or points, found %s",
@@ -273,6 +280,7 @@ const struct time_series *time_series_read(struct arena *arena,
     if (!(keys.points ? read_points(&points, keys.points, err)
                       : read_file(&points, conf, &keys, err)))
         return NULL;
+    /* For the error of a run that outlasts the series. */
     time_series->pos = conf_pos(conf);
     time_series->repeat_ns = keys.repeat_ns;
     time_series->hold = keys.after == AFTER_HOLD;
@@ -299,6 +307,7 @@ static uint32_t point_at(const struct time_series *time_series, int64_t time_ns)
     assert(time_series->count > 0);
     uint32_t low = 0, high = time_series->count;
 
+    /* Invariant: the point at `low` is no later, or the first; the one at `high` is later. */
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
         if (time_series->time_ns[middle] <= time_ns)
@@ -322,6 +331,7 @@ double time_series_least(const struct time_series *time_series)
 double time_series_at(const struct time_series *time_series, int64_t time_ns)
 {
     assert(time_series->count > 0 && time_ns >= 0);
+    /* Rounds begin at time 0, so that the rest is the time within the round. */
     if (time_series->repeat_ns > 0)
         time_ns %= time_series->repeat_ns;
     return time_series->value[point_at(time_series, time_ns)];
@@ -366,6 +376,7 @@ int64_t time_series_next_ns(const struct time_series *time_series, int64_t now_n
     assert(now_ns >= 0);
     if (round > 0)
         base = now_ns - now_ns % round;
+    /* The first point may lie ahead although it holds already. */
     for (i = point_at(time_series, now_ns - base); i < time_series->count; i++)
         if (clock_after(base, time_series->time_ns[i]) > now_ns)
             return clock_after(base, time_series->time_ns[i]);
@@ -377,6 +388,7 @@ int64_t time_series_over_ns(const struct time_series *time_series, int64_t time_
     assert(time_series->count > 0);
     int64_t end = time_series->time_ns[time_series->count - 1];
 
+    /* A single point is a constant: it has no end. */
     if (time_series->repeat_ns > 0 || time_series->count == 1 || time_ns <= end)
         return 0;
     return time_ns - end;

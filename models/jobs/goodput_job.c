@@ -145,6 +145,7 @@ double goodput_speedup(const struct goodput_job *job, uint32_t pool,
     double asked_s = clock_s_from_ns(job->end_ns[span] - from);
 
     assert(pool < job->pool_count && span < job->app->noise.spans);
+    /* A span shorter than half a nanosecond: its pace cannot be told. */
     if (!(asked_s > 0))
         return 0;
     return rate_at(job, pool, shape, span, tunes) * asked_s /
@@ -199,6 +200,7 @@ void goodput_least_with(const struct goodput_job *job, uint32_t most,
     assert(most > 0);
     uint32_t to = goodput_gpus_max(job, tunes);
 
+    /* More GPUs can be faster, or use fewer GPU-seconds, at any size: all are tried. */
     for (uint32_t g = 1; g <= to && g <= most; g++)
         try_size(job, g, tunes, least);
 }

@@ -129,6 +129,7 @@ static void fill_drain(struct rollout_plan *plan, const struct drain *d)
         double x = plan->lengths.max_tokens * part * part;
         /* Just before the cut, where its share is still alive. */
         double at = i < ROLLOUT_GRID ? x : x * (1.0 - 1e-9);
+        /* All slots are at work when the queue runs empty, whatever the grid says. */
         double alive = i == 0 ? 1.0 : alive_at(d->refill, plan, at);
         double active = 1.0 - pow(1.0 - alive, d->per_replica);
         double step_s = slot_step_s(d, alive * d->per_replica, x);
@@ -138,6 +139,7 @@ static void fill_drain(struct rollout_plan *plan, const struct drain *d)
         plan->fresh[i] =
             i == 0 ? 1.0 : rollout_lengths_above(&plan->lengths, at);
         if (i > 0) {
+            /* Trapezoids: the mean of both ends times the time between them. */
             double dx = x - plan->x_tokens[i - 1];
             double dt = dx * (step_s + last_s) / 2.0;
             plan->drain_s[i] = plan->drain_s[i - 1] + dt;
@@ -161,6 +163,7 @@ static double spread_s(const struct rollout_plan *plan, const struct drain *d)
                                     plan->mean_tokens * plan->mean_tokens);
     double half = d->per_replica / 2.0;
 
+    /* Fewer than two slots: no response has another one beside it. */
     if (half < 1.0) {
         return 0.0;
     }
@@ -204,6 +207,7 @@ static void fill_finish(struct rollout_plan *plan, const struct drain *d)
 
     for (int i = 0; i <= ROLLOUT_GRID; i++) {
         longest[i] = pow(1.0 - plan->alive[i], d->per_replica);
+        /* The grid of times begins where all are done with a chance of one in a million. */
         first = pow(longest[i], plan->replicas) < 1e-6 ? i : first;
     }
     plan->finish_from_s = plan->drain_s[first] - 4.0 * sd_s;
@@ -255,6 +259,7 @@ static int find_row(const double *column, double q, double *part)
     int low = 0;
     int high = ROLLOUT_GRID;
 
+    /* What is cut stays above q up to the end: the last row. */
     if (q <= column[ROLLOUT_GRID]) {
         *part = 1.0;
         return ROLLOUT_GRID - 1;
@@ -335,6 +340,7 @@ static double tail_from(const struct rollout_plan *plan, double steady_share)
     assert(steady_share >= 0.0);
     double left = 0.1 * plan->responses / plan->slots;
 
+    /* More are left than there are slots: 90% are done while prompts still wait. */
     if (left >= 1.0) {
         double queued = plan->responses - plan->slots;
         double still = 0.1 * plan->responses - plan->slots;
@@ -381,6 +387,7 @@ void rollout_plan_init(struct rollout_plan *plan,
     assert(shape->response_max_tokens >= 1.0 && shape->response_cv >= 0.0);
     *plan = (struct rollout_plan){ 0 };
     uint32_t held = gang->gpus == 0 ? 1 : gang->gpus / shape->tp;
+    /* No replica without a response. */
     plan->replicas = held < shape->responses ? held
                                              : (uint32_t)shape->responses;
     fit_lengths(plan, shape);
@@ -492,6 +499,7 @@ struct rollout_shape rollout_rest(const struct rollout_shape *shape,
     double decode_s = at_s - plan.prefill_s;
     double left = plan.responses, queued = plan.responses - plan.slots;
 
+    /* Prompts are still read: nothing is done. */
     if (decode_s <= 0.0) {
         return rest;
     }

@@ -28,7 +28,7 @@ static void start_batch(struct replica *r)
     flight_settle(&r->queue);
     r->at_work = r->queue.count < most ? r->queue.count : most;
     r->does = REPLICA_BATCH;
-    r->since_ns = service_now(s);
+    r->since_ns = r->counted_ns = service_now(s);
     service_note_work(r);
     r->event = loop_at(s->parts.loop, clock_after(r->since_ns,
                        clock_ns_for_work(r->batch_s[r->at_work], 1)),

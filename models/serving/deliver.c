@@ -113,6 +113,7 @@ void service_deliver(struct service *s, struct flight *flight,
         flight_insert(&s->backlog, 0, flight);
         return;
     }
+    /* One that has made tokens is sent on, and is never refused; an idle replica starts at once. */
     if (r->does != REPLICA_IDLE && flight->made_tokens == 0 &&
         r->queue.count >= queue_room(r) && !fills_batch(r)) {
         service_note_dropped(s);

@@ -65,6 +65,7 @@ void service_drop_expired(struct service *s)
 
     if (s->spec->timeout_ns == 0 || s->spec->aggregate_ns > 0 || now <= s->expire_ns)
         return;
+    /* The least of all queues: until then no queue need be looked at. */
     s->expire_ns = drop_oldest(s, NULL, &s->backlog, 0);
     for (uint32_t i = 0; i < s->lives; i++) {
         struct replica *r = s->replica[s->live[i]];

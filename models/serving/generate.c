@@ -10,7 +10,8 @@
  * linearly with the context, so k steps take k a + k (k - 1) / 2 b, and k may
  * be as large as nothing changes: until the first is done, or blocks run out.
  * A request that comes meanwhile and could be admitted cuts k at the end of the
- * step that is running.
+ * step that is running; one that waits for blocks before others cuts it where it
+ * gives up.
  */
 #include <assert.h>
 #include <math.h>
@@ -101,6 +102,7 @@ static uint32_t admit_waiting(struct replica *r)
     const struct flight *first;
     uint32_t tokens = 0;
 
+    /* First come, first served: one that finds no room holds up those behind it. */
     while ((first = first_waiting(r)) != NULL && is_admissible(r, first) &&
            (r->admitted == 0 || uses_chunks(r) ||
             tokens + count_to_compute(first) <= PREFILL_TOKENS)) {
@@ -156,10 +158,12 @@ static void preempt_last(struct replica *r)
     assert(r->at_work > 0);
     struct flight last = r->batch[--r->at_work];
 
+    /* `computed` is of the first prompt in work: it stays, unless that is the one that goes. */
     if (r->admitted > 0 && --r->admitted == 0)
         r->computed = 0;
     r->blocks = (uint32_t)blocks_after(r, 0);
     r->service->result.recomputed++;
+    /* Its blocks go to others: all of its context is computed again. */
     last.known_tokens = 0;
     flight_push_front(&r->queue, &last);
 }
@@ -171,6 +175,36 @@ static double time_steps(const struct replica *r, uint32_t steps)
     double k = steps;
 
     return k * r->step_s + k * (k - 1) / 2 * r->step_more_s;
+}
+
+/* Returns the steps of those planned that have begun `gone_s` after the first: one at least. */
+static uint32_t steps_begun(const struct replica *r, double gone_s)
+{
+    assert(r->steps > 0);
+    uint32_t low = 0, high = r->steps;      /* low is over, high is not */
+
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (time_steps(r, middle) < gone_s)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+/* When the first that waits for blocks gives up, where another one waits behind it that may find
+ * room then; INT64_MAX: that cannot be.  A full batch stays full until one of it is done. */
+static int64_t give_up_ns(const struct replica *r)
+{
+    const struct service_spec *spec = r->service->spec;
+    const struct flight_queue *queue = &r->queue;
+
+    assert(queue->count == 0 || queue->room > 0);
+    if (spec->timeout_ns == 0 || queue->count < 2 || queue->late > 0 ||
+        r->at_work == spec->batch_max || queue->slot[queue->head].made_tokens > 0)
+        return INT64_MAX;
+    return clock_after(queue->slot[queue->head].arrive_ns, spec->timeout_ns);
 }
 
 /* Mean context of those that decode. */
@@ -198,6 +232,9 @@ static void decode_batch(struct replica *r)
     r->step_more_s = (serve_step_s(law, &r->gang, r->at_work,
                                    context + SLOPE_TOKENS) - r->step_s) /
                      SLOPE_TOKENS;
+    int64_t until_ns = give_up_ns(r);
+    if (until_ns != INT64_MAX)
+        r->steps = steps_begun(r, clock_s_from_ns(until_ns - r->since_ns));
     set_event(r, REPLICA_DECODE, time_steps(r, r->steps));
 }
 
@@ -233,6 +270,7 @@ static void mix_prompts(struct replica *r)
     uint32_t decoding = r->at_work - r->admitted, tokens, most;
     double prompt = 0;
 
+    /* Each that decodes takes one token of the chunk; a prompt gets one at least. */
     most = spec->chunk_tokens > decoding + 1 ? spec->chunk_tokens - decoding
                                              : 1;
     tokens = plan_chunk(r, most);
@@ -262,7 +300,7 @@ static void start_work(struct replica *r)
     const struct serve_law *law = &r->service->spec->side[r->side].law;
     uint32_t tokens = admit_waiting(r);
 
-    r->since_ns = service_now(r->service);
+    r->since_ns = r->counted_ns = service_now(r->service);
     if (uses_chunks(r) && r->admitted > 0)
         make_room(r);
     if (uses_chunks(r) && r->admitted > 0)
@@ -291,6 +329,7 @@ static void advance_batch(struct replica *r, uint32_t from, uint32_t to,
     for (uint32_t i = from; i < to; i++) {
         struct flight *f = &r->batch[i];
 
+        /* One that was thrown out keeps the time of its first token: the user has seen it. */
         if (f->made_tokens == 0)
             f->ttft_ns = now - f->arrive_ns;
         f->made_tokens += tokens;
@@ -303,6 +342,7 @@ static void advance_batch(struct replica *r, uint32_t from, uint32_t to,
         r->load_tokens -= f->prompt_tokens + f->output_tokens;
         service_note_done(r->service, f);
     }
+    /* Prompts in work stand behind those that decode, and close up. */
     if (kept < to)
         memmove(&r->batch[kept], &r->batch[to], (r->at_work - to) * sizeof *r->batch);
     r->at_work -= to - kept;
@@ -335,21 +375,13 @@ static void finish_work(struct loop *loop, void *self, uint64_t arg)
         r->service->emptied(r->service, r);
 }
 
-/* Decoding ends with the step that is running now. */
-static void cut_steps(struct replica *r)
+/* Decoding ends with the step that runs at a time, now or later. */
+static void cut_steps(struct replica *r, int64_t at_ns)
 {
     assert(r->does == REPLICA_DECODE);
-    assert(r->steps > 0);
-    double gone_s = clock_s_from_ns(service_now(r->service) - r->since_ns);
-    uint32_t low = 0, high = r->steps;      /* low is over, high is not */
+    assert(at_ns >= r->since_ns);
+    uint32_t high = steps_begun(r, clock_s_from_ns(at_ns - r->since_ns));
 
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (time_steps(r, middle) < gone_s)
-            low = middle;
-        else
-            high = middle;
-    }
     if (high == r->steps)
         return;
     loop_cancel(r->service->parts.loop, r->event);
@@ -384,7 +416,9 @@ void service_generate_take(struct replica *r, const struct flight *flight)
     bool first = flight_insert(&r->queue, 0, flight);
     r->load_tokens += whole;
     if (r->does == REPLICA_DECODE && first && is_admissible(r, flight))
-        cut_steps(r);
+        cut_steps(r, service_now(r->service));
+    else if (r->does == REPLICA_DECODE && give_up_ns(r) != INT64_MAX)
+        cut_steps(r, give_up_ns(r) > r->since_ns ? give_up_ns(r) : r->since_ns);
     service_note_load(r);
 }
 

@@ -91,12 +91,12 @@ bool service_gave_up(const struct service *service,
 
 void service_note_busy(struct replica *replica)
 {
-    assert(replica->since_ns <= service_now(replica->service));
+    assert(replica->counted_ns <= service_now(replica->service));
     int64_t now = service_now(replica->service);
 
     if (replica->does >= REPLICA_BATCH)
-        replica->busy_s += clock_s_from_ns(now - replica->since_ns);
-    replica->since_ns = now;
+        replica->busy_s += clock_s_from_ns(now - replica->counted_ns);
+    replica->counted_ns = now;
 }
 
 void service_note_work(struct replica *replica)

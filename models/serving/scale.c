@@ -84,6 +84,7 @@ void service_scale_begin(struct service *s)
     const struct serve_scaling *scaling = &s->spec->scaling;
 
     assert(scaling->interval_ns > 0 && scaling->target > 0);
+    /* This look and all whole intervals of the window before it. */
     s->wishes = 1 + (uint32_t)(scaling->down_ns / scaling->interval_ns);
     s->wish = arena_alloc(s->parts.arena, s->wishes, sizeof *s->wish);
     s->mode = s->spec->side[SERVE_CPU].form != NULL ? SERVE_CPU : SERVE_GPU;
@@ -118,6 +119,7 @@ void service_scale_wish(struct service *s, uint32_t want[SERVE_SIDES])
     assert(want != NULL);
     double interval_s = clock_s_from_ns(s->spec->scaling.interval_ns);
     double per_s = (double)s->seen / interval_s;
+    /* A whole number that floating point left a little too large stays that number. */
     double n = ceil(count_enough(s, per_s, interval_s) - 1e-9);
     const struct serve_side_spec *side;
     enum serve_side other;

@@ -29,6 +29,7 @@ static void list_add(struct service *s, uint32_t **list, uint32_t *count,
     uint32_t i = (*count)++;
 
     ARENA_REACH(s->parts.arena, *list, *room, i);
+    /* From the end: numbers are given in order, so that mostly nothing moves. */
     for (; i > 0 && (*list)[i - 1] > number; i--)
         (*list)[i] = (*list)[i - 1];
     (*list)[i] = number;
@@ -93,6 +94,7 @@ static void accept_requests(struct loop *loop, void *self, uint64_t arg)
     struct service *s = self;
 
     (void)arg;
+    /* What waited came before: it is handed out first, into the same batches. */
     service_drop_expired(s);
     service_begin_deliver(s);
     deliver_backlog(s);
@@ -103,6 +105,7 @@ static void accept_requests(struct loop *loop, void *self, uint64_t arg)
             .output_tokens = s->next.output_tokens
         };
         s->result.requests++;
+        /* Requests of the warm-up count as requests, but span and promises begin behind it. */
         if (s->next.arrive_ns >= s->parts.warmup_ns && s->result.measured++ == 0)
             s->first_ns = s->next.arrive_ns;
         s->seen++;
@@ -135,6 +138,7 @@ struct replica *service_add(struct service *s, enum serve_side side)
     s->replica[n] = r;
     list_add(s, &s->live, &s->lives, &s->live_room, n);
     result->starts++;
+    /* Those that drain count, too: they hold their GPUs still. */
     uint32_t now = 0;
     for (uint32_t i = 0; i < s->lives; i++)
         now += s->replica[s->live[i]]->side == side;
@@ -151,6 +155,7 @@ static double find_share(const struct replica *r, double up_s)
 
     if (r->service->spec->aggregate_ns == 0)
         return r->does >= REPLICA_BATCH ? 1 : 0;
+    /* A replica that is younger than the interval had less time to work in. */
     recent_s = up_s < recent_s ? up_s : recent_s;
     return recent_s > 0 ? (r->busy_s - r->busy_seen_s) / recent_s : 0;
 }
@@ -177,11 +182,13 @@ static void close_replica(struct replica *r, struct flight_queue *out)
     assert(out != NULL);
     struct service *s = r->service;
 
+    /* Of an idle replica there is no event; then this does nothing. */
     loop_cancel(s->parts.loop, r->event);
     if (r->ready) {
         service_note_busy(r);
         s->result.side[r->side].busy_s += r->busy_s;
     }
+    /* Those of the batch come first: flight_insert() orders by arrival, behind equals. */
     if (r->batch != NULL)
         service_generate_leave(r, out);
     while (r->queue.count > 0) {
@@ -256,6 +263,7 @@ static void hand_over_queue(struct replica *r)
         flight_push_front(&waiting, &last);
     }
     service_begin_deliver(r->service);
+    /* All are off before the first is handed out, so that they keep their order. */
     while (waiting.count > 0) {
         struct flight flight = flight_pop(&waiting);
         service_deliver(r->service, &flight, NULL);
@@ -285,6 +293,7 @@ static struct replica *least_needed(struct service *s, enum serve_side side)
 
     for (uint32_t i = s->lives; i-- > 0;) {
         struct replica *r = s->replica[s->live[i]];
+        /* One that still starts has 0; one that is ready and idle, 1. */
         uint64_t has = r->ready ? 1 + (uint64_t)r->queue.count + r->at_work
                                 : 0;
         if (r->side == side && !r->draining && has < least) {
@@ -306,6 +315,7 @@ static void scale_to(struct service *s, enum serve_side side, uint32_t want)
                 !s->replica[s->live[i]]->draining;
     for (; have < want; have++)
         service_add(s, side);
+    /* Those that drain already are not counted, so each call drains another one. */
     for (; have > want; have--)
         service_drain(least_needed(s, side));
 }
@@ -318,11 +328,13 @@ static void adjust_replicas(struct loop *loop, void *self, uint64_t arg)
     struct service *s = self;
     uint32_t want[SERVE_SIDES];
 
+    /* A request of this instant is not taken yet: look once more, behind it. */
     if (s->spec->aggregate_ns == 0 && s->more && s->next.arrive_ns == loop_now_ns(loop)) {
         loop_at(loop, loop_now_ns(loop), LOOP_RANK_ARRIVAL, adjust_replicas, s, arg);
         return;
     }
     hand_out_backlog(loop, s, arg);
+    /* Work up to now, for the signal; what a replica does goes on as it was. */
     for (uint32_t i = 0; i < s->lives; i++)
         if (s->replica[s->live[i]]->ready)
             service_note_busy(s->replica[s->live[i]]);
@@ -331,9 +343,11 @@ static void adjust_replicas(struct loop *loop, void *self, uint64_t arg)
         scale_to(s, SERVE_CPU, 0);
         return;
     }
+    /* The wish compares busy_s with busy_seen_s, which tell_busy() sets: wish first. */
     service_scale_wish(s, want);
     for (uint32_t i = 0; i < s->lives; i++)
         tell_busy(s->replica[s->live[i]]);
+    /* A side that starts serves later; service_scale_wish() keeps the other side until then. */
     scale_to(s, SERVE_GPU, want[SERVE_GPU]);
     scale_to(s, SERVE_CPU, want[SERVE_CPU]);
     s->seen = 0;
@@ -402,13 +416,15 @@ void service_ready(struct service *s, uint32_t number,
     struct replica *r = s->replica[number];
 
     assert(number < s->replicas);
+    /* Its lease may come after it was given up: the news is late, not wrong. */
     if (!r->wanted || r->draining || r->ready)
         return;
     r->ready = true;
     r->gang = *gang;
+    /* Another gang may serve at another speed, and is another replica to the sample. */
     r->able_per_s = 0.0;
     r->copied = NULL;
-    r->ready_ns = r->since_ns = service_now(s);
+    r->ready_ns = r->since_ns = r->counted_ns = service_now(s);
     if (service_generates(r))
         service_generate_ready(r, host_bytes);
     else
@@ -425,6 +441,7 @@ void service_lost(struct service *s, uint32_t number)
     struct replica *r = s->replica[number];
 
     assert(number < s->replicas);
+    /* One that was not ready had no requests: it is waited for as before. */
     if (!r->wanted || !r->ready || s->closed)
         return;
     close_replica(r, &left);
@@ -464,6 +481,7 @@ const struct service_result *service_close(struct service *s)
     for (uint32_t i = 0; i < s->lives; i++) {
         struct replica *r = s->replica[s->live[i]];
 
+        /* The same as in close_replica(), but requests stay: they are counted as unfinished. */
         tell_busy(r);
         cut_off(s, &r->queue);
         for (uint32_t k = 0; r->batch != NULL && k < r->at_work; k++)

@@ -49,6 +49,8 @@ struct replica {
     struct prefix_cache *cache; /* NULL: none */
     struct loop_handle event;
     int64_t since_ns;           /* start of what it `does` */
+    int64_t counted_ns;         /* up to when busy_s counts; a look of the autoscaler lies
+                                   within what it does */
     uint32_t steps;             /* REPLICA_DECODE: steps until the event */
     double step_s, step_more_s; /* time of the first; increase per step */
     int64_t start_ns, ready_ns;

@@ -15,7 +15,7 @@
  * The relative difference is mean(x) / mean(b) - 1.  Its interval is Fieller's
  * (J. R. Stat. Soc. B 16, 1954, 175): all ratios r for which the tests of
  * x - r b do not reject.  So it heeds that x and b of a seed rise and fall
- * together, and leaves out 0% exactly when the tests of x - b (the p-value;
+ * together, and leaves out 0% only when the tests of x - b (the p-value;
  * Law, Simulation Modeling and Analysis, 5th ed., 10.2.1) reject.  Where the
  * baseline's mean may be zero the interval has no end.  Differences that are all
  * alike have an interval of no width; p is then 1 if they are zero and 0 if not.
@@ -69,6 +69,7 @@ static struct sample sample_of(const double *x, const double *base,
     struct sample s;
 
     assert(count == 0 || (x != NULL && !isnan(ratio)));
+    /* Their mean is their value: a sum divided by n may differ in the last digit. */
     if (base == NULL && are_equal(x, count))
         return (struct sample){ (double)count, x[0] + 0.0, 0, 0 };
     for (size_t i = 0; i < count; i++) {
@@ -146,6 +147,7 @@ static struct stats_mean interval_of(const struct sample *s, double confidence)
     if (s->n < 2)
         return m;
     t = student_quantile(confidence, s->n);
+    /* The wider of both on each side. */
     m.low = s->mean - s->sd * fmax(t, hall_inverse(s, t));
     m.high = s->mean - s->sd * fmin(-t, hall_inverse(s, -t));
     assert(m.low <= m.mean && m.mean <= m.high);
@@ -289,6 +291,7 @@ static bool is_rejected(const struct pairs *pairs, double ratio)
 #define WIDEST 1e4
 static double widen_end(const struct pairs *pairs, double middle, double end)
 {
+    /* A step of a sixteenth of the half width, outwards. */
     double in = end, step = (end - middle) / 16, out = end + step / 1e6;
 
     if (!(fabs(step) > 0) || is_rejected(pairs, out))
@@ -299,6 +302,7 @@ static double widen_end(const struct pairs *pairs, double middle, double end)
         in = out;
         out += step;
     }
+    /* `in` is not rejected, `out` is; 60 halvings come to the last digit. */
     for (unsigned i = 0; i < 60; i++) {
         double at = in + (out - in) / 2;
 

@@ -165,12 +165,14 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
         count = csv_split_tabs(line, csv->field, columns);
     else
         count = csv_split_commas(csv, line, csv->field, columns, err);
+    /* A quoted field has no end, which was said. */
     if (count == SIZE_MAX)
         return CSV_ERROR;
     if (csv->format == CSV_SWF && count > columns && !is_alea(csv, count))
         csv->longer_rows++;
     else if (count != columns)
         return report_count(csv, count, err);
+    /* One row of names at most: a later one that looks so is data. */
     if (csv->format == CSV_PAI && !csv->begun &&
         strcmp(csv->field[0].text, csv->name[0]) == 0) {
         csv->begun = true;

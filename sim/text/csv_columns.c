@@ -158,6 +158,7 @@ static void name_index(struct csv *csv, struct arena *arena)
         end = decimal_put(name + strlen(name), i);
         *end = '\0';
         assert(end - name < 40);
+        /* As pandas does it; a name that cannot be made unique is refused by header_is_good(). */
         while (csv_find(csv, name) != SIZE_MAX && strlen(name) < 36)
             strcat(name, ".1");
         csv->name[i] = name;
@@ -195,6 +196,7 @@ static bool read_header(struct csv *csv, struct arena *arena,
                        (struct err_pos){csv->path, 0, 0},
                        "file is empty: a header line with the names of the "
                        "columns is expected");
+    /* Excel writes it; it is no part of the first name. */
     if (strncmp(line, mark, 3) == 0)
         line += 3;
     if (csv->format == CSV_COMMA)

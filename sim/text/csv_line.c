@@ -52,6 +52,7 @@ static char *cut_quoted(const struct csv *csv, char *at,
     for (;;) {
         if (*from == '\0')
             return NULL;
+        /* A quotation mark that stands alone ends the field; two of them mean one. */
         if (*from == '"' && from[1] != '"')
             break;
         if (*from == '"')
@@ -122,6 +123,7 @@ static size_t split_rest(const struct csv *csv, char *line, char *at, size_t cou
         while (is_blank(csv, *at))
             at++;
         next.col = (uint32_t)(at - line) + 1;
+        /* A quotation mark within a field that does not begin with one is a character. */
         end = *at == '"' ? cut_quoted(csv, at, &next)
                          : cut_plain(csv, at, &next);
         if (end == NULL)

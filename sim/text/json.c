@@ -116,6 +116,7 @@ static enum scan_step find_token(struct json *json, struct err *err)
         if (json->scan == NULL)
             return SCAN_END;
         step = scan_line(json->scan, &json->line, &bytes, err);
+        /* A whole file in one line is what `jq -c` and many services write. */
         if (step == SCAN_ERROR && strstr(err->text, SCAN_LONG_LINE) != NULL)
             err_hint(err, "Write it on many lines, as `jq . FILE > NEW` does.");
         if (step != SCAN_LINE)
@@ -124,6 +125,7 @@ static enum scan_step find_token(struct json *json, struct err *err)
         json->more_bytes = 0;
     }
     assert(json->at >= json->line && *json->at != '\0');
+    /* Columns count characters: bytes within a character of UTF-8 are taken off. */
     uint32_t col = (uint32_t)(json->at - json->line) + 1 - json->more_bytes;
 
     json->pos = json->scan != NULL ? scan_pos(json->scan, col)
@@ -137,6 +139,7 @@ static long read_hex4(const char *at)
     long value = 0;
 
     for (int i = 0; i < 4; i++) {
+        /* Two alphabets in a row, so that the place modulo 16 is the digit in either case. */
         const char *digits = "0123456789abcdef0123456789ABCDEF";
         const char *digit = at[i] == '\0' ? NULL : strchr(digits, at[i]);
 
@@ -181,6 +184,7 @@ static bool cut_text(struct json *json)
 
         if (*from == '\0')
             return false;
+        /* Copied down in place: an escape is longer than what it means, so no text grows. */
         if (*from != '\\') {
             more_bytes += ((unsigned char)*from & 0xC0) == 0x80;
             *to++ = *from++;
@@ -201,6 +205,7 @@ static bool cut_text(struct json *json)
         *to++ = means[escape - escapes];
         from += 2;
     }
+    /* Behind the closing quotation mark.  `to` never passes `from`, so the rest is untouched. */
     json->at = from + 1;
     json->more_bytes += more_bytes;
     *to = '\0';
@@ -227,6 +232,7 @@ static enum json_token cut_word(struct json *json, struct err *err)
 {
     assert(json->at != NULL);
     static const char *const words[] = { "true", "false", "null" };
+    /* Whatever ends a value; what stands there is looked at as the next token. */
     size_t bytes = strcspn(json->at, ",:]}[{\" \t\r");
     double ignored;
 
@@ -238,6 +244,7 @@ static enum json_token cut_word(struct json *json, struct err *err)
         if (strlen(words[i]) == bytes &&
             memcmp(words[i], json->text, bytes) == 0)
             return (enum json_token)(JSON_TRUE + i);
+    /* Wider than RFC 8259 (it takes 007 and .5): json_is_number() is strict, where that counts. */
     if (scan_f64(json->text, bytes, &ignored))
         return JSON_NUMBER;
     return report_fault(json, "a JSON value is expected", err);
@@ -282,6 +289,7 @@ static enum json_token read_key(struct json *json, struct err *err)
     if (*json->at != ':')
         return report_fault(json, "a colon is expected after the key", err);
     json->at++;
+    /* The token is the key: looking for the colon must not change what json_text() tells. */
     json->text = text;
     json->bytes = bytes;
     json->pos = pos;
@@ -317,6 +325,7 @@ enum json_token json_next(struct json *json, struct err *err)
                                                          ? "file ends within a bracket"
                                                          : "line ends within a bracket",
                                                    err);
+        /* Values may follow each other without a comma, as in files of one object a line. */
         if (json->depth == 0)
             json->state = WANT_VALUE;
         if ((json->state == FIRST_ITEM || json->state == WANT_COMMA ||
@@ -342,6 +351,7 @@ bool json_skip(struct json *json, enum json_token token, struct err *err)
 
     if (token != JSON_OBJECT && token != JSON_ARRAY)
         return token != JSON_ERROR;
+    /* The token has opened its bracket already: passed over is all until that one is closed. */
     while (json->depth >= depth)
         if (json_next(json, err) == JSON_ERROR)
             return false;
@@ -371,6 +381,7 @@ static size_t count_digits(const char *text)
 bool json_is_number(const char *text)
 {
     assert(text != NULL);
+    /* -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)? */
     text += *text == '-';
     size_t count = count_digits(text);
     if (count == 0 || (count > 1 && text[0] == '0'))

@@ -55,6 +55,7 @@ int out_part(struct arena *arena, int folder, const char *name,
                        : text_format(arena, "%s.%u.tmp", name, i);
         int fd = openat(folder, *part, O_WRONLY | O_CREAT | O_EXCL |
                         O_NOFOLLOW | O_CLOEXEC, 0666);
+        /* Another name only where this one is taken; a folder without rights stays without. */
         if (fd >= 0 || errno != EEXIST || i == PARTS_MAX)
             return fd;
     }
@@ -243,6 +244,7 @@ static bool close_out(struct out *out, bool wait, struct err *err)
 {
     assert(out->file != NULL);
     out_check(out, fflush(out->file) == 0);
+    /* A pipe or a device has no disk to wait for. */
     if (wait && out->temporary != NULL)
         out_check(out, fsync(fileno(out->file)) == 0);
     if (!out->shared)

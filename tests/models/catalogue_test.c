@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "models/catalogue/catalogue.h"
+#include "models/catalogue/goodput.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "tests/aid/law_aids.h"
@@ -92,6 +93,23 @@ static void every_entry_names_its_source(void **state)
     for (size_t i = 0; i < catalogue_instance_count(c); i++) {
         assert_true(strlen(catalogue_instance_at(c, i)->source) > 8);
     }
+    /* An entry's number is its place. */
+    for (uint32_t i = 0; i < catalogue_gpu_count(c); i++)
+        assert_int_equal(catalogue_gpu_at(c, i)->index, i);
+    for (uint32_t i = 0; i < catalogue_cpu_count(c); i++)
+        assert_int_equal(catalogue_cpu_at(c, i)->index, i);
+    for (uint32_t i = 0; i < catalogue_link_count(c); i++)
+        assert_int_equal(catalogue_link_at(c, i)->index, i);
+    for (uint32_t i = 0; i < catalogue_price_count(c); i++)
+        assert_int_equal(catalogue_price_at(c, i)->index, i);
+    for (uint32_t i = 0; i < catalogue_instance_count(c); i++)
+        assert_int_equal(catalogue_instance_at(c, i)->index, i);
+    for (uint32_t i = 0; i < catalogue_llm_count(c); i++)
+        assert_int_equal(catalogue_llm_at(c, i)->index, i);
+    for (uint32_t i = 0; i < catalogue_net_count(c); i++)
+        assert_int_equal(catalogue_net_at(c, i)->index, i);
+    for (uint32_t i = 0; i < catalogue_application_count(c); i++)
+        assert_int_equal(catalogue_application_at(c, i)->index, i);
     const struct gpu_type *t4 = catalogue_gpu(c, "t4");
     assert_non_null(strstr(catalogue_source(t4->sources, "fp16_sustained",
                                             t4->source), "demoBERT"));

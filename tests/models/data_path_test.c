@@ -160,6 +160,8 @@ static void misses_of_a_page_cache_are_those_of_a_list_of_recent_items(
             assert_near(loader_lru_fraction(part, nodes),
                         lru_misses(cached, nodes), 0.09);
     }
+    assert_true(loader_lru_fraction(1.0, 1) == 0.0 && loader_lru_fraction(1.5, 4) == 0.0);
+    assert_true(loader_lru_fraction(0.0, 1) == 1.0 && loader_lru_fraction(0.0, 4) == 1.0);
     for (int cache = LOADER_CACHE_PAGE; cache <= LOADER_CACHE_KEEP; cache++)
         for (int files = LOADER_ITEMS; files <= LOADER_SHARDS; files++) {
             assert_true(loader_miss_fraction(cache, files, 1.0, 1) == 0.0);

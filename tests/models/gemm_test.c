@@ -81,11 +81,25 @@ static void a_product_moves_weights_activations_and_the_result(void **state)
         }
 }
 
+/* Arithmetic in 8-bit integers: at the rate that the GPU has for it, or, where it has none, in 16
+ * bits. */
+static void a_gpu_without_int8_takes_what_it_has(void **state)
+{
+    struct gpu_type gpu = { .name = "plain", .memory_bps_sustained = 1e15 };
+
+    (void)state;
+    gpu.flops_sustained[PRECISION_BF16] = gpu.flops_peak[PRECISION_BF16] = 1e12;
+    assert_true(law_error(time_of(&gpu, 1e3, 1e3, 1e3, GEMM_INT8), 9e-6 + 2e9 / 1e12) < 1e-6);
+    gpu.flops_sustained[PRECISION_INT8] = gpu.flops_peak[PRECISION_INT8] = 4e12;
+    assert_true(law_error(time_of(&gpu, 1e3, 1e3, 1e3, GEMM_INT8), 9e-6 + 2e9 / 4e12) < 1e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits_are_those_of_the_roofline),
         cmocka_unit_test(a_product_moves_weights_activations_and_the_result),
+        cmocka_unit_test(a_gpu_without_int8_takes_what_it_has),
         cmocka_unit_test(smaller_weights_stream_faster_and_start_later),
     };
 

@@ -181,10 +181,29 @@ static void no_neighbour_is_more_likely(void **state)
     }
 }
 
+/* 1,999 values near 1 and one so large that neither exponential can have given it at first: it is
+ * of the longer one, which then has its value for a mean. */
+static void what_both_vanish_at_is_of_the_longer_one(void **state)
+{
+    static double sample[2000];
+    struct likelihood fit;
+    double sum = 0;
+
+    (void)state;
+    for (size_t i = 0; i < 1999; i++)
+        sum += sample[i] = 1 + (double)i / 4000;
+    sample[1999] = 1e9;
+    assert_true(likelihood_fit(LIKELIHOOD_HYPEREXPONENTIAL, sample, 2000, &fit));
+    assert_true(fabs(fit.a / (sum / 1999) - 1) < 1e-3);
+    assert_true(fabs(fit.b / 1e9 - 1) < 1e-3);
+    assert_true(fabs(fit.c / (1999.0 / 2000) - 1) < 1e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_neighbour_is_more_likely),
+        cmocka_unit_test(what_both_vanish_at_is_of_the_longer_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,8 @@ static void what_is_no_time_is_refused(void **state)
     assert_false(clock_ns_from_s((double)NAN, &ns));
     assert_false(clock_ns_from_s((double)INFINITY, &ns));
     assert_false(clock_ns_from_s(-(double)INFINITY, &ns));
+    assert_false(clock_ns_from_s(9223372036.0, &ns));
+    assert_false(clock_ns_from_s(-9223372036.0, &ns));
     assert_false(clock_ns_from_s(9223372037.0, &ns));
     assert_false(clock_ns_from_s(-9223372037.0, &ns));
     assert_int_equal(ns, 7);
@@ -102,6 +104,9 @@ static void no_rate_and_endless_work_never_end(void **state)
     assert_true(clock_ns_for_work(1.0, 0.0) == CLOCK_NEVER_NS);
     assert_true(clock_ns_for_work(1e300, 1.0) == CLOCK_NEVER_NS);
     assert_true(clock_ns_for_work(1e300, 1e-300) == CLOCK_NEVER_NS);
+    /* From 9,223,372,036 s on, a second before the last nanosecond that a time can have. */
+    assert_true(clock_ns_for_work(9223372036.0, 1.0) == CLOCK_NEVER_NS);
+    assert_int_equal(clock_ns_for_work(9223372035.0, 1.0), INT64_C(9223372035000000000));
     assert_int_equal(clock_ns_for_work(1.0, (double)INFINITY), 0);
 }
 

@@ -246,6 +246,31 @@ static void a_word_that_is_cut_within_a_character_stays_text(void **state)
     assert_string_equal(err.text, "ab??, ?");
 }
 
+/* At every place within a character of two, three and four bytes, the first and the last of each
+ * length: whole characters are left, and as many as there is room for. */
+static void a_cut_leaves_whole_characters(void **state)
+{
+    static const char *const characters[] = { "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80",
+        "\xEF\xBF\xBD", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF" };
+    char word[800];
+
+    (void)state;
+    for (size_t c = 0; c < 6; c++)
+        for (size_t shift = 0; shift < 4; shift++) {
+            struct err err = {.kind = ERR_NONE};
+            size_t bytes = strlen(characters[c]);
+            size_t room = (sizeof err.text - 1 - shift) / bytes * bytes + shift;
+            memset(word, 'a', shift);
+            word[shift] = '\0';
+            while (strlen(word) < sizeof word - 5)
+                strcat(word, characters[c]);
+            assert_true(strlen(word) > sizeof err.text);
+            err_set(&err, ERR_IO, (struct err_pos){0}, "%s", word);
+            assert_int_equal(strlen(err.text), room);
+            assert_memory_equal(err.text, word, room);
+        }
+}
+
 static void short_buffer_reports_the_bytes_it_wanted(void **state)
 {
     (void)state;
@@ -315,6 +340,7 @@ int main(void)
         IN_FOLDER(quoted_input_cannot_move_the_cursor),
         cmocka_unit_test(long_text_is_not_cut_within_a_character),
         cmocka_unit_test(a_word_that_is_cut_within_a_character_stays_text),
+        cmocka_unit_test(a_cut_leaves_whole_characters),
         cmocka_unit_test(short_buffer_reports_the_bytes_it_wanted),
         cmocka_unit_test(every_kind_has_its_exit_status),
     };

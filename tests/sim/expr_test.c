@@ -194,6 +194,38 @@ static void mistakes_are_told_at_their_place(void **state)
     }
 }
 
+/* Fills what the next calls take for their variables. */
+static void spoil_stack(void)
+{
+    volatile char spoilt[8000];
+
+    for (size_t i = 0; i < sizeof spoilt; i++)
+        spoilt[i] = 'x';
+}
+
+/* Of a word what there is of it, and no more. */
+static void words_are_told_to_their_end(void **state)
+{
+    static const char *const bad[][2] = {
+        { "avg(jct)", "there is no function 'avg'" },
+        { "1 + )", "the expression needs a number, a column or a function, found )" },
+        { "(cost jobs", "the expression must go on with ')', found jobs" },
+        { "cost 55", "the expression must end here or go on with an operator, found 55" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        struct arena *arena = arena_new(0);
+        struct err err = { 0 };
+        size_t at;
+
+        spoil_stack();
+        assert_null(expr_parse(arena, bad[i][0], &scalars, &table, &at, &err));
+        assert_string_equal(err.text, bad[i][1]);
+        arena_free(arena);
+    }
+}
+
 static const char *refusal(struct arena *arena, const char *text)
 {
     static struct err err;
@@ -255,6 +287,7 @@ int main(void)
         cmocka_unit_test(values_are_those_worked_out_by_hand),
         cmocka_unit_test(what_cannot_be_computed_is_empty_and_says_why),
         cmocka_unit_test(mistakes_are_told_at_their_place),
+        cmocka_unit_test(words_are_told_to_their_end),
         cmocka_unit_test(size_and_nesting_are_bounded),
         cmocka_unit_test(reads_name_aggregate_and_divisor),
     };

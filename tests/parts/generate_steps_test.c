@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * generate_steps_test.c - one replica that generates, drawn by a seed, against an engine that
+ * makes one token after another: who is admitted, what is computed when, who is thrown out of a
+ * full cache, and how long the replica works.  The times of a pass are those of serve.h.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "models/jobs/job.h"
+#include "models/serving/service.h"
+#include "sim/base/clock.h"
+#include "sim/base/rng.h"
+#include "sim/event/loop.h"
+#include "tests/aid/law_aids.h"
+
+#define REQUESTS 60
+#define WHOLE 8192              /* tokens of prompts that are computed at once, uncut */
+
+struct call {
+    int64_t at, first;          /* when it came; when its first token was there */
+    uint32_t prompt, output, made;
+};
+
+/* The engine: who waits, and the batch, of which the last `fresh` are prompts in work. */
+struct engine {
+    const struct service_spec *spec;
+    const struct serve_law *law;
+    const struct gang *gang;
+    int64_t now, busy;
+    uint32_t blocks_max, next, calls, fresh, computed;
+    struct call call[REQUESTS], wait[REQUESTS], batch[REQUESTS];
+    uint32_t waits, at_work;
+    uint32_t done, dropped, refused, again;
+    double latency_s, ttft_s, tpot_s;
+    uint32_t with_tpot;
+};
+
+static uint32_t blocks_of(uint32_t tokens)
+{
+    return tokens / 16 + (tokens % 16 > 0);
+}
+
+static uint32_t context_of(const struct call *c)
+{
+    return c->prompt + c->made;
+}
+
+/* Blocks of the batch if the first `more` of it had a token more. */
+static uint32_t blocks_with(const struct engine *e, uint32_t more)
+{
+    uint32_t sum = 0;
+
+    for (uint32_t i = 0; i < e->at_work; i++)
+        sum += blocks_of(context_of(&e->batch[i]) + (i < more));
+    return sum;
+}
+
+static void come(struct engine *e)
+{
+    for (; e->next < e->calls && e->call[e->next].at <= e->now; e->next++) {
+        const struct call *c = &e->call[e->next];
+        if (blocks_of(c->prompt + c->output) > e->blocks_max)
+            e->refused++;
+        else
+            e->wait[e->waits++] = *c;
+    }
+}
+
+static void shift(struct call *list, uint32_t *count)
+{
+    memmove(list, list + 1, --*count * sizeof *list);
+}
+
+/* Takes prompts in their order, while there is room in the batch and in the cache for the prompt
+ * and a token; uncut ones up to WHOLE tokens together.  Returns their tokens. */
+static uint32_t admit(struct engine *e)
+{
+    uint32_t tokens = 0, held = blocks_with(e, 0);
+
+    while (e->waits > 0) {
+        struct call *c = &e->wait[0];
+        if (e->spec->timeout_ns > 0 && c->made == 0 && e->now - c->at > e->spec->timeout_ns) {
+            e->dropped++;
+            shift(e->wait, &e->waits);
+            continue;
+        }
+        if (e->at_work == e->spec->batch_max ||
+            held + blocks_of(context_of(c) + 1) > e->blocks_max ||
+            (e->spec->chunk_tokens == 0 && e->fresh > 0 && tokens + context_of(c) > WHOLE))
+            break;
+        held += blocks_of(context_of(c) + 1);
+        tokens += context_of(c);
+        e->batch[e->at_work++] = *c;
+        e->fresh++;
+        shift(e->wait, &e->waits);
+    }
+    return tokens;
+}
+
+/* The last goes back to the head of those that wait, with what it has made. */
+static void throw_out(struct engine *e)
+{
+    memmove(e->wait + 1, e->wait, e->waits++ * sizeof *e->wait);
+    e->wait[0] = e->batch[--e->at_work];
+    e->again++;
+    if (e->fresh > 0 && --e->fresh == 0)
+        e->computed = 0;
+}
+
+static double mean_context(const struct engine *e, uint32_t from, uint32_t to)
+{
+    double sum = 0;
+
+    for (uint32_t i = from; i < to; i++)
+        sum += context_of(&e->batch[i]);
+    return from < to ? sum / (to - from) : 0;
+}
+
+/* Each of [from, to) has a token more; who has all leaves. */
+static void give_tokens(struct engine *e, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to;) {
+        struct call *c = &e->batch[i];
+        double since_s = clock_s_from_ns(e->now - c->at);
+        if (c->made++ == 0)
+            c->first = e->now;
+        if (c->made < c->output) {
+            i++;
+            continue;
+        }
+        double ttft_s = clock_s_from_ns(c->first - c->at);
+        e->done++;
+        e->latency_s += since_s;
+        e->ttft_s += ttft_s;
+        if (c->output > 1) {
+            e->tpot_s += (since_s - ttft_s) / (c->output - 1);
+            e->with_tpot++;
+        }
+        memmove(c, c + 1, (e->at_work - i - 1) * sizeof *c);
+        e->at_work--;
+        to--;
+    }
+}
+
+static void spend(struct engine *e, double seconds)
+{
+    int64_t ns = clock_ns_for_work(seconds, 1);
+
+    e->now += ns;
+    e->busy += ns;
+}
+
+/* Prompts in chunks beside the others: what is left of the chunk after a token of each that
+ * decodes goes to the prompts in their order. */
+static void run_chunk(struct engine *e)
+{
+    uint32_t decoding = e->at_work - e->fresh, ends = 0, taken = 0, part = e->computed;
+    uint32_t budget = e->spec->chunk_tokens > decoding ? e->spec->chunk_tokens - decoding : 1;
+    double prompt = mean_context(e, decoding, e->at_work), beside = mean_context(e, 0, decoding);
+
+    while (taken < budget && ends < e->fresh) {
+        taken++;
+        if (++part == context_of(&e->batch[decoding + ends])) {
+            ends++;
+            part = 0;
+        }
+    }
+    spend(e, serve_mixed_s(e->law, e->gang, decoding, beside, taken, prompt));
+    e->fresh -= ends;
+    e->computed = part;
+    give_tokens(e, 0, decoding + ends);
+}
+
+/* One pass of the engine; false: nothing waits, and nothing is at work. */
+static bool turn(struct engine *e)
+{
+    come(e);
+    uint32_t tokens = admit(e);
+
+    if (e->spec->chunk_tokens > 0 && e->fresh > 0)
+        while (e->at_work > 1 && e->at_work > e->fresh &&
+               blocks_with(e, e->at_work) > e->blocks_max)
+            throw_out(e);
+    if (e->spec->chunk_tokens > 0 && e->fresh > 0) {
+        run_chunk(e);
+    } else if (e->fresh > 0) {
+        uint32_t from = e->at_work - e->fresh;
+        spend(e, serve_prefill_s(e->law, e->gang, e->fresh, (double)tokens / e->fresh));
+        e->fresh = 0;
+        give_tokens(e, from, e->at_work);
+    } else if (e->at_work > 0) {
+        while (e->at_work > 1 && blocks_with(e, e->at_work) > e->blocks_max)
+            throw_out(e);
+        spend(e, serve_step_s(e->law, e->gang, e->at_work, mean_context(e, 0, e->at_work)));
+        give_tokens(e, 0, e->at_work);
+    } else if (e->waits == 0 && e->next < e->calls) {
+        e->now = e->call[e->next].at;
+    } else {
+        return e->waits > 0;
+    }
+    return true;
+}
+
+/* ---- the product ---- */
+
+struct source {
+    const struct call *call;
+    uint32_t next, count;
+};
+
+static bool next_call(void *self, struct request *out)
+{
+    struct source *source = self;
+
+    if (source->next == source->count)
+        return false;
+    const struct call *c = &source->call[source->next++];
+    *out = (struct request){ .arrive_ns = c->at, .prompt_tokens = c->prompt,
+                             .output_tokens = c->output };
+    return true;
+}
+
+static void start(void *self, uint32_t replica, enum serve_side side)
+{
+    (void)self;
+    assert_int_equal(replica, 0);
+    assert_int_equal(side, SERVE_GPU);
+}
+
+static const struct service_ops ops = { .start = start };
+
+static struct service_result run_service(const struct engine *e, const struct service_spec *spec)
+{
+    struct arena *arena = arena_new(0);
+    struct source source = { e->call, 0, e->calls };
+    struct loop *loop = loop_new((struct loop_limits){ INT64_C(100000) * CLOCK_NS_PER_S,
+                                                       UINT64_MAX, NULL });
+    struct service *service = service_new(&(struct service_parts){
+        .arena = arena, .loop = loop, .spec = spec, .ops = &ops, .next = next_call,
+        .source = &source });
+
+    service_begin(service);
+    service_ready(service, 0, e->gang, 0);
+    assert_int_equal(loop_run(loop), LOOP_DRAINED);
+    struct service_result result = *service_close(service);
+    service_free(service);
+    loop_free(loop);
+    arena_free(arena);
+    return result;
+}
+
+/* ---- both ---- */
+
+static const struct job_form form;
+
+static struct service_spec draw_spec(struct rng *rng, const struct llm *llm)
+{
+    static const uint32_t chunks[] = { 0, 0, 64, 512, 2048 }, batches[] = { 1, 3, 8, 40 };
+    struct service_spec spec = {
+        .name = "s", .batch_max = batches[rng_below(rng, 4)],
+        .chunk_tokens = chunks[rng_below(rng, 5)],
+        .timeout_ns = rng_below(rng, 3) ? 0 : (int64_t)rng_below(rng, 20) * CLOCK_NS_PER_S / 4,
+        .scaling = { .target = 1, .interval_ns = 700 * CLOCK_NS_PER_S },
+        .cache_share = rng_below(rng, 2) ? 0 : 0.97,    /* so that blocks run out */
+    };
+
+    spec.side[SERVE_GPU] = (struct serve_side_spec){ &form,
+        { .kind = SERVE_GENERATE, .llm = llm, .precision = PRECISION_BF16, .tp = 1 }, 1, 1 };
+    return spec;
+}
+
+static void draw_calls(struct engine *e, struct rng *rng)
+{
+    static const double gaps[] = { 0.02, 0.3, 3 };
+    double at_s = 0, gap_s = gaps[rng_below(rng, 3)];
+
+    e->calls = 1 + (uint32_t)rng_below(rng, REQUESTS);
+    for (uint32_t i = 0; i < e->calls; i++) {
+        at_s += rng_below(rng, 4) ? rng_exponential(rng, gap_s) : 0;
+        e->call[i] = (struct call){ .at = clock_ns_for_work(at_s, 1),
+                                    .prompt = 1 + (uint32_t)rng_below(rng, 3000),
+                                    .output = 1 + (uint32_t)rng_below(rng, 300) };
+    }
+}
+
+static void is_near(const char *what, uint64_t k, double found, double expected, double part)
+{
+    if (!(fabs(found - expected) <= part * expected + 1e-9))
+        fail_msg("case %u: %s %.9g, expected %.9g", (unsigned)k, what, found, expected);
+}
+
+static void check(const struct engine *e, const struct service_result *r, uint64_t k, double part)
+{
+    if (r->done != e->done || r->dropped != e->dropped || r->refused != e->refused ||
+        r->recomputed != e->again)
+        fail_msg("case %u: %u done, %u dropped, %u refused, %u again; expected %u, %u, %u, %u",
+                 (unsigned)k, (unsigned)r->done, (unsigned)r->dropped, (unsigned)r->refused,
+                 (unsigned)r->recomputed, e->done, e->dropped, e->refused, e->again);
+    is_near("busy", k, r->side[SERVE_GPU].busy_s, clock_s_from_ns(e->busy), part);
+    if (e->done == 0)
+        return;
+    is_near("latency", k, r->latency.mean, e->latency_s / e->done, part);
+    is_near("ttft", k, r->ttft.mean, e->ttft_s / e->done, part);
+    assert_int_equal(r->tpot.count, e->with_tpot);
+    if (e->with_tpot > 0)
+        is_near("tpot", k, r->tpot.mean, e->tpot_s / e->with_tpot, part);
+}
+
+static void run_cases(bool one_step, double interval_s, double part)
+{
+    struct law_aids aids = law_aids_new();
+    struct gang gang = law_gang(&aids, "a10", 1, 1, 0.0);
+    const struct llm *llm = catalogue_llm(aids.catalogue, "qwen2.5-7b");
+    uint32_t again = 0, refused = 0, dropped = 0;
+    struct rng rng;
+
+    rng_init(&rng, 9, "engine", 0);
+    for (uint64_t k = 0; k < 150; k++) {
+        struct service_spec spec = draw_spec(&rng, llm);
+        struct engine *e = calloc(1, sizeof *e);
+        e->spec = &spec;
+        e->law = &spec.side[SERVE_GPU].law;
+        e->gang = &gang;
+        double blocks = serve_blocks_max(e->law, &gang, 0);
+        e->blocks_max = (uint32_t)(blocks * (1 - spec.cache_share));
+        draw_calls(e, &rng);
+        while (turn(e))
+            continue;
+        spec.one_step = one_step;
+        spec.scaling.interval_ns = clock_ns_for_work(interval_s, 1);
+        struct service_result result = run_service(e, &spec);
+        check(e, &result, k, part);
+        again += e->again;
+        refused += e->refused;
+        dropped += e->dropped;
+        free(e);
+    }
+    assert_true(again > 20 && refused > 10 && dropped > 20);
+    law_aids_free(&aids);
+}
+
+static void tokens_come_as_one_by_one(void **state)
+{
+    (void)state;
+    run_cases(true, 700, 1e-9);
+}
+
+/* As many steps at once as nothing changes in: times but for rounding, and what is counted the
+ * same. */
+static void steps_at_once_are_those_one_by_one(void **state)
+{
+    (void)state;
+    run_cases(false, 700, 1e-5);
+}
+
+/* Looks of the autoscaler lie within them, and change nothing. */
+static void looks_within_steps_change_nothing(void **state)
+{
+    (void)state;
+    run_cases(false, 0.37, 1e-5);
+    run_cases(true, 0.37, 1e-9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tokens_come_as_one_by_one),
+        cmocka_unit_test(steps_at_once_are_those_one_by_one),
+        cmocka_unit_test(looks_within_steps_change_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
