@@ -98,6 +98,18 @@ static bool is_home_kept(const struct experiment_point *point, const struct host
     return kept;
 }
 
+/* "gen (pool of the role)"; where that pool could not hold the role, why there is no home. */
+static const char *tell_home(struct arena *arena, const struct experiment_point *point,
+                             const struct host_policy *policy, const struct role_spec *role,
+                             uint32_t pool, const char *rule)
+{
+    const char *name = point->cluster->pool_name[pool];
+
+    if (is_home_kept(point, policy, role, pool))
+        return text_format(arena, "%s (%s)", name, rule);
+    return text_format(arena, "any pool (%s, %s, has no room for it)", name, rule);
+}
+
 /* Adds the home of each role.  Roles of one name have one home in most workloads,
  * so a row is by name. */
 static void add_homes(struct rows *all, const struct experiment_point *point,
@@ -111,14 +123,10 @@ static void add_homes(struct rows *all, const struct experiment_point *point,
             uint32_t pool = host_home_pool(point->cluster, role, &rule);
             if (point->cluster->pool_count == 1 && rule == HOST_HOME_NONE)
                 continue;           /* there is no other place */
-            const char *name = pool == UINT32_MAX ? "" : point->cluster->pool_name[pool];
-            default_rows_add(all, of, text_format(all->arena, "home of %s", role->name),
-                             pool == UINT32_MAX
-                                 ? text_format(all->arena, "any pool (%s)", home_rule(rule))
-                             : is_home_kept(point, policy, role, pool)
-                                 ? text_format(all->arena, "%s (%s)", name, home_rule(rule))
-                        : text_format(all->arena, "any pool (%s, %s, has no room for it)", name,
-                                               home_rule(rule)),
+            const char *told = pool == UINT32_MAX
+                ? text_format(all->arena, "any pool (%s)", home_rule(rule))
+                : tell_home(all->arena, point, policy, role, pool, home_rule(rule));
+            default_rows_add(all, of, text_format(all->arena, "home of %s", role->name), told,
                              rule == HOST_HOME_SAID || rule == HOST_HOME_POOL ? "file"
                                                                               : "default");
         }
