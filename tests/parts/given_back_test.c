@@ -28,6 +28,9 @@
 #include "sim/flow/flow.h"
 #include "sim/text/scan.h"
 #include "sim/text/scan_look.h"
+#include "models/laws/rollout.h"
+#include "models/serving/rollout_steps.h"
+#include "tests/aid/law_aids.h"
 #include "tests/aid/scratch.h"
 #include "tests/aid/workload_aid.h"
 #include "tests/aid/world.h"
@@ -441,6 +444,30 @@ static void containers_of_any_size_leave_nothing(void **state)
     }
 }
 
+/* A rollout that is played step by step, and a net of links that nobody uses. */
+static void play_rollout(const void *self)
+{
+    const struct law_aids *aids = self;
+    struct gang gang = law_gang(aids, "a100-80", 2, 1, 0.0);
+    struct rollout_shape shape = {
+        .llm = catalogue_llm(aids->catalogue, "qwen2.5-7b"), .precision = PRECISION_BF16,
+        .tp = 1, .responses = 20, .responses_per_prompt = 2, .prompt_tokens = 100,
+        .response_mean_tokens = 50, .response_cv = 0.5, .response_max_tokens = 200,
+        .concurrency_max = 4,
+    };
+
+    assert_true(rollout_steps_s(&shape, &gang, 1) > 0.0);
+}
+
+static void rollouts_leave_nothing(void **state)
+{
+    struct law_aids aids = law_aids_new();
+
+    (void)state;
+    leaves_nothing("rollout", play_rollout, &aids);
+    law_aids_free(&aids);
+}
+
 /* ---- workloads ---- */
 
 static const char draws[] =
@@ -553,6 +580,7 @@ int main(void)
                                         scratch_teardown),
         cmocka_unit_test(configurations_leave_nothing),
         cmocka_unit_test(containers_of_any_size_leave_nothing),
+        cmocka_unit_test(rollouts_leave_nothing),
         cmocka_unit_test(what_draws_a_workload_is_given_back),
         cmocka_unit_test(trials_leave_nothing),
     };
