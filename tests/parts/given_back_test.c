@@ -26,8 +26,12 @@
 #include "sim/config/conf.h"
 #include "sim/event/loop.h"
 #include "sim/flow/flow.h"
+#include "sim/text/csv.h"
 #include "sim/text/scan.h"
 #include "sim/text/scan_look.h"
+#include "models/laws/rollout.h"
+#include "models/serving/rollout_steps.h"
+#include "tests/aid/law_aids.h"
 #include "tests/aid/scratch.h"
 #include "tests/aid/workload_aid.h"
 #include "tests/aid/world.h"
@@ -184,6 +188,19 @@ static void look_at_file(const void *path)
     assert_true(look.lines == 5 && look.returns == 1 && look.blank == 1 && !look.open_end);
 }
 
+/* A table between tabs has no header: its first line is read twice. */
+static void read_tabs(const void *path)
+{
+    struct arena *arena = arena_new(1 << 12);
+    struct err err = { 0 };
+    struct csv *csv = csv_open(arena, path, CSV_TAB, &err);
+
+    while (csv != NULL && csv_next(csv, &err) == CSV_ROW)
+        continue;
+    csv_close(csv);
+    arena_free(arena);
+}
+
 static void open_nothing(const void *path)
 {
     struct err err = { 0 };
@@ -205,6 +222,8 @@ static void readers_close_what_they_open(void **state)
         leaves_nothing(names[how], look_at_file, path);
     }
     leaves_nothing("a file that is not there", open_nothing, scratch_path(scratch, "none"));
+    scratch_write(scratch, "tabs", "1\t2\n3\t4\n");
+    leaves_nothing("tabs", read_tabs, scratch_path(scratch, "tabs"));
 }
 
 /* A log of jobs, and what opens it. */
@@ -475,6 +494,30 @@ static void containers_of_any_size_leave_nothing(void **state)
     }
 }
 
+/* A rollout that is played step by step, and a net of links that nobody uses. */
+static void play_rollout(const void *self)
+{
+    const struct law_aids *aids = self;
+    struct gang gang = law_gang(aids, "a100-80", 2, 1, 0.0);
+    struct rollout_shape shape = {
+        .llm = catalogue_llm(aids->catalogue, "qwen2.5-7b"), .precision = PRECISION_BF16,
+        .tp = 1, .responses = 20, .responses_per_prompt = 2, .prompt_tokens = 100,
+        .response_mean_tokens = 50, .response_cv = 0.5, .response_max_tokens = 200,
+        .concurrency_max = 4,
+    };
+
+    assert_true(rollout_steps_s(&shape, &gang, 1) > 0.0);
+}
+
+static void rollouts_leave_nothing(void **state)
+{
+    struct law_aids aids = law_aids_new();
+
+    (void)state;
+    leaves_nothing("rollout", play_rollout, &aids);
+    law_aids_free(&aids);
+}
+
 /* ---- workloads ---- */
 
 static const char draws[] =
@@ -589,6 +632,7 @@ int main(void)
                                         scratch_teardown),
         cmocka_unit_test(configurations_leave_nothing),
         cmocka_unit_test(containers_of_any_size_leave_nothing),
+        cmocka_unit_test(rollouts_leave_nothing),
         cmocka_unit_test(what_draws_a_workload_is_given_back),
         cmocka_unit_test(trials_leave_nothing),
     };

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,37 @@ static void an_array_with_room_stays_where_it_is(void **state)
     arena_free(arena);
 }
 
+/* Pages of this process, where the system tells; else 0. */
+static long pages_held(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long pages = 0;
+
+    if (file != NULL) {
+        if (fscanf(file, "%ld", &pages) != 1)
+            pages = 0;
+        fclose(file);
+    }
+    return pages;
+}
+
+/* Blocks of huge pages go back to the system: 400 arenas of 8 MiB, one after another, take the
+ * room of a few. */
+static void large_blocks_are_given_back(void **state)
+{
+    long before = 0;
+
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        struct arena *arena = arena_new(0);
+        memset(arena_alloc(arena, (size_t)8 << 20, 1), 1, 64);
+        arena_free(arena);
+        if (i == 3)
+            before = pages_held();
+    }
+    assert_true((pages_held() - before) * 4096 < (long)400 << 20);
+}
+
 static void text_is_a_copy(void **state)
 {
     (void)state;
@@ -189,6 +221,7 @@ int main(void)
         cmocka_unit_test(grown_array_keeps_its_items_and_zeroes_the_rest),
         cmocka_unit_test(added_items_are_kept_and_what_is_reached_is_zero),
         cmocka_unit_test(an_array_with_room_stays_where_it_is),
+        cmocka_unit_test(large_blocks_are_given_back),
         cmocka_unit_test(text_is_a_copy),
         cmocka_unit_test(used_bytes_grow_by_at_least_what_was_asked),
         cmocka_unit_test(large_arrays_begin_on_a_line_of_the_cache),

@@ -329,6 +329,30 @@ static void what_is_expected_is_said(void **state)
     assert_int_equal(err.kind, ERR_IO);
 }
 
+/* A line that is too long is to be written on many; other faults have hints of their own. */
+static void a_line_that_is_too_long_has_a_hint(void **state)
+{
+    static char text[(1 << 20) + 20];
+    struct scratch *scratch = *state;
+
+    for (int lines = 0; lines < 2; lines++) {
+        struct err err = { 0 };
+        memset(text, ' ', sizeof text - 1);
+        strcpy(text, lines ? "[\r1]" : "[");
+        if (!lines)
+            text[1] = ' ';
+        scratch_write(scratch, "x.json", text);
+        struct json *json = json_open(scratch->arena, scratch_path(scratch, "x.json"), &err);
+        enum json_token found = JSON_NULL;
+        for (int k = 0; k < 5 && found != JSON_ERROR; k++)
+            found = json_next(json, &err);
+        assert_int_equal(found, JSON_ERROR);
+        bool many = strstr(err.hint, "Write it on many lines, as `jq . FILE > NEW`") != NULL;
+        assert_true(many == (lines == 0));
+        json_close(json);
+    }
+}
+
 static void numbers_are_those_of_the_grammar(void **state)
 {
     static const char *const good[] = { "0", "-0", "10", "1.5", "-12.050", "1e5", "1E5", "1e+5",
@@ -356,6 +380,8 @@ int main(void)
                                         scratch_teardown),
         cmocka_unit_test(brackets_lie_64_deep),
         cmocka_unit_test_setup_teardown(what_is_expected_is_said, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_line_that_is_too_long_has_a_hint, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test(numbers_are_those_of_the_grammar),
     };

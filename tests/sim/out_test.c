@@ -238,6 +238,24 @@ static void open_files_are_written_in_place(void **state)
     fclose(file);
 }
 
+/* Messages call a stream by the name that it was given. */
+static void a_stream_has_a_name_in_messages(void **state)
+{
+    struct scratch *scratch = *state;
+    struct err err = { 0 };
+    FILE *file = fopen("/dev/full", "wb");
+
+    if (file == NULL) {
+        print_message("skip: no /dev/full\n");
+        skip();
+    }
+    struct out *out = out_stream(scratch->arena, "the stream", file);
+    out_text(out, "x");
+    assert_false(out_close(out, &err));
+    assert_string_equal(err.pos.file, "the stream");
+    fclose(file);
+}
+
 static char *escaped(struct scratch *scratch, void (*put)(struct out *, const char *),
                      const char *text)
 {
@@ -295,7 +313,7 @@ int main(void)
         TEST(a_link_is_replaced), TEST(what_is_abandoned_leaves_nothing),
         TEST(files_of_a_folder_are_written_in_it), TEST(a_full_disk_is_an_error),
         TEST(what_cannot_be_made_is_said), TEST(open_files_are_written_in_place),
-        TEST(characters_are_escaped),
+        TEST(a_stream_has_a_name_in_messages), TEST(characters_are_escaped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
