@@ -368,6 +368,29 @@ static void a_job_of_200_days_is_not_stopped(void **state)
             "[dynamic]", 200 * DAY_S);
 }
 
+/* Three steps of 64 samples that a reward of 36,000 s on one core judges, no more than eight at a
+ * time: 80 h each at least, within which no other phase of the job can end. */
+static void a_phase_that_runs_is_movement(void **state)
+{
+    struct world world = { 0 };
+    struct trial_result r;
+
+    (void)state;
+    if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: drained\nstalled_after: 1d\n"
+                    "cluster: {nodes: [" NODE("a", "8") "], storage: {bandwidth: 20GB/s}}\n"
+                    "workload: {arrival: {process: all_at_once}, jobs: 1, mix: [{recipe: grpo, "
+                    "name: g, model: qwen2.5-1.5b, recompute: full, micro_batch: 1, prompts: 16, "
+                    "responses: 4, prompt_tokens: 512, response: {mean: 400, cv: 1, max: 4096}, "
+                    "reward: {on: cpu, core_time: 36000s}, steps: 3, data: {cores: 8}, rollout: "
+                    "{gpus: 4}, train: {gpus: 4}}]}\npolicies: [dynamic]\n"))
+        fail_msg("%s %s", world_error(&world), world.err.hint);
+    if (!world_run(&world, 0, NULL, NULL, &r))
+        fail_msg("%s", world_error(&world));
+    assert_true(r.value[METRIC_JOBS_DONE] == 1);
+    assert_true((double)r.end_ns / 1e9 > 3 * 64 / 8 * 36000.0);
+    world_close(&world);
+}
+
 static void an_arrival_after_years_is_waited_for(void **state)
 {
     struct world_job job[] = {
@@ -460,6 +483,7 @@ int main(void)
         cmocka_unit_test(each_pool_says_what_it_lacks),
         cmocka_unit_test(what_is_free_and_what_is_rented_is_told),
         cmocka_unit_test(a_job_of_200_days_is_not_stopped),
+        cmocka_unit_test(a_phase_that_runs_is_movement),
         cmocka_unit_test(an_arrival_after_years_is_waited_for),
         cmocka_unit_test(jobs_that_take_turns_move),
         cmocka_unit_test(a_job_that_saves_moves),

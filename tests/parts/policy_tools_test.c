@@ -12,8 +12,11 @@
 
 #include <cmocka.h>
 
+#include "policies/advice.h"
+#include "policies/cores.h"
 #include "policies/order.h"
 #include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/rank.h"
 #include "sim/base/rng.h"
 #include "tests/aid/world.h"
@@ -151,8 +154,47 @@ static void check_shares(void)
         }
 }
 
+/* ---- what there is not ---- */
+
+/* Neither weights nor tasks of a number that nobody has; a policy that leases to jobs cannot take
+ * the place of idle leases. */
+static void check_nothing(struct cs_host *host)
+{
+    struct cs_want idle = { .take_idle = true }, plain = { .take_idle = false };
+    struct task_id task = cs_pending(host, 0), nobody = { 12345 }, none = { ID_NONE };
+    struct cs_forecast f;
+
+    assert_true(cs_weight(host, "of no key") == 0);
+    assert_null(cs_weight_list(host, "of no key"));
+    assert_false(cs_forecast(host, task, &idle, &f));
+    assert_false(cs_forecast(host, nobody, &plain, &f));
+    assert_false(cs_forecast(host, none, &plain, &f));
+    assert_false(cs_forecast_held(host, task, &f));
+    assert_false(cs_forecast_held(host, none, &f));
+    assert_int_equal(cs_start(host, none), CS_NOT_PENDING);
+    assert_int_equal(cs_start(host, nobody), CS_NOT_PENDING);
+}
+
+/* ---- cores ---- */
+
+/* Nothing is held: all cores are free now, and one more never is. */
+static void check_cores(struct cs_host *host)
+{
+    int64_t milli = 0, spare = -1, now_ns = cs_now_ns(host);
+
+    for (uint32_t n = 0; n < cs_node_count(host); n++)
+        milli += 1000 * (int64_t)cs_node(host, n).cores;
+    assert_true(milli == 64000);
+    assert_true(cs_cores_free_ns(host, milli, now_ns, &spare) == now_ns && spare == 0);
+    assert_true(cs_cores_free_ns(host, milli - 1500, now_ns, &spare) == now_ns && spare == 1500);
+    assert_true(cs_cores_free_ns(host, 0, now_ns + 7, &spare) == now_ns + 7 && spare == milli);
+    assert_true(cs_cores_free_ns(host, milli + 1, now_ns, &spare) == INT64_MAX && spare == 0);
+}
+
 static void check_all(void *self, struct cs_host *host)
 {
+    check_cores(host);
+    check_nothing(host);
     check_order(host);
     check_sort(host, self);
     check_growth(host);
@@ -171,7 +213,8 @@ static void tools_do_what_plain_arrays_do(void **state)
     struct world world = { 0 };
 
     (void)state;
-    if (!world_trace(&world, 1, 2, job, 1, "[fcfs]"))
+    if (!world_trace_on(&world, "nodes: [{name: n, count: 1, gpus: {type: generic, count: 2}, "
+                        "cores: 64, memory: 256GB}]", job, 1, "[fcfs]", 1))
         fail_msg("%s", world_error(&world));
     if (!world_run(&world, 0, &tools, job, NULL))
         fail_msg("%s", world_error(&world));

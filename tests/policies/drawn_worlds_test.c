@@ -16,7 +16,7 @@
 extern const struct cs_policy plain_drf_policy, plain_starburst_policy, plain_optimus_policy,
     plain_time_slice_policy, plain_quota_policy, plain_conservative_policy, plain_qssf_policy,
     plain_dlas_policy, plain_harvest_policy, plain_elastic_hybrid_policy, plain_learned_policy,
-    plain_hybrid_policy, plain_dynamic_policy;
+    plain_hybrid_policy, plain_dynamic_policy, plain_spot_rollout_policy;
 
 #define FAILURES \
     "", ", failures: {job_mtbf: 30min, restart: 7s}", \
@@ -299,12 +299,13 @@ static void what_has_waited_enough_goes_to_the_cloud(void **state)
 #define NODES(NAME, COUNT, GPU, GPUS, MEMORY) \
     "{name: " NAME ", count: " COUNT ", gpus: {type: " GPU ", count: " GPUS "}, cpu: {type: " \
     "epyc-7763, sockets: 1}, memory: " MEMORY ", nics: {type: ib-hdr}, price: 16USD/h}"
-#define GRPO(NAME, GPUS, MORE) \
+#define GRPO(NAME, GPUS, MORE) GRPO_FROM(NAME, GPUS, "4", MORE)
+#define GRPO_FROM(NAME, GPUS, MIN, MORE) \
     "{recipe: grpo, name: " NAME ", model: qwen2.5-7b, zero: 3, recompute: full, micro_batch: " \
     "1, prompts: 16, responses: 4, prompt_tokens: 512, response: {mean: 400, cv: 1, max: " \
     "4096}, reward: {on: cpu, core_time: 20ms}, checkpoint_every: 2, steps: {uniform: [1, 4]}, " \
     "data: {cores: 4}, " MORE "rollout: {gpus: " GPUS ", min: 2, max: 16, types: [l40s, " \
-    "a100-80]}, train: {gpus: 8, min: 4, max: 16, types: [a100-80, l40s]}}"
+    "a100-80]}, train: {gpus: 8, min: " MIN ", max: 16, types: [a100-80, l40s]}}"
 #define LORA(NAME, MORE) \
     "{recipe: dpo, name: " NAME ", share: 2, model: qwen2.5-7b, method: lora, recompute: full, " \
     "zero: 2, prompts: 64, pairs: 1, prompt_tokens: 256, response: {mean: 200, cv: 1, max: " \
@@ -324,12 +325,12 @@ static void roles_take_the_size_at_which_they_are_over_soonest(void **state)
     static const char *const cluster[] = {
         TWO_POOLS("2", "2TB"),
         TWO_POOLS("3", "2TB") ", failures: {node_mtbf: 3h, repair: 10m, restart: 30s}",
-        TWO_POOLS("3", "2TB") ", power_cap: 23kW",
+        TWO_POOLS("3", "2TB") ", power_cap: 24kW",
     };
     static const char workload[] =
         "arrival: {process: poisson, rate: 120/h}, jobs: 14, mix: [" GRPO("wide", "16", "") ", "
-        GRPO("g", "8", "priority: 2, schedule: one-step-off, ") ", " LORA("d", "") ", {recipe: "
-        "trace, name: t, gpus: 4, duration: {exponential: {mean: 3min}}}]";
+        GRPO_FROM("g", "8", "8", "priority: 2, schedule: one-step-off, ") ", " LORA("d", "") ", "
+        "{recipe: trace, name: t, gpus: 4, duration: {exponential: {mean: 3min}}}]";
     static const char policies[] =
         "elastic-hybrid, {policy: elastic-hybrid, name: b, gain_min: 1, placement: spread}, "
         "{policy: elastic-hybrid, name: c, gain_min: 2}";
@@ -395,23 +396,43 @@ static void phases_leave_home_where_that_is_over_sooner(void **state)
         TWO_POOLS("2", "2TB"),
         TWO_POOLS("3", "2TB") ", failures: {node_mtbf: 3h, repair: 10m, restart: 30s}",
         TWO_POOLS("3", "2TB") ", power_cap: 23kW",
+        "nodes: [" NODES("train", "3", "a100-80", "8", "2TB") ", "
+        NODES("rollout", "2", "l40s", "8", "2TB") "], storage: {bandwidth: 500MB/s}",
     };
     static const char hybrid[] =
         "hybrid, {policy: hybrid, name: b, reserve: 40%, release_max: 100}, {policy: hybrid, "
         "name: c, release_max: 30%, lend_max: 10}, {policy: hybrid, name: d, reserve: 33%, "
-        "lend_max: 2, placement: spread}";
+        "lend_max: 2, placement: spread}, {policy: hybrid, name: e, release_max: 100, lend_max: "
+        "100}, {policy: hybrid, name: f, release_max: 0, reserve: 30%, lend_max: 100}";
     static const char dynamic[] =
         "dynamic, {policy: dynamic, name: b, owners_first: true, release_max: 100, lend_max: "
         "100}, {policy: dynamic, name: c, gain_min: 3, lend_max: 20, release_max: 30%}, {policy: "
         "dynamic, name: d, lend: false, lend_max: 3}, {policy: dynamic, name: e, gain_min: 0.2, "
         "lend_max: 100, owners_first: true}, {policy: dynamic, name: f, grow: false, "
-        "release_max: 10}";
+        "release_max: 10}, {policy: dynamic, name: g, release_max: 0, lend_max: 100}";
 
     (void)state;
     for (size_t c = 0; c < sizeof cluster / sizeof *cluster; c++) {
         same_jobs(&plain_hybrid_policy, 14, cluster[c], PHASES, hybrid);
         same_jobs(&plain_dynamic_policy, 14, cluster[c], PHASES, dynamic);
     }
+}
+
+/* Spot instances come and are taken away, or the other pool stays. */
+static void rollouts_take_what_is_there(void **state)
+{
+    static const char spot[] =
+        "nodes: [" NODES("train", "2", "a100-80", "8", "2TB") ", {name: spot, count: 3, gpus: "
+        "{type: l40s, count: 8}, cpu: {type: epyc-7763, sockets: 1}, memory: 2TB, nics: {type: "
+        "ib-hdr}, price: 6USD/h, rent: {start: 40s, keep: 2min, reclaim: 9min, notice: 20s}}], "
+        "storage: {bandwidth: 20GB/s}";
+
+    (void)state;
+    same_jobs(&plain_spot_rollout_policy, 14, spot, PHASES, "spot-rollout, {policy: "
+              "spot-rollout, name: b, placement: spread}");
+    same_jobs(&plain_spot_rollout_policy, 14, TWO_POOLS("2", "2TB"), PHASES, "{policy: "
+              "spot-rollout, spot: rollout}, {policy: spot-rollout, name: b, spot: rollout, "
+              "role: train, grow: false}");
 }
 
 int main(void)
@@ -430,6 +451,7 @@ int main(void)
         cmocka_unit_test(rollouts_harvest_what_services_leave),
         cmocka_unit_test(learned_starts_the_best_of_all_pairs),
         cmocka_unit_test(phases_leave_home_where_that_is_over_sooner),
+        cmocka_unit_test(rollouts_take_what_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,45 @@ static void a_promise_counts_the_pool_of_the_head(void **state)
     starts("y", 60, 60);
 }
 
+#define CPU "cpu: {type: epyc-7742}, memory: 256GB"
+
+/* Four GPUs of each of two types.  p holds all of one until 300 s, and q three of the other until
+ * 100 s: h, for four of one type, whichever, starts at 100 s where q was, and ends at 150 s.  x,
+ * long and for one GPU there, would delay it: it starts at 150 s.  y is over at 90 s.  So it is
+ * whichever of the types stands first. */
+static void a_promise_is_of_the_type_that_is_free_first(void **state)
+{
+    static const char *const type[] = { "t4", "l40s" };
+    char jobs[300];
+
+    (void)state;
+    for (int soon = 0; soon < 2; soon++) {
+        const char *q = type[soon], *p = type[1 - soon];
+        snprintf(jobs, sizeof jobs, "job,t,d,g,w\np,0,300,4,%s\nq,0,100,3,%s\nh,10,50,4,t4|l40s\n"
+                 "x,20,1000,1,%s\ny,30,60,1,%s\n", p, q, q, q);
+        hand_run(&program, "experiment: e\nseeds: 1\ncluster:\n  nodes:\n"
+                 "    - {name: a, count: 1, gpus: {type: t4, count: 4}, " CPU "}\n"
+                 "    - {name: b, count: 1, gpus: {type: l40s, count: 4}, " CPU "}\n"
+                 TRACE("columns: {job: job, submit: t, duration: d, gpus: g, gpu_types: w}"), jobs);
+        starts("h", 100, 100);
+        starts("x", 150, 150);
+        starts("y", 30, 30);
+    }
+}
+
+/* 64 cores and eight GPUs, of which each brings 16 cores.  h takes all cores with four GPUs: it
+ * starts when p has left, at 100 s, and x, that would still hold 16 of them, behind it. */
+static void a_promise_may_be_of_all_cores(void **state)
+{
+    (void)state;
+    hand_run(&program, "experiment: e\nseeds: 1\ncluster:\n  nodes:\n    - {name: a, count: 1, "
+             "gpus: {type: generic, count: 8}, cores: 64, memory: 256GB}\n"
+             TRACE(COLUMNS ", role: {cores: 16}"),
+             "job,t,d,g\np,0,100,1\nh,10,50,4\nx,20,1000,1\n");
+    starts("h", 100, 100);
+    starts("x", 150, 150);
+}
+
 /* One GPU.  a has 0.3 of it until 100 s, b 0.4 until 1000 s: h, for a half, starts at 100 s,
  * when 0.6 are free, and ends at 150 s.  y, for 0.1 until 530 s, leaves it the half.  x, for
  * 0.3 until 820 s, does not: after h 0.5 are free, and it starts at 150 s. */
@@ -223,6 +262,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_promise_counts_the_pool_of_the_head),
+        cmocka_unit_test(a_promise_is_of_the_type_that_is_free_first),
+        cmocka_unit_test(a_promise_may_be_of_all_cores),
         cmocka_unit_test(a_promise_counts_parts_of_a_gpu),
         cmocka_unit_test(a_promise_keeps_cores_against_jobs_with_gpus),
         cmocka_unit_test(cores_of_a_node_that_is_down_are_not_promised),
