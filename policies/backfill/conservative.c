@@ -169,14 +169,23 @@ static void con_cut(struct con *con, struct cs_host *host, uint64_t groups)
     }
 }
 
-/* Takes `milli` for a role from these lots: of the first one what it has, of the next one the
- * rest.  The last lot takes the rest, even if it has less. */
+/* Returns what other roles of a job leave of a lot, thousandths of GPUs.  amount: what they
+ * take of each. */
+static uint32_t con_rest(const struct con *con, uint32_t lot, const uint32_t *amount)
+{
+    uint32_t all = GPU_MILLI * con->lot[lot].gpus;
+
+    return amount[lot] < all ? all - amount[lot] : 0;
+}
+
+/* Takes `milli` for a role from these lots: of the first one what other roles leave, of the
+ * next one the rest.  The last lot takes the rest, even if it has less. */
 static void con_spread(const struct con *con, uint64_t lots, uint32_t milli,
                        uint32_t *amount)
 {
     for (; lots != 0 && milli > 0; lots &= lots - 1) {
-        uint32_t l = (uint32_t)__builtin_ctzll(lots), all = GPU_MILLI * con->lot[l].gpus;
-        uint32_t part = milli < all || (lots & (lots - 1)) == 0 ? milli : all;
+        uint32_t l = (uint32_t)__builtin_ctzll(lots), rest = con_rest(con, l, amount);
+        uint32_t part = milli < rest || (lots & (lots - 1)) == 0 ? milli : rest;
         amount[l] += part;
         milli -= part;
     }
@@ -190,7 +199,8 @@ static uint32_t con_role_milli(const struct cs_host *host, uint32_t id, uint32_t
     return job_role_gpus(request, role) * job_role_milli(request, role);
 }
 
-/* Finds what a job takes of each lot by the lots of its roles. */
+/* Finds what a job takes of each lot by the lots of its roles: those in one lot first, as
+ * those in several have a choice. */
 static void con_amounts(const struct con *con, const struct cs_host *host, uint32_t id,
                         uint32_t *amount)
 {
@@ -199,8 +209,10 @@ static void con_amounts(const struct con *con, const struct cs_host *host, uint3
 
     for (uint32_t l = 0; l < con->lots; l++)
         amount[l] = 0;
-    for (uint32_t r = 0; r < roles; r++)
-        con_spread(con, job->lots[r], con_role_milli(host, id, r), amount);
+    for (int several = 0; several <= 1; several++)
+        for (uint32_t r = 0; r < roles; r++)
+            if (((job->lots[r] & (job->lots[r] - 1)) != 0) == several)
+                con_spread(con, job->lots[r], con_role_milli(host, id, r), amount);
 }
 
 /* Takes the place of a job out of the plans for a time, or puts it back (sign -1).  While a
@@ -433,11 +445,12 @@ static uint64_t con_option(const struct con *con, const struct cs_reach *reach, 
     return lots;
 }
 
-/* Returns the lot in which a role alone is first, as a mask; of one that is larger than each
- * lot, the lots of its first option that is large enough.  *start_ns: when, of one lot.  An
- * option is a type of GPU with the groups that have it. 0: no option is large enough. */
+/* Returns the lot in which a role is first, beside what other roles of its job take of each
+ * lot, as a mask; of one that is larger than each lot, the lots of its first option that is
+ * large enough.  *start_ns: when, of one lot.  An option is a type of GPU with the groups that
+ * have it. 0: no option is large enough. */
 static uint64_t con_choose(const struct con *con, const struct cs_reach *reach,
-                           int64_t run_ns, int64_t *start_ns)
+                           const uint32_t *amount, int64_t run_ns, int64_t *start_ns)
 {
     uint32_t milli = reach->gpus * reach->gpu_milli;
     uint64_t best = 0, wide = 0;
@@ -447,10 +460,10 @@ static uint64_t con_choose(const struct con *con, const struct cs_reach *reach,
         uint64_t option = con_option(con, reach, i), all = 0;
         for (uint64_t lots = option; lots != 0; lots &= lots - 1) {
             uint32_t l = (uint32_t)__builtin_ctzll(lots);
-            all += (uint64_t)GPU_MILLI * con->lot[l].gpus;
-            if (milli > GPU_MILLI * con->lot[l].gpus)
+            all += con_rest(con, l, amount);
+            if (milli > con_rest(con, l, amount))
                 continue;
-            int64_t at_ns = cs_plan_find(con->lot[l].plan, milli, run_ns, *start_ns);
+            int64_t at_ns = cs_plan_find(con->lot[l].plan, amount[l] + milli, run_ns, *start_ns);
             if (best == 0 || at_ns < *start_ns) {
                 best = UINT64_C(1) << l;
                 *start_ns = at_ns;
@@ -477,6 +490,49 @@ static int64_t con_meet(const struct con *con, const uint32_t *amount, int64_t r
     return at_ns;
 }
 
+/* Returns how many lots could hold a role, if they were empty; of one that is larger than each
+ * lot, more than there are. */
+static uint32_t con_count_lots(const struct con *con, const struct cs_reach *reach)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < reach->count; i++)
+        for (uint64_t lots = con_option(con, reach, i); lots != 0; lots &= lots - 1)
+            count += reach->gpus * reach->gpu_milli <=
+                     GPU_MILLI * con->lot[__builtin_ctzll(lots)].gpus;
+    return count > 0 ? count : UINT32_MAX;
+}
+
+/* Chooses lots for the roles of a job, for those first that few lots could hold: a role that
+ * takes room where another one has no choice would leave the job without a place.  False: a
+ * role has no place.  *start_ns: when the last role can start, if it lies in one lot. */
+static bool con_choose_all(const struct con *con, const struct cs_host *host, uint32_t id,
+                           int64_t *start_ns)
+{
+    struct con_job *job = &con->job[id];
+    uint32_t roles = cs_request(host, (struct job_id) { id })->form->role_count;
+    uint32_t amount[LOTS_MAX] = { 0 }, choices[FORM_ROLES_MAX];
+    struct cs_reach reach[FORM_ROLES_MAX];
+
+    for (uint32_t r = 0; r < roles; r++) {
+        cs_role_reach(host, (struct job_id) { id }, r, &reach[r]);
+        choices[r] = con_count_lots(con, &reach[r]);
+        job->lots[r] = 0;
+    }
+    for (uint32_t k = 0; k < roles; k++) {
+        uint32_t next = 0;
+        for (uint32_t r = 1; r < roles; r++)
+            if (choices[r] != 0 && (choices[next] == 0 || choices[r] < choices[next]))
+                next = r;
+        choices[next] = 0;          /* it has been chosen for */
+        job->lots[next] = con_choose(con, &reach[next], amount, job->run_ns, start_ns);
+        if (reach[next].gpus > 0 && job->lots[next] == 0)
+            return false;
+        con_spread(con, job->lots[next], con_role_milli(host, id, next), amount);
+    }
+    return true;
+}
+
 /* Chooses lots for a job, and returns when it can start there; NEVER: not at all. */
 static int64_t con_find(struct con *con, struct cs_host *host, uint32_t id)
 {
@@ -484,16 +540,10 @@ static int64_t con_find(struct con *con, struct cs_host *host, uint32_t id)
     uint32_t roles = cs_request(host, (struct job_id) { id })->form->role_count;
     uint32_t amount[LOTS_MAX];
     int64_t start_ns = NEVER;
-    bool never = false;
 
     if (con->lots == 1)
         return cs_plan_find(con->lot[0].plan, job->milli, job->run_ns, NEVER);
-    for (uint32_t r = 0; r < roles; r++) {
-        struct cs_reach reach;
-        cs_role_reach(host, (struct job_id) { id }, r, &reach);
-        job->lots[r] = con_choose(con, &reach, job->run_ns, &start_ns);
-        never |= reach.gpus > 0 && job->lots[r] == 0;
-    }
+    bool never = !con_choose_all(con, host, id, &start_ns);
     if (roles == 1 && (job->lots[0] & (job->lots[0] - 1)) == 0 && job->lots[0] != 0)
         return start_ns;
     con_amounts(con, host, id, amount);
