@@ -87,7 +87,7 @@ static bool form_applies(const struct job_form *form,
            role->cores <= group->cores / group->gpus &&
            role->memory_bytes <= group->memory_bytes / group->gpus &&
            runs_on(role, group->gpu) && !(role->load_bytes > 0) && !(role->save_bytes > 0) &&
-           !(role->start_s > 0) && !(role->wake_s > 0);
+           job_role_is_up_at_once(role);
 }
 
 /* Tables that list decisions need the host, as does a warm-up or an end before all jobs are

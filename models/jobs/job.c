@@ -96,3 +96,18 @@ struct role_load job_role_load(const struct role_spec *role, bool first, bool gp
         return (struct role_load) { role->on_cores.load_bytes, 1 };
     return (struct role_load) { bytes, copy > 0 && copy < bytes ? copy / bytes : 1 };
 }
+
+double job_role_start_s(const struct role_spec *role, bool later, bool gpus)
+{
+    assert(role->start_s >= 0 && role->on_cores.start_s >= 0);
+    if (!gpus && role->on_cores.cores > 0)
+        return later ? role->on_cores.wake_s : role->on_cores.start_s;
+    return later ? role->wake_s : role->start_s;
+}
+
+bool job_role_is_up_at_once(const struct role_spec *role)
+{
+    assert(role->wake_s >= 0 && role->on_cores.wake_s >= 0);
+    return !(role->start_s > 0) && !(role->wake_s > 0) &&
+           !(role->on_cores.start_s > 0) && !(role->on_cores.wake_s > 0);
+}

@@ -42,6 +42,7 @@ struct role_cores {
     uint32_t cores;             /* 0: it needs GPUs, or computes nothing */
     int64_t memory_bytes;       /* host, in all */
     double load_bytes;          /* copied into it before a phase runs */
+    double start_s, wake_s;     /* as of struct role_spec, on these cores */
     bool first;                 /* before GPUs, for policies that do not
                                    forecast */
 };
@@ -65,13 +66,15 @@ struct role_spec {
     double first_bytes, first_copy_bytes;   /* the same before the job has run: what
                                    training makes is not there yet; 0: as above */
     double save_bytes;          /* copied from them when the lease is revoked */
-    double start_s;             /* first start of the process, beside copying */
+    double start_s;             /* first start of the process, beside copying, on GPUs if
+                                   the role has any */
     double wake_s;              /* the same for a later start */
     bool pod;                   /* runs on one node; memory_bytes is in all */
     int64_t core_milli;         /* of a pod, in all: thousandths of cores */
     struct err_pos pos;         /* place in the file, for messages */
     struct role_cores on_cores; /* with GPUs: what it may take instead; without:
-                                   the same as `cores` and `memory_bytes` */
+                                   the same as `cores`, `memory_bytes`, `start_s` and
+                                   `wake_s` */
 };
 
 /* A phase of a step: what runs, on which role, and after which phases. */
@@ -161,6 +164,12 @@ struct role_load {
  * it did, so that what training makes is not there yet. */
 struct role_load job_role_load(const struct role_spec *role, bool first, bool gpus,
                                uint32_t nodes);
+
+/* Returns the seconds that the process of a role takes to start, its bytes apart, on GPUs
+ * or on cores.  later: the role has run, and its state is kept. */
+double job_role_start_s(const struct role_spec *role, bool later, bool gpus);
+/* True: its process takes no time to start, the first time and later, on any hardware. */
+bool job_role_is_up_at_once(const struct role_spec *role);
 
 /* Return the name as results print it; static text. */
 const char *phase_kind_name(enum phase_kind kind);

@@ -32,7 +32,7 @@ enum transfer_start {
     TRANSFER_START_TRAIN_WAKE,  /* a sleeping trainer takes its GPUs again */
     TRANSFER_START_SERVE,       /* a new inference engine, graphs captured */
     TRANSFER_START_SERVE_WAKE,  /* a sleeping engine takes its GPUs again */
-    TRANSFER_START_CORES,       /* a new server that computes on cores */
+    TRANSFER_START_CORES,       /* a new process that computes on cores */
     TRANSFER_START_COUNT
 };
 /* Returns the seconds of a start, without the bytes that it loads. */

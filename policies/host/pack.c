@@ -58,7 +58,7 @@ static bool can_share(const struct cs_host *host,
            host_form_of(job)->role_count == 1 && !role->pod &&
            job_role_milli(&job->pub.request, 0) == GPU_MILLI &&
            !(role->load_bytes > 0) && !(role->save_bytes > 0) &&
-           !(role->start_s > 0) && !(role->wake_s > 0);
+           job_role_is_up_at_once(role);
 }
 
 /* Has a GPU of the group the memory for both jobs?  What is not stated needs none. */

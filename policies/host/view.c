@@ -203,7 +203,7 @@ double cs_left_per_ns(const struct cs_host *host, struct job_id job)
     return form->fixed && !form->form->paced &&
                    form->form->packing == NULL &&
                    form->form->role_count == 1 && !(role->load_bytes > 0) &&
-                   !(role->start_s > 0) && !(role->wake_s > 0)
+                   job_role_is_up_at_once(role)
                ? -1 : (double)NAN;
 }
 

@@ -148,13 +148,13 @@ double host_switch_s(const struct cluster_spec *spec, const struct role_spec *ro
                      struct host_standing standing, const struct placement *placement)
 {
     double owed = standing.owed_bytes;
-    struct role_load load =
-        job_role_load(role, standing.first && !standing.woken, placement_gpus(placement) > 0,
-                      placement->share_count);
+    bool gpus = placement_gpus(placement) > 0;
+    struct role_load load = job_role_load(role, standing.first && !standing.woken, gpus,
+                                          placement->share_count);
     double bps = load_bps(spec, standing.woken ? 0 : load.part, placement);
     double copy_s = owed > 0 ? owed / copy_bps(spec, placement) : 0;
 
     assert(bps > 0);
     return fmax(copy_s, load.bytes / bps) +
-           (standing.woken ? role->wake_s : role->start_s);
+           job_role_start_s(role, standing.woken, gpus);
 }

@@ -510,7 +510,8 @@ double host_evict_s(struct cs_host *host, const struct placement *placement)
             &host_form_of(lease->owner)
                  ->role[lease->pub.role];
         s += (role->save_bytes + role->load_bytes) /
-                 pcie_bps(host->spec, &lease->pub.placement) + role->wake_s;
+                 pcie_bps(host->spec, &lease->pub.placement) +
+             job_role_start_s(role, true, placement_gpus(&lease->pub.placement) > 0);
     }
     assert(s >= 0);
     return s;
@@ -584,8 +585,8 @@ static void begin_restart(const struct cs_host *host, struct host_lease_slot *le
         job->restart_until_ns = lease->restart_until_ns;
 }
 
-/* The bytes are loaded; the process still has to come up: role->start_s seconds the
- * first time, wake_s later, and the penalty that a stop laid on the job.  From now
+/* The bytes are loaded; the process still has to come up, on GPUs or on cores: start_s
+ * seconds the first time, wake_s later, and the penalty that a stop laid on the job.  From now
  * on the role's state lies on the nodes of the lease. */
 static void start_process(void *self, uint64_t arg)
 {
@@ -593,12 +594,12 @@ static void start_process(void *self, uint64_t arg)
     struct host_lease_slot *lease = &host->leases->slot[arg];
     struct host_job_slot *job = lease->owner;
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
-    double s = job->home[lease->pub.role] == ID_NONE ? role->start_s
-                                                     : role->wake_s;
+    bool later = job->home[lease->pub.role] != ID_NONE;
+    double s = job_role_start_s(role, later, placement_gpus(&lease->pub.placement) > 0);
     int64_t wait_ns;
 
     assert(lease->live && lease->pub.state == CS_LEASE_LOADING);
-    if (job->home[lease->pub.role] != ID_NONE)
+    if (later)
         host_note_switch(host, lease, s + clock_s_from_ns(host_now(host) -
                                                      lease->load_from_ns));
     begin_restart(host, lease);

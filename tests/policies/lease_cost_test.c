@@ -158,6 +158,12 @@ static void a_role_loads_what_it_lacks_and_then_begins(void **state)
     assert_float_equal(host_switch_s(&aid.spec, &role, none, &aid.place), 3 + 7, 1e-9);
     aid.place = (struct placement) { aid.share + 2, 1 };
     assert_float_equal(host_switch_s(&aid.spec, &role, none, &aid.place), 5 + 7, 1e-9);
+    role.on_cores.cores = 4;            /* a process of its own there */
+    role.on_cores.start_s = 2;
+    role.on_cores.wake_s = 1;
+    assert_float_equal(host_switch_s(&aid.spec, &role, none, &aid.place), 5 + 2, 1e-9);
+    assert_float_equal(host_switch_s(&aid.spec, &role, woken, &aid.place), 1, 1e-9);
+    role.on_cores.cores = 0;
     aid.place = (struct placement) { aid.share + 1, 1 };        /* half a GPU: 11 of 66 GB */
     assert_float_equal(host_switch_s(&aid.spec, &role, none, &aid.place), 6.6 + 7, 1e-9);
     aid.place = (struct placement) { aid.share + 2, 1 };

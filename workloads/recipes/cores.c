@@ -39,7 +39,7 @@ static int find_cpu(const struct conf_node *types, size_t *count)
 }
 
 /* A role on cores alone has no keys of GPUs, and states its cores and memory in
- * `cpu`. False: one is written. */
+ * `cpu`, and its start there or beside it, not twice. False: one is written. */
 static bool check_no_gpu_keys(const struct draft *draft,
                               const struct conf_node *conf)
 {
@@ -54,7 +54,9 @@ static bool check_no_gpu_keys(const struct draft *draft,
         if (!conf_acts(conf, sums[i], true, "needs a GPU in `types`: those of "
                        "cores stand in `cpu`", draft->world->err))
             return false;
-    return true;
+    return conf_acts(conf, "process_start",
+                     conf_get(conf_get(conf, "cpu"), "process_start") != NULL,
+                     "needs a GPU in `types` beside that of `cpu`", draft->world->err);
 }
 
 /* Do `types` and `cpu` agree?  A recipe without a law of cores takes no `cpu`;
@@ -109,10 +111,10 @@ static bool check_memory(const struct draft *draft,
 /* `types: [cpu]` alone makes a role without GPUs.  `cpu` beside GPU types makes
  * a role that runs on either, on cores first if cpu stands first. */
 bool draft_role_cores(struct draft *draft, const struct conf_node *conf,
-                      const struct role_keys *keys,
+                      struct role_keys *keys,
                       const struct cores_need *need, struct role_spec *role)
 {
-    struct cores_keys own = {.memory_bytes = -1.0};
+    struct cores_keys own = {.memory_bytes = -1.0, .process_start_ns = -1};
     size_t count;
     int at = find_cpu(keys->types, &count);
 
@@ -129,6 +131,7 @@ bool draft_role_cores(struct draft *draft, const struct conf_node *conf,
         .load_bytes = need->load_bytes,
         .first = at == 0,
     };
+    keys->cores_start_ns = own.process_start_ns;
     if (!check_memory(draft, conf, role, need->least_bytes))
         return false;
     if (at != 0 || count > 1)

@@ -46,12 +46,12 @@ static const char *const reward_choices[] = {"cpu", "gpu", NULL};
              .max = 1e18)
 #define ROLE_CORES \
     CONF_KEY("cpu", CONF_NODE, role_keys, cpu, CONF_ABSENT, \
-             "what it takes in the place of GPUs: cores, memory; absent: it " \
-             "needs GPUs")
+             "what it takes in the place of GPUs: cores, memory, process_start; " \
+             "absent: it needs GPUs")
 #define ROLE_PROCESS_START \
     CONF_KEY("process_start", CONF_TIME, role_keys, process_start_ns, CONF_ABSENT, \
-             "what a new process takes until it works, its bytes apart; default: " \
-             "as vLLM's that is measured, for a service on cores as that of other servers", \
+             "what a new process takes until it works, its bytes apart; default: as measured " \
+             "on GPUs, with `cpu` also on cores, and none for cores that prepare data", \
              .max = 86400)
 #define ROLE_START \
     CONF_KEY("start", CONF_CHOICE, role_keys, start, CONF_ABSENT, \
@@ -93,6 +93,10 @@ static const struct conf_field cores_fields[] = {
     CONF_KEY("memory", CONF_BYTES, cores_keys, memory_bytes, CONF_ABSENT,
              "host memory in all; default: 16 GB and what the law needs, with "
              "the cache of 32 responses", .max = 1e18),
+    CONF_KEY("process_start", CONF_TIME, cores_keys, process_start_ns, CONF_ABSENT,
+             "what a new process takes on cores until it works, its bytes apart; default: "
+             "that of the role if it is said, else as a server's that is measured",
+             .max = 86400),
 };
 static const struct conf_field trace_fields[] = {
     ROLE_PLACE,

@@ -132,33 +132,55 @@ static void add_idle(struct notes *notes, const struct entry *entry)
         add_note(notes, "", "sequence_parallel", "true does nothing: tp is 1", false);
 }
 
-/* Notes what each GPU of a role brings with it, and what starting costs, also on cores alone. */
+/* Returns the value of a key of a map; NULL: it is not said, or there is no map. */
+static const struct conf_node *find_said(const struct conf_node *map, const char *key)
+{
+    return map != NULL && conf_kind(map) == CONF_MAP ? conf_get(map, key) : NULL;
+}
+
+/* Notes what starting costs on one kind of hardware.  `map` is the role: without its `start`
+ * the recipe decides whether a process is parked.  said: the file has the time of a new one. */
+static void add_start(struct notes *notes, const char *role, const char *key,
+                      const struct conf_node *map, const double seconds[2], bool said)
+{
+    double start_s = seconds[0], wake_s = seconds[1];
+    char value[VALUE_BYTES];
+
+    assert(wake_s <= start_s);
+    if (!(start_s > 0.0))
+        return;
+    snprintf(value, sizeof value, "a parked one is back after %g s, a new one "
+             "after %g s, and its bytes", wake_s, start_s);
+    add_note(notes, role, key, value,
+             said && (wake_s >= start_s || find_said(map, "start") != NULL));
+}
+
+/* Notes what each GPU of a role brings with it, and what starting costs on GPUs, on cores,
+ * or on both. */
 static void add_role(struct notes *notes, const struct conf_node *conf,
                      const struct role_spec *role)
 {
-    const struct conf_node *map = conf_get(conf, role->name);
+    const struct conf_node *map = conf_get(conf, role->name), *cpu = find_said(map, "cpu");
+    const struct role_cores *cores = &role->on_cores;
+    bool said = find_said(map, "process_start") != NULL;
+    bool on_cores_said = said || find_said(cpu, "process_start") != NULL;
     char value[VALUE_BYTES];
-    bool is_map = map != NULL && conf_kind(map) == CONF_MAP;
 
-    if (role->on_cores.cores > 0) {
+    if (cores->cores > 0) {
         snprintf(value, sizeof value, "%.4g GB, of the node of its %u cores",
-                 (double)role->on_cores.memory_bytes / 1e9,
-                 role->on_cores.cores);
-        add_note(notes, role->name, "cpu.memory", value,
-                 is_map && conf_get(conf_get(map, "cpu"), "memory") != NULL);
+                 (double)cores->memory_bytes / 1e9, cores->cores);
+        add_note(notes, role->name, "cpu.memory", value, find_said(cpu, "memory") != NULL);
     }
     if (role->gpus > 0) {
         snprintf(value, sizeof value, "%u per GPU", role->cores);
-        add_note(notes, role->name, "cores", value,
-                 is_map && conf_get(map, "cores") != NULL);
+        add_note(notes, role->name, "cores", value, find_said(map, "cores") != NULL);
     }
-    if (!(role->start_s > 0.0))
-        return;
-    snprintf(value, sizeof value, "a parked one is back after %g s, a new one "
-             "after %g s, and its bytes", role->wake_s, role->start_s);
-    add_note(notes, role->name, "start", value,
-             is_map && (conf_get(map, "start") != NULL ||
-                        conf_get(map, "process_start") != NULL));
+    if (cores->cores == 0 || role->gpus > 0)
+        add_start(notes, role->name, "start", map, (double[]){role->start_s, role->wake_s},
+                  said);
+    if (cores->cores > 0)
+        add_start(notes, role->name, "cpu.process_start", map,
+                  (double[]){cores->start_s, cores->wake_s}, on_cores_said);
 }
 
 size_t entry_notes(struct arena *arena, const struct entry *entry,

@@ -34,6 +34,7 @@ struct role_keys {
     const char *pool, *home;    /* names of pools */
     int start;                  /* enum role_start */
     int64_t process_start_ns;   /* below 0: as the recipe says */
+    int64_t cores_start_ns;     /* the same on cores, said in `cpu`; below 0: as above */
     int64_t tp;                 /* GPUs that an engine divides its model among */
     int precision;              /* -1: as the entry's */
     double concurrency;         /* responses at a time of an engine; 0: not said */
@@ -43,6 +44,7 @@ struct role_keys {
 struct cores_keys {
     int64_t cores;
     double memory_bytes;        /* below 0: as the recipe says */
+    int64_t process_start_ns;   /* below 0: as the role says */
 };
 
 /* What a lease after the first costs beside its bytes: a new process, or one
@@ -292,10 +294,10 @@ struct cores_need { double least_bytes, usual_bytes, load_bytes; };
 struct cores_need cores_need_engine(const struct rollout_shape *shape,
                                     double context_tokens);
 struct cores_need cores_need_train(const struct train_shape *shape);
-/* Fills role->on_cores by `cpu` and `types`, after the counts of its GPUs; where
- * `types` names cpu alone, the role has no GPUs then. */
+/* Fills role->on_cores by `cpu` and `types`, after the counts of its GPUs, and
+ * keys->cores_start_ns; where `types` names cpu alone, the role has no GPUs then. */
 bool draft_role_cores(struct draft *draft, const struct conf_node *conf,
-                      const struct role_keys *keys,
+                      struct role_keys *keys,
                       const struct cores_need *need, struct role_spec *role);
 /* An engine on the GPUs of a role that trains, which grows to hold both. */
 bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,

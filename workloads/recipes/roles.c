@@ -43,22 +43,39 @@ static bool fill_role(const struct draft *draft, const struct conf_node *conf,
     keys->cores = -1;
     keys->tp = 1;
     keys->start = start;
-    keys->process_start_ns = -1;
+    keys->process_start_ns = keys->cores_start_ns = -1;
     return conf == NULL ||
            conf_fill(conf, schema, keys, draft->world->err);
 }
 
-/* Says what a lease costs beside its bytes: a new process at first, as the key says or
- * else as `process` is measured, and later as well, or to wake one that sleeps, which takes no
- * longer than a new one. */
+/* Returns the seconds that a new process takes: as the key says, or else as it is measured. */
+static double find_start_s(int64_t said_ns, enum transfer_start measured)
+{
+    return said_ns >= 0 ? clock_s_from_ns(said_ns) : transfer_start_s(measured);
+}
+
+/* Says what a lease costs beside its bytes: a new process at first, on GPUs as `process` is
+ * measured, and later as well, or to wake one that sleeps, which takes no longer than a new
+ * one.  What is said of the role holds on cores too, unless `cpu` says its own.  Comes after
+ * draft_role_cores(). */
 static void fill_start(const struct role_keys *keys, enum transfer_start process,
                        enum transfer_start wake, struct role_spec *role)
 {
-    role->start_s = keys->process_start_ns >= 0
-                        ? clock_s_from_ns(keys->process_start_ns)
-                        : transfer_start_s(process);
-    role->wake_s = keys->start == START_WAKE ? fmin(transfer_start_s(wake), role->start_s)
-                                             : role->start_s;
+    struct role_cores *cores = &role->on_cores;
+    double wake_s = keys->start == START_WAKE ? transfer_start_s(wake) : INFINITY;
+
+    role->start_s = find_start_s(keys->process_start_ns, process);
+    role->wake_s = fmin(wake_s, role->start_s);
+    if (cores->cores == 0)
+        return;
+    cores->start_s = find_start_s(keys->cores_start_ns >= 0 ? keys->cores_start_ns
+                                                            : keys->process_start_ns,
+                                  TRANSFER_START_CORES);
+    cores->wake_s = fmin(wake_s, cores->start_s);
+    if (role->gpus > 0)
+        return;
+    role->start_s = cores->start_s;
+    role->wake_s = cores->wake_s;
 }
 
 /* Adds a role to the form; the roles before it stay where they are. */
@@ -379,13 +396,13 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
     fill_train_load(longest, &beside, role);
     host = memory_host(longest, role->gpus_min);
     role->save_bytes = draft_checkpoint_bytes(draft, longest);
-    fill_start(&keys, TRANSFER_START_PROCESS, TRANSFER_START_TRAIN_WAKE, role);
     fill_host(&keys, fmax(role->load_bytes / role->gpus, host), role);
     demand = make_demand(draft, conf, &keys, role);
     if (draft->on_cores)
         cores = cores_need_train(longest);
     if (!draft_role_cores(draft, conf, &keys, &cores, role))
         return false;
+    fill_start(&keys, TRANSFER_START_PROCESS, TRANSFER_START_TRAIN_WAKE, role);
     if (role->gpus == 0)
         return demand_place(draft->world, &demand, role);
     if (demand_types(draft->world, &demand, role, &best))
@@ -474,12 +491,12 @@ bool draft_engine_role(struct draft *draft, const char *name,
     role->gpu_memory_bytes = find_engine_need(shape, context_tokens);
     role->load_bytes = weights * (role->gpus / shape->tp);
     role->copy_bytes = weights;
-    fill_start(&keys, TRANSFER_START_SERVE, TRANSFER_START_SERVE_WAKE, role);
     fill_host(&keys, weights / shape->tp, role);
     demand = make_demand(draft, conf, &keys, role);
     cores = cores_need_engine(shape, context_tokens);
     if (!draft_role_cores(draft, conf, &keys, &cores, role))
         return false;
+    fill_start(&keys, TRANSFER_START_SERVE, TRANSFER_START_SERVE_WAKE, role);
     shape->host_bytes = (double)role->on_cores.memory_bytes -
                         HOST_BYTES_PER_GPU;
     if (role->gpus == 0)
@@ -537,18 +554,31 @@ static bool grow_role(struct draft *draft, const struct conf_node *conf,
            demand_place(draft->world, &demand, role);
 }
 
-/* Adds an engine to the role that trains: its GPUs must hold either in turn,
- * and its first start starts both. */
+/* Adds what the engine costs to the start of the role that trains.  The first lease starts
+ * both, one after the other.  A later one starts the engine anew as well where `start:
+ * process` says so, of rollout (with `layout: auto`) or else of train.  An engine that sleeps
+ * is woken by the phase that gives it the GPUs. */
+static void add_engine_start(const struct role_keys *keys, struct role_spec *role)
+{
+    struct role_spec engine = {0};
+
+    fill_start(keys, TRANSFER_START_SERVE, TRANSFER_START_SERVE_WAKE, &engine);
+    role->start_s += engine.start_s;
+    if (keys->start == START_PROCESS)
+        role->wake_s += engine.wake_s;
+}
+
+/* Adds an engine to the role that trains: its GPUs must hold either in turn. */
 bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
                          double context_tokens, uint32_t number,
                          struct rollout_shape *shape)
 {
     struct role_spec *role = &draft->form->role[number];
-    struct role_spec engine = {0};
-    struct role_keys keys;
+    struct role_keys keys, train;
 
     if ((!draft->either && !check_replica_keys(draft, conf)) ||
-        !fill_role(draft, conf, &role_engine_schema, START_WAKE, &keys) ||
+        !fill_role(draft, draft->keys.train, &role_train_schema, START_WAKE, &train) ||
+        !fill_role(draft, conf, &role_engine_schema, train.start, &keys) ||
         !check_layout(draft, conf, (uint32_t)keys.tp, 1, role))
         return false;
     shape->tp = (uint32_t)keys.tp;
@@ -556,8 +586,7 @@ bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
                                             ? keys.precision
                                             : draft->keys.precision);
     shape->concurrency_max = keys.concurrency;
-    fill_start(&keys, TRANSFER_START_SERVE, TRANSFER_START_SERVE_WAKE, &engine);
-    role->start_s += engine.start_s;
+    add_engine_start(&keys, role);
     return grow_role(draft, conf, shape->reserved_bytes +
                                       find_engine_need(shape, context_tokens),
                      shape->tp, role);
@@ -631,9 +660,8 @@ bool draft_data_role(struct draft *draft, const struct conf_node *conf,
     role->memory_bytes = (int64_t)(keys.memory_bytes >= 0.0
                                        ? keys.memory_bytes
                                        : HOST_BYTES_PER_CORE * role->cores);
-    role->start_s = keys.process_start_ns >= 0 ? clock_s_from_ns(keys.process_start_ns)
-                                               : start_s;
-    role->wake_s = role->start_s;
+    role->start_s = role->wake_s = keys.process_start_ns >= 0
+                                       ? clock_s_from_ns(keys.process_start_ns) : start_s;
     demand = make_demand(draft, conf, &keys, role);
     return demand_place(draft->world, &demand, role);
 }

@@ -492,6 +492,7 @@ static bool read_cpu(struct service_draft *d, const struct times_keys *times)
                        weights / 1e9, (double)spec->memory_bytes / 1e9);
     spec->on_cores = (struct role_cores){
         .cores = spec->cores, .memory_bytes = spec->memory_bytes, .load_bytes = weights,
+        .start_s = spec->start_s, .wake_s = spec->wake_s,
     };
     spec->load_bytes = weights;
     note_start(d, SERVE_CPU, d->keys.cpu);
