@@ -272,7 +272,8 @@ static void a_process_takes_what_the_file_says(void **state)
 }
 
 /* One group of GPUs starts the trainer and the engine: 34 + 64 s, or what the file says of
- * each, 12 + 20 s.  A later lease wakes both, or starts the trainer anew. */
+ * each, 12 + 20 s.  A later lease wakes one of them, or starts anew what `start` says: of train,
+ * which holds for both, or of rollout where `layout: auto` takes that key. */
 static void one_group_starts_both_processes(void **state)
 {
     static const struct { const char *keys; double start_s, wake_s; } said[] = {
@@ -282,9 +283,15 @@ static void one_group_starts_both_processes(void **state)
         { "layout: colocated, rollout: {tp: 2, process_start: 0s}, "
           "train: {gpus: 8, start: process}", 34, 34 },
         { "layout: colocated, rollout: {tp: 2, process_start: 20s}, "
-          "train: {gpus: 8, start: process}", 34 + 20, 34 },
+          "train: {gpus: 8, start: process}", 34 + 20, 34 + 20 },
+        { "layout: colocated, rollout: {tp: 2}, train: {gpus: 8, start: process}", 34 + 64,
+          34 + 64 },
         { "layout: auto, responses: 2, rollout: {gpus: 8, tp: 2, process_start: 20s}, "
           "train: {gpus: 8, process_start: 12s}", 12 + 20, 0.4 },
+        { "layout: auto, responses: 2, rollout: {gpus: 8, tp: 2, process_start: 20s, start: "
+          "process}, train: {gpus: 8, process_start: 12s}", 12 + 20, 0.4 + 20 },
+        { "layout: auto, responses: 2, rollout: {gpus: 8, tp: 2, process_start: 20s, start: "
+          "wake}, train: {gpus: 8, process_start: 12s, start: process}", 12 + 20, 12 },
     };
     struct aid aid;
 

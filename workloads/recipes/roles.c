@@ -554,18 +554,31 @@ static bool grow_role(struct draft *draft, const struct conf_node *conf,
            demand_place(draft->world, &demand, role);
 }
 
-/* Adds an engine to the role that trains: its GPUs must hold either in turn,
- * and its first start starts both. */
+/* Adds what the engine costs to the start of the role that trains.  The first lease starts
+ * both, one after the other.  A later one starts the engine anew as well where `start:
+ * process` says so, of rollout (with `layout: auto`) or else of train.  An engine that sleeps
+ * is woken by the phase that gives it the GPUs. */
+static void add_engine_start(const struct role_keys *keys, struct role_spec *role)
+{
+    struct role_spec engine = {0};
+
+    fill_start(keys, TRANSFER_START_SERVE, TRANSFER_START_SERVE_WAKE, &engine);
+    role->start_s += engine.start_s;
+    if (keys->start == START_PROCESS)
+        role->wake_s += engine.wake_s;
+}
+
+/* Adds an engine to the role that trains: its GPUs must hold either in turn. */
 bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
                          double context_tokens, uint32_t number,
                          struct rollout_shape *shape)
 {
     struct role_spec *role = &draft->form->role[number];
-    struct role_spec engine = {0};
-    struct role_keys keys;
+    struct role_keys keys, train;
 
     if ((!draft->either && !check_replica_keys(draft, conf)) ||
-        !fill_role(draft, conf, &role_engine_schema, START_WAKE, &keys) ||
+        !fill_role(draft, draft->keys.train, &role_train_schema, START_WAKE, &train) ||
+        !fill_role(draft, conf, &role_engine_schema, train.start, &keys) ||
         !check_layout(draft, conf, (uint32_t)keys.tp, 1, role))
         return false;
     shape->tp = (uint32_t)keys.tp;
@@ -573,8 +586,7 @@ bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
                                             ? keys.precision
                                             : draft->keys.precision);
     shape->concurrency_max = keys.concurrency;
-    fill_start(&keys, TRANSFER_START_SERVE, TRANSFER_START_SERVE_WAKE, &engine);
-    role->start_s += engine.start_s;
+    add_engine_start(&keys, role);
     return grow_role(draft, conf, shape->reserved_bytes +
                                       find_engine_need(shape, context_tokens),
                      shape->tp, role);
