@@ -113,6 +113,20 @@ const struct conf_node *tree_graft(struct experiment_inputs *inputs,
     return root == NULL ? NULL : graft_file(inputs, root, "workload", err);
 }
 
+/* Replaces the i-th of `policies`, a word, by {policy: WORD}, which nobody wrote. */
+static const struct conf_node *replace_word(struct arena *arena, const struct conf_node *root,
+                                            const struct conf_node *item, size_t i,
+                                            struct err *err)
+{
+    const char *path = text_format(arena, "policies.%zu", i);
+    const char *text = text_format(arena, "{policy: %s}", conf_text(item));
+    const struct conf_node *map = conf_parse(arena, text_format(arena, "--set %s", path), text,
+                                             strlen(text), err);
+
+    assert(conf_kind(item) == CONF_SCALAR);
+    return map == NULL ? NULL : conf_set(arena, root, path, map, conf_pos(map), err);
+}
+
 /* For `policies.NAME.key` where the list has only `- NAME`: replaces the word
  * by a map, so that a key can be set in it. */
 static const struct conf_node *open_policy(struct experiment_inputs *inputs,
@@ -132,10 +146,7 @@ static const struct conf_node *open_policy(struct experiment_inputs *inputs,
         if (conf_kind(item) == CONF_SCALAR &&
             strlen(conf_text(item)) == bytes &&
             memcmp(conf_text(item), name, bytes) == 0)
-            return conf_set_text(inputs->arena, root,
-                                 text_format(inputs->arena, "policies.%zu", i),
-                                 text_format(inputs->arena, "{policy: %.*s}",
-                                             (int)bytes, name), err);
+            return replace_word(inputs->arena, root, item, i, err);
     }
     return root;
 }

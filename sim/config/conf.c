@@ -139,6 +139,34 @@ const char *conf_kind_name(const struct conf_node *node)
     return conf_is_null(node) ? "nothing" : "a single value";
 }
 
+/* From its end to its beginning, as each node knows what holds it. */
+void conf_write_path(const struct conf_node *node, char *out, size_t out_bytes)
+{
+    size_t begin = out_bytes - 1;
+
+    assert(node != NULL && out_bytes > 8);
+    out[begin] = '\0';
+    for (; node != NULL; node = node->up) {
+        const struct conf_node *up = node->up;
+        const char *step = node->key != NULL ? node->key : up != NULL ? "[]" : "";
+        bool dot = node->key != NULL && up != NULL && (up->key != NULL || up->up != NULL);
+        size_t bytes = strlen(step);
+
+        assert(begin >= 3);
+        if (bytes + dot > begin - 3) {
+            begin += out[begin] == '.';
+            begin -= 3;
+            memcpy(out + begin, "...", 3);
+            break;
+        }
+        begin -= bytes;
+        memcpy(out + begin, step, bytes);
+        if (dot)
+            out[--begin] = '.';
+    }
+    memmove(out, out + begin, out_bytes - begin);
+}
+
 /* Joins as many names as there is room for; the rest is "...". */
 void conf_join(const char *const *names, char *out, size_t out_bytes)
 {

@@ -16,6 +16,7 @@
 
 #define FIELD_COUNT_MAX 128     /* of a table: names of keys are listed on the
                                    stack */
+#define PATH_BYTES 100          /* of a path in a message */
 
 /* Returns the row of a key; NULL: the table has no such key. */
 static const struct conf_field *find_field(const struct conf_schema *schema,
@@ -29,13 +30,43 @@ static const struct conf_field *find_field(const struct conf_schema *schema,
     return NULL;
 }
 
+/* Is `path` the end of `name`, or the end without the last word of it? */
+static bool ends_name(const char *name, const char *path)
+{
+    size_t bytes = strlen(path), whole = strlen(name);
+    const char *last = strrchr(name, '.');
+
+    assert(bytes > 0);
+    for (int i = 0; i < 2; i++) {
+        if (whole >= bytes && strncmp(name + whole - bytes, path, bytes) == 0 &&
+            (whole == bytes || name[whole - bytes - 1] == '.'))
+            return true;
+        if (last == NULL)
+            break;
+        whole = (size_t)(last - name);
+    }
+    return false;
+}
+
+/* Returns where a map of the table stands, for messages: the name of the table, where the user
+ * wrote the map in such a place, else the path that the user wrote, as many tables are read in
+ * several places.  A name may have one more word, which says of what kind the map is, such as
+ * the recipe of "workload.mix[].sft", and its file may be a part of an experiment: "mix[]". */
+static const char *find_name(const struct conf_schema *schema, const struct conf_node *map,
+                             char *path, size_t path_bytes)
+{
+    assert(schema->name != NULL);
+    conf_write_path(map, path, path_bytes);
+    return path[0] == '\0' || ends_name(schema->name, path) ? schema->name : path;
+}
+
 /* Reports a key of a map that the table does not have.  The hint is the nearest one, of
  * those that the map has not got if any is near, or all. */
 static bool fail_unknown(const struct conf_schema *schema, const struct conf_node *map,
                          const char *key, struct err_pos pos, struct err *err)
 {
     const char *names[FIELD_COUNT_MAX + 1], *free_names[FIELD_COUNT_MAX + 1];
-    char list[130];
+    char list[130], path[PATH_BYTES];
     size_t count = 0;
 
     assert(schema->count <= FIELD_COUNT_MAX);
@@ -46,7 +77,7 @@ static bool fail_unknown(const struct conf_schema *schema, const struct conf_nod
     }
     names[schema->count] = free_names[count] = NULL;
     err_set(err, ERR_SCHEMA, pos, "key '%.80s' is not known in '%s'", key,
-            schema->name);
+            find_name(schema, map, path, sizeof path));
     err->fault = FAULT_KEY;
     const char *nearest = conf_nearest(key, free_names);
     if (nearest == NULL)
@@ -74,10 +105,12 @@ static bool fill_absent(const struct conf_node *map,
                         const struct conf_schema *schema, void *value,
                         struct err *err)
 {
+    char path[PATH_BYTES];
+
     assert(field->help != NULL);
     if (field->fallback == NULL) {
         err_set(err, ERR_SCHEMA, map->pos, "key '%s' is missing in '%s'",
-                field->key, schema->name);
+                field->key, find_name(schema, map, path, sizeof path));
         err->fault = FAULT_MISSING;
         err->key = field->key;
         if (field->type == CONF_NODE || field->type == CONF_CHOICE)
@@ -111,12 +144,11 @@ bool conf_fill(const struct conf_node *map, const struct conf_schema *schema,
 {
     assert(map != NULL && schema != NULL);
     assert(out != NULL && err != NULL);
-    char *bytes = out;
+    char *bytes = out, path[PATH_BYTES];
 
     if (map->kind != CONF_MAP)
-        return err_set(err, ERR_SCHEMA, map->pos,
-                       "'%s' must be a map of keys, found %s", schema->name,
-                       conf_kind_name(map));
+        return err_set(err, ERR_SCHEMA, map->pos, "'%s' must be a map of keys, found %s",
+                       find_name(schema, map, path, sizeof path), conf_kind_name(map));
     for (size_t i = 0; i < map->count; i++) {
         const struct conf_pair *pair = &map->pairs[i];
         const struct conf_field *field = find_field(schema, pair->key);

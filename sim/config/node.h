@@ -33,6 +33,10 @@ struct conf_node {
     bool plain;                         /* a scalar without quotes */
     uint8_t marks;                      /* bits of enum conf_mark */
     struct err_pos pos;
+    const struct conf_node *up;         /* the list or map that it was written in; NULL: it is
+                                           a root */
+    const char *key;                    /* what it was written for in that map, or, of a root,
+                                           the path that it is set at; NULL: neither */
     size_t count;                       /* of items or pairs */
     const char *text;                   /* CONF_SCALAR */
     const struct conf_node **items;     /* CONF_LIST */
@@ -41,6 +45,15 @@ struct conf_node {
 
 /* `key:` with nothing behind it, or null, or ~. */
 bool conf_is_null(const struct conf_node *node);
+
+/* Parses a value that is set at `place`, a path, as conf_parse() does. */
+const struct conf_node *conf_parse_at(struct arena *arena, const char *path, const char *place,
+                                      const char *text, size_t bytes, struct err *err);
+
+/* Writes where the node was written, as "workload.services[].cpu": from the root of its file,
+ * or from what `--set` sets.  A beginning for which out has no room becomes "...".  "": it is a
+ * root, or was never written. */
+void conf_write_path(const struct conf_node *node, char *out, size_t out_bytes);
 
 /* "a list", "a map" ... for messages. */
 const char *conf_kind_name(const struct conf_node *node);

@@ -314,7 +314,7 @@ const struct conf_node *conf_set_text(struct arena *arena,
         return NULL;
     }
     const struct conf_node *node =
-        conf_parse(arena, name, value, strlen(value), err);
+        conf_parse_at(arena, name, arena_text(arena, path), value, strlen(value), err);
     if (node == NULL)
         return NULL;
     return conf_set(arena, root, path, node, pos, err);
@@ -329,6 +329,8 @@ const struct conf_node *conf_scalar_at(struct arena *arena, const struct conf_no
     scalar->kind = CONF_SCALAR;
     scalar->plain = true;
     scalar->pos = node->pos;
+    scalar->up = node->up;
+    scalar->key = node->key;
     scalar->text = arena_text(arena, text);
     return scalar;
 }

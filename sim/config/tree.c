@@ -36,6 +36,7 @@ struct reader {
     struct arena *arena;
     struct err *err;
     const char *file;           /* the name for messages */
+    const char *place;          /* the path that the root is set at; NULL: it is a file's */
     const char *text;
     size_t bytes;               /* of text */
     uint32_t node_count;        /* nodes made so far, at most NODE_COUNT_MAX */
@@ -240,8 +241,8 @@ static const char *scalar_text(struct reader *reader,
     return text;
 }
 
-static const struct conf_node *read_node(struct reader *reader,
-                                         yaml_event_t *event, int depth);
+static const struct conf_node *read_node(struct reader *reader, yaml_event_t *event,
+                                         const struct conf_node *up, const char *key, int depth);
 
 /* Reads a list up to its end. */
 static bool read_items(struct reader *reader, struct conf_node *list,
@@ -258,7 +259,7 @@ static bool read_items(struct reader *reader, struct conf_node *list,
             yaml_event_delete(&event);
             return true;
         }
-        const struct conf_node *item = read_node(reader, &event, depth + 1);
+        const struct conf_node *item = read_node(reader, &event, list, NULL, depth + 1);
         if (item == NULL)
             return false;
         ARENA_ADD(reader->arena, list->items, list->count, room, item);
@@ -363,7 +364,7 @@ static bool read_pairs(struct reader *reader, struct conf_node *map, int depth)
         if (!read_key(reader, &event, pair, depth + 1) ||
             !next_event(reader, &event))
             return false;
-        pair->value = read_node(reader, &event, depth + 1);
+        pair->value = read_node(reader, &event, map, pair->key, depth + 1);
         if (pair->value == NULL)
             return false;
         map->count++;
@@ -371,8 +372,8 @@ static bool read_pairs(struct reader *reader, struct conf_node *map, int depth)
 }
 
 /* Consumes the event; NULL and an err on failure. */
-static const struct conf_node *read_node(struct reader *reader,
-                                         yaml_event_t *event, int depth)
+static const struct conf_node *read_node(struct reader *reader, yaml_event_t *event,
+                                         const struct conf_node *up, const char *key, int depth)
 {
     assert(depth > 0);
     struct conf_node *node = arena_alloc(reader->arena, 1, sizeof *node);
@@ -380,6 +381,8 @@ static const struct conf_node *read_node(struct reader *reader,
     bool good = check_event(reader, event, depth);
 
     node->pos = pos_of(reader, event->start_mark);
+    node->up = up;
+    node->key = key;
     if (good && type == YAML_SCALAR_EVENT) {
         node->kind = CONF_SCALAR;
         node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
@@ -452,7 +455,7 @@ static const struct conf_node *read_document(struct reader *reader)
 
     if (!find_root(reader, &event))
         return NULL;
-    const struct conf_node *root = read_node(reader, &event, 1);
+    const struct conf_node *root = read_node(reader, &event, NULL, reader->place, 1);
     if (root == NULL || !check_end(reader))
         return NULL;
     if (root->kind == CONF_SCALAR && root->plain && root->text[0] == '\0') {
@@ -468,10 +471,17 @@ const struct conf_node *conf_parse(struct arena *arena, const char *path,
                                    const char *text, size_t bytes,
                                    struct err *err)
 {
+    assert(arena != NULL && err != NULL);
+    return conf_parse_at(arena, path, NULL, text, bytes, err);
+}
+
+const struct conf_node *conf_parse_at(struct arena *arena, const char *path, const char *place,
+                                      const char *text, size_t bytes, struct err *err)
+{
     assert(arena != NULL && path != NULL && err != NULL);
     assert(text != NULL || bytes == 0);
     assert(err->kind == ERR_NONE);
-    struct reader reader = {.arena = arena, .err = err,
+    struct reader reader = {.arena = arena, .err = err, .place = place,
                             .file = arena_text(arena, path)};
 
     if (bytes >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {

@@ -793,6 +793,64 @@ static void a_key_that_lacks_is_told_apart_from_other_faults(void **state)
     assert_true(err.fault != FAULT_MISSING && err.pos.line == 2);
 }
 
+#define LONG "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffff"
+
+/* A table is read in many places.  Its name is told where the map stands at the end of it, with
+ * one more word or without; else the path of the map is, in its file or in what is set. */
+static void a_map_is_named_where_it_was_written(void **state)
+{
+    static const struct { const char *text, *set, *value, *map, *name, *told; } row[] = {
+        { "w: {s: [{cpu: {z: 1}}]}", NULL, NULL, "w.s.0.cpu", "w.mix[].data", "w.s[].cpu" },
+        { "s: [{cpu: {z: 1}}]", NULL, NULL, "s.0.cpu", "w.mix[].data", "s[].cpu" },
+        { "s: [{cpu: {z: 1}}]", NULL, NULL, "s.0.cpu", "w.s[].cpu", "w.s[].cpu" },
+        { "s: [{z: 1}]", NULL, NULL, "s.0", "w.s[].kind", "w.s[].kind" },
+        { "s: [{z: 1}]", NULL, NULL, "s.0", "w.s[].kind.more", "s[]" },
+        { "cpu: {z: 1}", NULL, NULL, "cpu", "w.subcpu", "cpu" },
+        { "[[{z: 1}]]", NULL, NULL, "0.0", "w", "[][]" },
+        { "{z: 1}", NULL, NULL, "", "w.mix[].data", "w.mix[].data" },
+        { "w: {s: [{name: n, cpu: 1}]}", "w.s.n.cpu", "{z: 1}", "w.s.n.cpu", "w.data",
+          "w.s.n.cpu" },
+        { "w: {s: [{cpu: 1}]}", "w.s.0.cpu", "{a: [{z: 1}]}", "w.s.0.cpu.a.0", "w.data",
+          "w.s.0.cpu.a[]" },
+        { "w: {s: [{cpu: {}}]}", "w.s.0.cpu.z", "1", "w.s.0.cpu", "w.data", "w.s[].cpu" },
+        { LONG ": {" LONG ": {z: 1}}", NULL, NULL, LONG "." LONG, "w.data", "..." LONG },
+        { LONG ": {s: [{" LONG ": {z: 1}}]}", NULL, NULL, LONG ".s.0." LONG, "w.data",
+          "...s[]." LONG },
+    };
+
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        const struct conf_schema schema = CONF_SCHEMA(row[i].name, "three texts", three_fields);
+        struct three three;
+        struct err err;
+        char want[200];
+        const struct conf_node *root = parse(*state, row[i].text, &err);
+        if (row[i].set != NULL)
+            root = conf_set_text(*state, root, row[i].set, row[i].value, &err);
+        assert_non_null(root);
+        const struct conf_node *map = conf_find(root, row[i].map);
+        assert_non_null(map);
+        assert_false(conf_fill(map, &schema, &three, &err));
+        snprintf(want, sizeof want, "key 'z' is not known in '%s'", row[i].told);
+        if (strcmp(err.text, want) != 0)
+            fail_msg("%zu: %s", i, err.text);
+    }
+}
+
+/* So is one that lacks a key, and what is no map. */
+static void what_lacks_and_what_is_no_map_is_named_likewise(void **state)
+{
+    static const struct conf_schema schema = CONF_SCHEMA("w.data", "three texts", three_fields);
+    struct three three;
+    struct err err;
+
+    const struct conf_node *root = parse(*state, "w: {s: [{a: x, c: x}, [1], 2]}", &err);
+    assert_false(conf_fill(conf_find(root, "w.s.0"), &schema, &three, &err));
+    assert_string_equal(err.text, "key 'b' is missing in 'w.s[]'");
+    err = (struct err) { 0 };
+    assert_false(conf_fill(conf_find(root, "w.s.1"), &schema, &three, &err));
+    assert_string_equal(err.text, "'w.s[]' must be a map of keys, found a list");
+}
+
 #define WITH_ARENA(test) \
     cmocka_unit_test_setup_teardown(test, make_arena, drop_arena)
 
@@ -806,6 +864,8 @@ int main(void)
         WITH_ARENA(tree_is_walked_with_places),
         WITH_ARENA(absent_keys_take_their_fallbacks),
         WITH_ARENA(a_key_that_lacks_is_told_apart_from_other_faults),
+        WITH_ARENA(a_map_is_named_where_it_was_written),
+        WITH_ARENA(what_lacks_and_what_is_no_map_is_named_likewise),
         WITH_ARENA(whole_file_fills_every_key),
         WITH_ARENA(quantities_have_their_exact_values),
         WITH_ARENA(times_are_exact_nanoseconds),

@@ -244,7 +244,7 @@ static void rates_that_are_wrong_are_refused(void **state)
           "from: 9s}}", "nothing arrives: rates are 0 from the begin of" },
         { "{process: series, rates: {unit: USD/h, points: [[0s, 1]]}}", "unit" },
         { "{process: series, rates: {unit: /s, points: [[0s, 1]], form: 1}}",
-          "key 'form' is not known in 'time_series'" },
+          "key 'form' is not known in 'rates'" },
     };
     struct arena *arena = arena_new(0);
     struct arrival arrival;
