@@ -24,11 +24,11 @@
 
 /* One draw of a row's requests: the service and what comes. */
 struct replay {
-    struct service *service;
-    struct gang gang;
-    struct rng rng;
-    double per_s, prompt, output, now_s;
-    uint32_t left;
+    struct service *service;    /* one replica, as the engine of the row */
+    struct gang gang;           /* its GPUs */
+    struct rng rng;             /* of this draw */
+    double per_s, prompt, output, now_s;    /* requests a second; mean tokens; the last arrival */
+    uint32_t left;              /* requests that have not come yet */
 };
 
 /* Draws a number of tokens, at least 1, from a lognormal of that mean. */
