@@ -22,6 +22,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/folder.h"
+#include "sim/text/sheet.h"
 #include "tests/aid/program.h"
 #include "tests/aid/scratch.h"
 
@@ -218,6 +219,41 @@ static void each_condition_has_a_risk_of_its_own(void **state)
     /* Dearer than today in 0, 3 and 6; seed 3, whose time is not known, is left out. */
     assert_int_equal(decision->point[0].option[1].risk.bad, 5);
     assert_int_equal(decision->point[0].option[1].risk.seeds, 7);
+}
+
+/* Of four seeds, half have 91 USD of a or less, and the worst 96; of b 91 and 96, of today 102 and
+ * 106.  The mean is that of all four. */
+static void a_row_of_the_table_has_its_figures(void **state)
+{
+    static const char *const row[][4] = {
+        { "today", "103 ", " 102 ", " 106" }, { "a", "93 ", " 91 ", " 96" },
+        { "b", "93 ", " 91 ", " 96" },
+    };
+    struct world *w = *state;
+    char *text, *line;
+    size_t bytes;
+
+    make_world(w, 3, 4, three);
+    w->spec.quantile = 0.5;
+    const struct decision *decision = decide_make(w->scratch.arena, w->grid, &w->spec);
+    struct sheet *sheet = decide_sheet(w->scratch.arena, decision, 0, false);
+    FILE *file = open_memstream(&text, &bytes);
+    sheet_print(sheet, file, false);
+    assert_int_equal(fclose(file), 0);
+    line = strtok(text, "\n");                  /* titles */
+    assert_non_null(line);
+    for (size_t i = 0; i < 3; i++) {
+        while (line != NULL && (strncmp(line, row[i][0], strlen(row[i][0])) != 0 ||
+                                line[strlen(row[i][0])] != ' '))
+            line = strtok(NULL, "\n");
+        assert_non_null(line);
+        for (size_t c = 1; c < 4; c++)
+            if (strstr(line, row[i][c]) == NULL)
+                fail_msg("'%s' is not in: %s", row[i][c], line);
+        line = strtok(NULL, "\n");
+    }
+    free(text);
+    sheet_free(sheet);
 }
 
 static void the_tail_is_a_seed_that_few_are_worse_than(void **state)
@@ -619,6 +655,7 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, scratch_teardown)
         TEST(the_best_is_taken_and_what_is_level_is_named),
         TEST(risk_is_the_share_of_bad_seeds), TEST(each_condition_has_a_risk_of_its_own),
+        TEST(a_row_of_the_table_has_its_figures),
         TEST(the_tail_is_a_seed_that_few_are_worse_than),
         TEST(an_option_that_breaks_a_condition_is_dropped),
         TEST(a_condition_that_is_not_decided_leaves_the_decision_open),
