@@ -62,6 +62,9 @@ static uint64_t add_request(uint64_t hash, const struct request *request)
     return hash;
 }
 
+/* The first FINGERPRINT_DRAWN jobs, and as many requests of each service: streams that
+ * differ at all differ there, since each is drawn from one seed.  An error of a stream
+ * ends it; the run will meet it again and say so. */
 uint64_t workload_fingerprint(const struct workload_spec *spec, uint64_t seed,
                               uint32_t replica)
 {

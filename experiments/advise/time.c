@@ -34,13 +34,13 @@
 
 /* The row's experiment as read, with its roles placed. */
 struct plan {
-    const struct cluster_spec *spec;
+    const struct cluster_spec *spec;        /* the row's nodes alone */
     const struct job_form *form;
-    struct placement placement[FORM_ROLES_MAX];
-    struct gang gang[FORM_ROLES_MAX];
+    struct placement placement[FORM_ROLES_MAX];     /* by role, on empty nodes */
+    struct gang gang[FORM_ROLES_MAX];       /* what a role has there, for the laws */
     const struct fabric *fabric;
-    const struct flow_net *net;
-    struct flow_use *use;
+    const struct flow_net *net; /* without flows: only capacities are asked */
+    struct flow_use *use;       /* room for the links of one phase */
 };
 
 /* Writes the row as text and reads that back.  False: the reader refused it. */

@@ -34,10 +34,10 @@ const char *audit_check_name(enum audit_check check);
 /* What a trial gives to its audit; all must live as long as the trial. */
 struct audit_parts {
     struct arena *arena;
-    struct journal *journal;
-    struct loop *loop;
-    struct flow_net *net;
-    const struct cluster_spec *cluster;
+    struct journal *journal;    /* tells the facts that are checked */
+    struct loop *loop;          /* the clock, which must never go back */
+    struct flow_net *net;       /* whose links must not carry more than they can */
+    const struct cluster_spec *cluster;     /* what there is to hold */
 };
 
 /* Returns the audit, which listens to the journal from now on; it lives in the

@@ -30,12 +30,13 @@
 /* The requests of a row, and the service that answers them. */
 struct replay {
     struct service *service;
-    struct gang gang;
+    struct gang gang;           /* the GPUs of one replica */
     struct csv *recorded;       /* NULL: they are drawn */
     size_t arrival, prompt_column, output_column;       /* of `recorded` */
-    struct rng rng;
-    double per_s, prompt, output, now_s;
-    uint32_t left, batch_max, replicas;
+    struct rng rng;             /* of this draw */
+    double per_s, prompt, output, now_s;    /* requests a second; mean tokens; the last arrival */
+    uint32_t left;              /* drawn requests that have not come yet */
+    uint32_t batch_max, replicas;
     bool bad;                   /* a recorded request cannot be read */
 };
 

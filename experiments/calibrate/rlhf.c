@@ -29,10 +29,10 @@
 struct step {
     const struct llm *llm;
     const struct gpu_type *gpu;
-    uint32_t gpus, engine_tp;
+    uint32_t gpus, engine_tp;   /* of the step; of one replica of the engine */
     double sequences, updates;      /* per step */
     double prompt, response, response_max;
-    struct train_shape train;
+    struct train_shape train;   /* how the trainer divides its model */
 };
 
 /* Nodes of 8 GPUs. */

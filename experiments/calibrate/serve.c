@@ -15,11 +15,11 @@
 /* What a row of an engine says.  Lengths are in tokens, the batch in requests. */
 struct serving {
     const struct llm *llm;
-    enum precision precision;
-    struct gang gang;
-    uint32_t tp;
+    enum precision precision;   /* of weights */
+    struct gang gang;           /* of one replica */
+    uint32_t tp;                /* its GPUs, over which weights are divided */
     double batch, prompt, output;
-    enum decode_engine engine;
+    enum decode_engine engine;  /* whose overheads a step has */
 };
 
 /* Prompts of unknown length: the suite's median, and half of its limit. */

@@ -29,8 +29,8 @@
 struct calibrating {
     struct cli *cli;
     const struct args *args;
-    const struct catalogue *catalogue;
-    const char *dir;
+    const struct catalogue *catalogue;      /* whose laws are compared */
+    const char *dir;            /* with the measurements: of the user, or SHIPPED */
     FILE *csv;                  /* of --csv; NULL: none */
     unsigned met, missed;
 };

@@ -41,7 +41,12 @@ static const char *const shape_name[SHAPES + 1] = {
 
 /* Numbers of jobs that have what no format holds. */
 struct unwritten {
-    uint64_t elastic, rates, packing, batches, places, types;
+    uint64_t elastic;           /* may be resized */
+    uint64_t rates;             /* have a pace of their own on some GPUs */
+    uint64_t packing;           /* may share GPUs */
+    uint64_t batches;           /* change their batch size, or have a goodput */
+    uint64_t places;            /* name a pool, cores or memory of a role */
+    uint64_t types;             /* name types of GPU that all of their entry name */
 };
 
 /* One run of the command: the workload, what it was read against, and its jobs. */
@@ -49,12 +54,12 @@ struct exporting {
     struct cli *cli;
     const struct args *args;
     const struct workload_spec *spec;
-    const struct cluster_spec *cluster;
-    struct import_job *job;
-    size_t count, room;
+    const struct cluster_spec *cluster;     /* against which `spec` was read */
+    struct import_job *job;     /* drawn, in the order of submission */
+    size_t count, room;         /* of them; memory for them */
     struct unwritten lost;
-    uint32_t seed;
-    enum shape shape;
+    uint32_t seed;              /* of --seed; it draws jobs of a mix */
+    enum shape shape;           /* of --format */
 };
 
 /* Returns the cluster against which the workload is read: the one of --cluster,

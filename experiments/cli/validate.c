@@ -41,10 +41,10 @@ enum file_kind {
 struct validating {
     struct cli *cli;
     const struct args *args;
-    const struct catalogue *catalogue;
-    const char *path;
-    const struct conf_node *root;
-    enum file_kind kind;
+    const struct catalogue *catalogue;      /* NULL until a file needs it */
+    const char *path;           /* as the user wrote it */
+    const struct conf_node *root;           /* its tree */
+    enum file_kind kind;        /* by its keys */
     const char *said;           /* what it is, printed if it holds no error */
     bool told;                  /* what is wrong was printed already */
 };

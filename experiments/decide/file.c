@@ -161,12 +161,12 @@ bool decide_write(struct arena *arena, const struct folder *dir,
 /* What is gathered while rows are read. */
 struct reading {
     struct arena *arena;
-    const struct metric_set *metrics;
-    size_t column[C_COUNT];
-    struct experiment_decide spec;
-    struct experiment_choice *choice;
-    struct experiment_keep *keep;
-    uint32_t choice_room, keep_room;
+    const struct metric_set *metrics;       /* of the folder: own ones, too */
+    size_t column[C_COUNT];     /* of options.csv, by C_ number */
+    struct experiment_decide spec;          /* what the rows say so far */
+    struct experiment_choice *choice;       /* the options, in the order of rows */
+    struct experiment_keep *keep;           /* the conditions */
+    uint32_t choice_room, keep_room;        /* memory for entries */
     const char *point;          /* the first: all points say the same */
 };
 

@@ -178,6 +178,8 @@ static int64_t opendc_mhz(const struct import_job *job)
                               : job->gpus * OPENDC_MHZ;
 }
 
+/* A task is a job: OpenDC knows no GPUs, so a GPU is a core of OPENDC_MHZ, and a part of
+ * one is a slower core.  Times are ms, memory MB. */
 struct simulators_lost opendc_tasks_out(struct out *out,
                                         const struct jobs *jobs)
 {
@@ -205,6 +207,7 @@ struct simulators_lost opendc_tasks_out(struct out *out,
     return lost;
 }
 
+/* One fragment a task: it computes at full speed for as long as it runs. */
 void opendc_fragments_out(struct out *out, const struct jobs *jobs)
 {
     out_text(out, "id,duration,cpu_count,cpu_usage\n");
@@ -219,6 +222,8 @@ void opendc_fragments_out(struct out *out, const struct jobs *jobs)
     }
 }
 
+/* Hosts with GPUs; nodes of cores alone have no place in it, as no task asks for them.
+ * memorySize is in bytes. */
 void opendc_topology_out(struct out *out, const struct cluster_spec *cluster)
 {
     const char *before = "";

@@ -26,11 +26,12 @@ struct job_times {
     const struct trial_spec *spec;
     wide_ns jct_sum, wait_sum;
     wide_ns lost_sum;           /* up to `until`, of jobs that were not done */
-    struct tally slowdown, bounded;
+    struct tally slowdown, bounded;         /* JCT over the run time; over BOUND_S, if
+                                               that is more */
     struct shape run_time;      /* alone, of jobs done */
-    struct quantile *jct_q, *wait_q;
+    struct quantile *jct_q, *wait_q;        /* digests: quantiles of any number of jobs */
     uint64_t jobs, done, failed, steps, deadlines, in_time;
-    int64_t first_submit_ns, last_end_ns;
+    int64_t first_submit_ns, last_end_ns;   /* of jobs that count */
 };
 
 struct job_times *job_times_new(struct arena *arena, const struct trial_spec *spec)

@@ -23,13 +23,13 @@ struct placement;
 
 /* What a trial gives to its measures; all must live as long as the trial. */
 struct metrics_parts {
-    struct arena *arena;
-    struct journal *journal;
-    struct loop *loop;
-    struct flow_net *net;
-    struct fabric *fabric;
+    struct arena *arena;        /* of all books */
+    struct journal *journal;    /* tells the facts that are measured */
+    struct loop *loop;          /* the clock */
+    struct flow_net *net;       /* how busy links, GPUs and cores are */
+    struct fabric *fabric;      /* which link of the net is what */
     const struct trial_spec *spec;
-    const struct trial_tables *tables;
+    const struct trial_tables *tables;  /* where rows go */
 };
 
 /* Returns the accumulator, in the arena of the parts; it listens to the journal

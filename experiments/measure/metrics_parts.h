@@ -27,11 +27,13 @@ struct useful;
 
 struct metrics {
     struct metrics_parts parts;
-    struct cs_host *host;
+    struct cs_host *host;       /* NULL: GPUs are counted, and not placed */
     const struct metrics_count *count;  /* in its place, or NULL */
-    int64_t from_ns, end_ns;
-    int64_t last_fact_ns;
-    struct gauge memory;
+    int64_t from_ns, end_ns;    /* what is measured: behind the warm-up, up to the end */
+    int64_t last_fact_ns;       /* when the last fact came */
+    struct gauge memory;        /* bytes of host memory under leases, over time */
+    /* Each of these keeps the book of some columns of summary.csv, and is closed by
+     * metrics_result(). */
     struct idle *idle;
     struct costs *costs;
     struct job_rows *rows;
@@ -42,7 +44,7 @@ struct metrics {
     struct steady_book *steady;
     struct own_book *own;       /* or NULL */
     struct phase_time phases;
-    double last_end_usd;
+    double last_end_usd;        /* what was paid when the last job ended */
     struct job_times *times;
     uint64_t preempted, decided, limited, refused, interrupted, resized;
     bool begun;                 /* a job has come */

@@ -44,10 +44,10 @@ struct rent_sum {
 /* The book: the open rental of each node, and the sums of each group. */
 struct rent {
     const struct cluster_spec *spec;
-    const struct cs_host *host;
-    int64_t begin_ns;
-    struct rental *node;
-    struct rent_sum *group;
+    const struct cs_host *host; /* which nodes are there */
+    int64_t begin_ns;           /* the end of the warm-up: rents before it do not count */
+    struct rental *node;        /* by node */
+    struct rent_sum *group;     /* by group of nodes */
     bool ended;                 /* a rental waits to be entered */
 };
 

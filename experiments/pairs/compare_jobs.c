@@ -20,11 +20,11 @@
 /* One comparison at work.  Everything is of the arena, which is freed at the end. */
 struct sides {
     struct arena *arena;
-    FILE *file;
+    FILE *file;                 /* where the answer is printed */
     const struct compare_jobs *what;
-    struct jobs_table left, right;
+    struct jobs_table left, right;          /* of one folder both are the same */
     double warmup_s;            /* the longer one of both folders */
-    uint64_t lines;
+    uint64_t lines;             /* pairs of policies so far: each draws by its number */
 };
 
 /* "1.5 h": a time in the unit that fits it. */

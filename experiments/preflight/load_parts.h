@@ -22,10 +22,10 @@ struct reckoning {
     struct arena *arena;
     const struct experiment *experiment;
     const struct experiment_point *point;
-    const struct host_policy *policy;
-    struct cluster *empty;
-    struct phase_cache *plans;
-    struct share *share;
+    const struct host_policy *policy;       /* its rules say where a role may run */
+    struct cluster *empty;      /* on which roles are placed, one at a time */
+    struct phase_cache *plans;  /* what a phase takes on such a gang */
+    struct share *share;        /* room for one placement */
     bool bare, has_bare[LOAD_POOLS];    /* nodes without GPUs: any, by pool */
     struct load load;
     double (*work)[LOAD_POOLS]; /* of a part: units per second if all of it is

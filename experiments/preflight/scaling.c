@@ -45,6 +45,7 @@ static const struct service_entry *find_idle(const struct experiment *experiment
     return first;
 }
 
+/* A service is told once, at the place of its keys, if they are idle at every point. */
 void scaling_warn(const struct experiment *experiment, scaling_fn *warn, void *self)
 {
     size_t most = 0;

@@ -45,15 +45,16 @@ struct known {
     struct probe_trial trial;
 };
 
+/* Answers questions about variants of one experiment; what was run once is known. */
 struct probe {
     struct arena *arena;
     struct probe_options options;
-    const char *path;
-    const struct experiment *base;
+    const char *path;           /* of the experiment */
+    const struct experiment *base;          /* as it stands in its file */
     struct store *trials;       /* NULL: in memory alone */
     struct known **slot;        /* open addressing; room is a power of two */
     uint32_t known_count, room;
-    struct probe_counts counts;
+    struct probe_counts counts; /* trials that were run or recalled */
 };
 
 /* An experiment as read with the settings of one or more asks of a part. */
@@ -77,10 +78,10 @@ struct job {
 /* A part of a question: the asks of at most OPEN_MAX readings. */
 struct part {
     struct probe *probe;
-    struct arena *arena;
-    struct reading reading[OPEN_MAX];
+    struct arena *arena;        /* of the part: given back when it is answered */
+    struct reading reading[OPEN_MAX];       /* experiments that are open at a time */
     uint32_t reading_count;
-    struct job *job;
+    struct job *job;            /* trials that nobody has run yet */
     uint32_t job_count, job_room;
 };
 

@@ -56,12 +56,12 @@ struct lost_job {
 struct lost {
     struct arena *arena;
     const struct trial_spec *spec;
-    int64_t from_ns;
-    struct lost_job *job;
+    int64_t from_ns;            /* the end of the warm-up: what was held before counts as 0 */
+    struct lost_job *job;       /* by the job's number */
     uint32_t room;
-    __int128_t sum;
-    double rounding_s;
-    bool unknown;
+    __int128_t sum;             /* thousandths of a GPU x ns, of all jobs */
+    double rounding_s;          /* GPU-seconds by which steps that end at whole ns may be off */
+    bool unknown;               /* a job of a goodput came back: what it kept is not known here */
 };
 
 struct lost *lost_new(struct arena *arena, const struct trial_spec *spec)

@@ -14,14 +14,14 @@ struct recount_parts;
 
 /* What is asked of one trial. */
 struct asked {
-    const struct recount_books *books;
-    const struct recount_parts *parts;
+    const struct recount_books *books;      /* what was added up again */
+    const struct recount_parts *parts;      /* what the trial published */
     const struct cluster_spec *cluster;
-    const double *value;
-    int64_t end_ns;
+    const double *value;        /* the trial's metrics, by enum metric */
+    int64_t end_ns;             /* of the run */
     double span_s, all_gpu_s;   /* of the run, of all GPUs that were there */
-    double core_s;
-    struct judge *judge;
+    double core_s;              /* core-seconds at work; set by money_judge() */
+    struct judge *judge;        /* notes what differs */
 };
 
 /* Compares cost, energy and their parts; sets core_s. */

@@ -434,6 +434,8 @@ void recount_count_submitted(struct recount *r, const struct job_request *reques
     note_first(b, now);
 }
 
+/* A job of a run that is counted and not placed (recount_count): it held its GPUs from
+ * start to end, and nothing else. */
 void recount_count_ended(struct recount *r, const struct host_job *job, int64_t now)
 {
     struct recount_books *b = &r->books;
@@ -455,6 +457,9 @@ void recount_count_ended(struct recount *r, const struct host_job *job, int64_t 
     b->told.joules += job->joules;
 }
 
+/* Compares all that was added up with what the run published, in the order in which a
+ * reader meets it: metrics, tables, lines of events.  The first that differs is told.
+ * value: the trial's metrics; *compared: how many figures were compared. */
 bool recount_close(struct recount *r, const double *value, int64_t end_ns,
                    uint64_t *compared, struct err *err)
 {

@@ -188,6 +188,9 @@ static void add_due(struct rows *rows, const struct host_job *job, enum job_stat
     rows->in_time += done && now <= job->request.deadline_ns;
 }
 
+/* A job has ended.  Jobs of the warm-up count for no figure, but are still inside until
+ * then.  A job that did not end well is lost from its submission to the end of the run
+ * (lost_sum, in ns; 128 bits, as 10^9 such jobs do not fit 64). */
 void rows_end(struct rows *rows, const struct host_job *job, enum job_status status,
               int64_t now)
 {

@@ -120,6 +120,8 @@ static bool read_row(struct text *text, const struct csv *in, const size_t *c,
     return true;
 }
 
+/* Reads phases.csv once, row by row, and hands on what the chart shows; rows of other
+ * trials are passed over.  A row that cannot be read ends it: err is set. */
 bool gantt_read_text(struct gantt *g, gantt_row_fn *take, void *self,
                      struct plot_sink *sink, struct err *err)
 {
@@ -173,6 +175,8 @@ void gantt_put(struct spool *spool, const struct gantt_row *row)
     spool_put(spool, bytes, bytes);
 }
 
+/* Takes the rows apart that gantt_put() put together.  Places and the name stand in
+ * the reader's memory, and are good until the next row. */
 bool gantt_get_all(const struct gantt *g, const struct spool *spool, gantt_row_fn *take,
                    void *self, struct err *err)
 {

@@ -70,6 +70,8 @@ struct sheet *report_verdicts(const struct report *r, struct err *err)
     return sheet;
 }
 
+/* The first FAILURES_SHOWN trials that failed, with the place in the file that is to
+ * blame; the others are counted. */
 struct sheet *report_failures(const struct report *r, struct err *err)
 {
     static const char *const name[] = {

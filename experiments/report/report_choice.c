@@ -124,6 +124,8 @@ static void add_best(const struct report *r, struct sheet *sheet,
         sheet_small(sheet, "", "level with it: %s", level);
 }
 
+/* The policy with the least mean of each judged metric, point by point, and those that
+ * the seeds do not tell from it. */
 struct sheet *report_best(const struct report *r, struct err *err)
 {
     const struct grid *grid = r->source.grid;
@@ -196,6 +198,8 @@ static void add_regret(const struct report *r, struct sheet *sheet,
         sheet_small(sheet, "", "%s", grid->point[at]);
 }
 
+/* For each policy, by how much it is above the best policy where that is most: what a
+ * user risks who takes it without knowing the point. */
 struct sheet *report_regret(const struct report *r, struct err *err)
 {
     const struct grid *grid = r->source.grid;
@@ -349,6 +353,8 @@ static struct sheet *controls_sheet(const struct report *r)
     return sheet;
 }
 
+/* Pairs of policies that differ in one part alone (controls of the experiment): each
+ * column is what that part is worth.  No sheet where no policy has a control. */
 struct sheet *report_controls(const struct report *r, struct err *err)
 {
     const struct grid *grid = r->source.grid;

@@ -153,6 +153,8 @@ static void put_defaults(const struct report *r)
                    rules, rules == 1 ? "" : "s");
 }
 
+/* What the answer stands on: hardware, prices, seeds, load, and what was not said.  A
+ * reader who doubts the answer looks here first. */
 void report_ground(const struct report *r)
 {
     out_text(r->out, "<ul>\n");
@@ -181,6 +183,8 @@ static void add_seed(struct sheet *sheet, const struct report *r,
                    ? NAN : grid_value(grid, point, p, seed, metric));
 }
 
+/* JCT and cost of each seed beside each other: pairs, as the tests compare them.  The
+ * number of the point makes the id that a link of the tables leads to. */
 void report_seeds(const struct report *r, uint32_t point)
 {
     static const enum metric metrics[] = { METRIC_JCT_MEAN,

@@ -47,6 +47,9 @@ static bool add_parting(const struct report *r, struct sheet *sheet, uint32_t po
     return true;
 }
 
+/* Where each policy first decides otherwise than the baseline, by the rows of
+ * decisions.csv: what a difference of figures begins with.  Reading them takes time
+ * for each pair, so beyond PAIRS_MAX pairs only the point in the middle is looked at. */
 struct sheet *report_partings(const struct report *r, struct err *err)
 {
     const struct grid *grid = r->source.grid;

@@ -60,6 +60,8 @@ static const char *told(const struct conf_node *policy)
         ? "exact estimates" : "estimates";
 }
 
+/* What each policy is told of run times decides how its figures compare: with the
+ * truth of a trace, with estimates, or with nothing. */
 struct sheet *report_policies(const struct report *r, struct err *err)
 {
     static const char *const keys[] = { "name", "policy", "semantics" };
@@ -157,6 +159,8 @@ struct sheet *report_defaults(const struct report *r, struct err *err)
     return sheet;
 }
 
+/* The offered load of each pool, as `validate` works it out before a run: rho above
+ * 1 is more work than the pool can do. */
 struct sheet *report_load(const struct report *r, struct err *err)
 {
     static const char *const keys[] = { "point", "policies", "pool" };
@@ -178,6 +182,8 @@ struct sheet *report_load(const struct report *r, struct err *err)
     return sheet;
 }
 
+/* What was run: files, points, seeds, the end and the warm-up.  All of it is of
+ * provenance.json, since the experiment's files may have changed since. */
 struct sheet *report_run(const struct report *r, struct err *err)
 {
     const struct conf_node *from = r->made_from;
@@ -207,6 +213,8 @@ struct sheet *report_run(const struct report *r, struct err *err)
     return sheet;
 }
 
+/* What is needed to repeat the run to the last bit: the program, its compiler and
+ * libraries, and a hash of each input.  The digest tells if a repetition was one. */
 struct sheet *report_provenance(const struct report *r, struct err *err)
 {
     const struct conf_node *from = r->made_from;
@@ -249,6 +257,8 @@ static void add_counts(struct sheet *sheet, const struct conf_node *map,
         }
 }
 
+/* What the audit counted, so that a reader sees that it did look: an audit that
+ * compared nothing has found nothing, too. */
 struct sheet *report_audit(const struct report *r, struct err *err)
 {
     struct sheet *sheet;

@@ -40,6 +40,8 @@ static size_t add_sentences(const struct report *r, struct sheet *sheet,
     return count;
 }
 
+/* One sentence a border or an input at which a verdict turns, from border.csv and
+ * sensitivity.csv; those files may be of a later run of the same folder. */
 struct sheet *report_turns(const struct report *r, struct err *err)
 {
     struct sheet *sheet = sheet_new("sentence:0");
@@ -125,6 +127,7 @@ static bool put_input(struct sheet *sheet, const struct csv *in, const size_t *c
     return true;
 }
 
+/* The inputs that were varied, in the order of sensitivity.csv: by their effect. */
 struct sheet *report_inputs(const struct report *r, struct err *err)
 {
     struct plot_sink sink = { NULL, NULL, NULL };

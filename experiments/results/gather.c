@@ -33,12 +33,12 @@ struct csv_set {
 /* One gathering: where trials are read from, and where their values go. */
 struct gathering {
     struct arena *arena;
-    const struct results *results;
-    const struct experiment *experiment;
-    struct csv_set set;
+    const struct results *results;          /* the folder, with the store of its trials */
+    const struct experiment *experiment;    /* in whose order trials are read */
+    struct csv_set set;         /* tables that are open */
     bool rows;                  /* tables are written, too */
-    struct own_gaps gaps;
-    struct gathered *out;
+    struct own_gaps gaps;       /* why own metrics have no value, and how often */
+    struct gathered *out;       /* the grid, and what else is told of the trials */
 };
 
 /* The table of each part of a trial's record, by enum store_table. */

@@ -35,16 +35,16 @@
 
 /* A service of the trial. */
 struct served {
-    struct trial_serve *serve;
-    const struct service_entry *entry;
-    struct service_mass_source mass;
-    struct service *service;
-    struct service_ops ops;
-    const struct service_result *result;
-    struct request_source *source;
-    uint32_t *job;              /* by replica */
+    struct trial_serve *serve;  /* of all services: for calls that come back */
+    const struct service_entry *entry;      /* what the workload says of it */
+    struct service_mass_source mass;        /* how many requests came until a time */
+    struct service *service;    /* the engine: queues, batches, replicas */
+    struct service_ops ops;     /* how the engine asks for replicas and lets them go */
+    const struct service_result *result;    /* NULL until the trial ends */
+    struct request_source *source;          /* requests one by one */
+    uint32_t *job;              /* by replica: the job that holds its GPUs */
     uint32_t jobs, job_room;
-    double usd, joules, gpu_s, core_s;
+    double usd, joules, gpu_s, core_s;      /* of jobs of replicas that have ended */
 };
 
 /* Whose job it is. */
@@ -52,11 +52,13 @@ struct replica_job {
     uint32_t service, replica;  /* service ID_NONE: a user's job */
 };
 
+/* All services of a trial: it stands between the engines and the host, to which a
+ * replica is a job. */
 struct trial_serve {
     struct trial_serve_parts parts;
     struct cs_host *host;
-    struct served *served;
-    uint32_t count;
+    struct served *served;      /* in the order of the workload */
+    uint32_t count;             /* of them */
     struct replica_job *owner;  /* by job */
     uint32_t owners;
 };

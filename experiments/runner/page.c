@@ -15,6 +15,8 @@
 
 #define PAGE_WHOLE 0x57484f4cu
 
+/* Copies an error into the page, which another process reads: texts stand within it,
+ * since pointers mean nothing there. */
 static void put_err(struct page_err *to, const struct err *from)
 {
     to->kind = (uint32_t)from->kind;
@@ -25,6 +27,8 @@ static void put_err(struct page_err *to, const struct err *from)
     memcpy(to->hint, from->hint, sizeof to->hint);
 }
 
+/* `returned` is written last: a process that dies before leaves no page that
+ * page_whole() takes for one. */
 void page_put(struct guest_page *page, enum runner_state state, const struct outcome *trial,
               const struct err *keep_err)
 {
@@ -37,6 +41,8 @@ void page_put(struct guest_page *page, enum runner_state state, const struct out
     page->returned = PAGE_WHOLE;
 }
 
+/* The policy of a user ran in that process and may have written anywhere, so that
+ * nothing of the page is believed before its bounds are looked at. */
 bool page_whole(const struct guest_page *page)
 {
     return page->returned == PAGE_WHOLE &&
@@ -60,6 +66,7 @@ static bool is_set(const bool *at)
     return byte != 0;
 }
 
+/* Numbers are taken as they are; what is used as an index or as a bool is checked. */
 struct trial_result page_result(const struct guest_page *page)
 {
     struct trial_result result = page->result;
@@ -81,6 +88,8 @@ struct trial_watch page_watch(const struct guest_page *page)
     return watch;
 }
 
+/* Returns the error with texts in the arena.  A kind that there is not is a fault of
+ * the policy: ERR_BUG. */
 struct err page_err(struct arena *arena, const struct page_err *from)
 {
     struct page_err copy = *from;

@@ -61,10 +61,10 @@ static const char any[] =
 /* What is gathered before the JSON is printed: definitions by name, and tables. */
 struct making {
     struct arena *arena;
-    const struct catalogue *catalogue;
+    const struct catalogue *catalogue;  /* whose names values may have */
     struct conf_shape *definition;      /* key_definitions, and MADE_MAX more */
     size_t definition_count;
-    const struct conf_schema **table;
+    const struct conf_schema **table;   /* of keys, each once */
     size_t table_count;
 };
 

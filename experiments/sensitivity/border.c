@@ -191,9 +191,9 @@ static const char *make_sentence(struct arena *arena, const char *name,
 /* The search for all borders; `unknown` counts those that could not be found. */
 struct bordering {
     struct arena *arena;
-    struct probe *probe;
+    struct probe *probe;        /* runs trials, or knows them */
     const struct border_options *options;
-    struct table *table;
+    struct table *table;        /* border.csv */
     uint32_t unknown;
 };
 

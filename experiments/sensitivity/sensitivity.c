@@ -32,10 +32,10 @@
 /* The search; `unknown` counts inputs of which something is not known. */
 struct ranking {
     struct arena *arena;
-    struct probe *probe;
+    struct probe *probe;        /* runs trials, or knows them */
     const struct sensitivity_options *options;
-    struct sensitivity_keys keys;
-    struct table *table;
+    struct sensitivity_keys keys;       /* what is varied, and what is judged */
+    struct table *table;        /* sensitivity.csv */
     uint32_t unknown;
 };
 

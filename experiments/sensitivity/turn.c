@@ -34,11 +34,12 @@ struct stop {
     struct judge_answer answer;
 };
 
+/* The search for the values at which one verdict turns. */
 struct search {
     struct arena *arena;
-    struct probe *probe;
-    const struct judge_row *row;
-    const struct turn_axis *axis;
+    struct probe *probe;        /* runs trials, or knows them */
+    const struct judge_row *row;        /* the expectation, and its point */
+    const struct turn_axis *axis;       /* the key that is varied, and its range */
     struct stop stop[STOPS_MAX];        /* by place */
     uint32_t count;
 };

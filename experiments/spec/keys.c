@@ -118,11 +118,11 @@ static const char *const trace_names[] = { "none", "perfetto", NULL };
 
 /* The keys of `output:`. */
 struct output_keys {
-    const char *dir;
-    const struct conf_node *tables, *plots;
-    int trace;
-    const char *detail_seeds;
-    int64_t step_ns;
+    const char *dir;            /* where results go, unless the command line says it */
+    const struct conf_node *tables, *plots; /* lists of names */
+    int trace;                  /* by trace_names */
+    const char *detail_seeds;   /* how many have rows of phases and decisions, or all */
+    int64_t step_ns;            /* of an interval of timeline.csv; 0: 400 of them at most */
 };
 
 static const char plots_help[] =

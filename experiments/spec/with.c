@@ -338,6 +338,8 @@ static bool are_births_alike(const struct job_birth *a, const struct job_birth *
            a->truth.seed == b->truth.seed;
 }
 
+/* Draws the first WITH_DRAWN jobs of both workloads and compares them.  Policies are
+ * compared in pairs, which holds only while all of them meet the same jobs. */
 bool with_draws_alike(const struct workload_spec *all,
                       const struct workload_spec *own, uint64_t seed,
                       struct err_pos pos, const char *word, struct err *err)

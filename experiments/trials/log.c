@@ -105,6 +105,10 @@ int log_rows(struct log *log, uint64_t hash, enum store_table table, const char 
     return put(log, hash, table, count);
 }
 
+/* The record that ends a trial: its figures, where its first row stands, and tables
+ * that were not put row by row.  *log->end moves only when all of it is written, so a
+ * process that dies before leaves rows that the next one overwrites.  Returns 0, or the
+ * errno of what failed. */
 int log_result(struct log *log, uint64_t hash, const struct trial_result *result,
                const char *const text[STORE_TABLE_COUNT],
                const size_t count[STORE_TABLE_COUNT])
@@ -247,6 +251,9 @@ static bool read_rows(struct log_reader *reader, const struct tail *tail, uint64
     return at == place && rows == tail->rows;
 }
 
+/* Finds results from where the last scan stopped.  A place that holds no record is
+ * passed over in STEPs: another process may have died while it wrote there.  A result
+ * counts only if all of its rows can be read. */
 void log_scan(struct log_reader *reader, log_found_fn *found, void *self)
 {
     uint64_t end = bytes_of_file(reader->fd), at = reader->seen, place;
@@ -269,6 +276,8 @@ void log_scan(struct log_reader *reader, log_found_fn *found, void *self)
     reader->piece_bytes = 0;    /* it may go beyond */
 }
 
+/* Reads the trial that log_scan() found at `place`; false: the file has changed since.
+ * Tables whose `out` is NULL are checked and not copied. */
 bool log_read(struct log_reader *reader, uint64_t place, uint64_t hash,
               struct trial_result *result, struct out *const out[STORE_TABLE_COUNT])
 {

@@ -26,16 +26,17 @@ struct candidate {
 /* The search for one policy. */
 struct tuning {
     struct arena *arena;
-    struct probe *probe;
-    const struct space *space;
+    struct probe *probe;        /* runs trials, or knows them */
+    const struct space *space;  /* the keys that are tuned, and their ranges */
     const struct tune_options *options;
-    const char *policy;
-    const struct conf_node *entry;
+    const char *policy;         /* as the experiment calls it */
+    const struct conf_node *entry;          /* of `policies`: the first candidate */
     struct candidate *candidate;
     uint32_t candidate_count;
     const char *const *point;   /* labels */
     uint32_t point_count;
-    uint32_t round, twins;
+    uint32_t round;             /* rounds of the race so far */
+    uint32_t twins;             /* candidates that the first round left out as TWIN */
     uint32_t unread;            /* trials of the first round that are of no valid experiment */
     const char *refusal;        /* the first candidate without one, and why; NULL: none */
 };

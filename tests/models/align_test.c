@@ -188,6 +188,28 @@ static void a_critic_that_is_larger_than_the_policy_must_fit(void **state)
     aid_close(&aid);
 }
 
+/* With adapters there is no frozen copy, and the critic has adapters of its own, which are larger
+ * as its model is. */
+static void a_larger_critic_has_larger_adapters(void **state)
+{
+    struct aid aid;
+
+    (void)state;
+    aid_open(&aid);
+    const struct job_form *form = good(&aid, "  - {recipe: ppo, model: qwen2.5-0.5b, method: lora, "
+        "lora_rank: 256, zero: 0, prompts: 64,\n"
+        "     prompt_tokens: 100, response: {mean: 1000, cv: 0, max: 1000}, steps: 3,\n"
+        "     checkpoint_every: 0, rollout: {gpus: 8}, train: {gpus: 8}, critic: qwen2.5-7b}\n");
+    const struct train_shape *policy = &form->phase[named(form, "train")].law->train;
+    const struct train_shape *critic = &form->phase[named(form, "critic")].law->train;
+    struct memory_need mine = memory_train(policy, 8), its = memory_train(critic, 8);
+    assert_true(critic->lora_params > 2 * policy->lora_params);
+    assert_true(its.activations > mine.activations * 1.5);
+    assert_near(form->role[1].gpu_memory_bytes,
+                its.total + mine.weights + mine.gradients + mine.optimizer, 1.0);
+    aid_close(&aid);
+}
+
 /* The trainer of 1.5B stays on the GPUs, so that the model of 14B scores beside it. */
 static void a_reward_model_has_room_beside_a_trainer_that_stays(void **state)
 {
@@ -621,6 +643,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ppo_trains_a_critic_before_the_policy),
         cmocka_unit_test(a_critic_may_be_another_model),
         cmocka_unit_test(a_critic_that_is_larger_than_the_policy_must_fit),
+        cmocka_unit_test(a_larger_critic_has_larger_adapters),
         cmocka_unit_test(a_reward_model_has_room_beside_a_trainer_that_stays),
         cmocka_unit_test(a_process_takes_what_the_file_says),
         cmocka_unit_test(one_group_starts_both_processes),

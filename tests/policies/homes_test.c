@@ -588,6 +588,19 @@ static void who_looks_at_priorities_is_told(void **state)
     }
 }
 
+/* The page names each group of nodes, apart by semicolons. */
+static void a_report_names_the_nodes(void **state)
+{
+    (void)state;
+    write_experiment("cluster: {nodes: [{name: a, count: 1, gpus: {type: generic, count: 8}}, "
+                     "{name: b, count: 2, pool: q, gpus: {type: generic, count: 4}}]}\n",
+                     MIX(""), "[fcfs]");
+    free(say("run", 0));
+    char *page = program_result(&program, "out", "report.html");
+    has(page, "Cluster: 1 node of 8 generic (a); 2 nodes of 4 generic (q).");
+    free(page);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -612,6 +625,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_a_role_on_cores_takes_to_start_is_told),
         cmocka_unit_test(a_cpu_that_slows_the_slots_is_told_once),
         cmocka_unit_test(who_looks_at_priorities_is_told),
+        cmocka_unit_test(a_report_names_the_nodes),
     };
 
     (void)argc;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -443,6 +444,12 @@ static void wrong_input_exits_3_with_its_place(void **state)
     assert_int_equal(said.status, 3);
     assert_says(said.err, "e.yaml:5:1");
     assert_says(said.err, "sede");
+    scratch_experiment(scratch, "experiment: small\npolicies: [{polcy: fcfs}]\n");
+    say(scratch, &said, "@/e.yaml");
+    assert_int_equal(said.status, 3);
+    assert_says(said.err, "key 'polcy' is not known in 'experiment.policies[]'");
+    assert_says(said.err, "Did you mean 'policy'?");
+    scratch_experiment(scratch, "experiment: small\nsede: 3\npolicies: [fcfs]\n");
     say(scratch, &said, "validate @/e.yaml @/cluster.yaml");
     assert_int_equal(said.status, 3);
     assert_says(said.out, "cluster.yaml: ok: cluster: 4 nodes, 32 GPUs");
@@ -462,6 +469,11 @@ static void unreadable_and_unwritable_files_exit_4(void **state)
     say(*state, &said, "run @/e.yaml -o @/e.yaml/o");
     assert_int_equal(said.status, 4);
     assert_says(said.err, "cannot make the folder");
+    assert_int_equal(mkdir(scratch_path(*state, "p"), 0700), 0);
+    scratch_write(*state, "p/.trials", "a file");
+    say(*state, &said, "run @/e.yaml -o @/p");
+    assert_int_equal(said.status, 4);
+    assert_says(said.err, "p/.trials: file error: the folder cannot be opened");
     say(*state, &said, "check @/e.yaml -o @/o --junit /dev/full");
     assert_int_equal(said.status, 4);
     assert_says(said.err, "/dev/full");

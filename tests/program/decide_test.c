@@ -22,6 +22,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/folder.h"
+#include "sim/text/sheet.h"
 #include "tests/aid/program.h"
 #include "tests/aid/scratch.h"
 
@@ -180,6 +181,79 @@ static void risk_is_the_share_of_bad_seeds(void **state)
     assert_int_equal(at->option[1].risk.bad, 4);
     assert_near(at->option[1].risk.low, pow(0.025, 0.25));
     assert_true(at->option[1].risk.high == 1);
+}
+
+/* Of each condition alone the seeds that break it: a value at the limit keeps it, one that is not
+ * known counts for neither, and what one condition forgives the other may not. */
+static void each_condition_has_a_risk_of_its_own(void **state)
+{
+    static const double jct[] = { 50, 60, 60.5, NAN, 70, 40, 39.5, 61 };
+    static const struct experiment_keep keep[] = {
+        { METRIC_JCT_MEAN, -INFINITY, 60 }, { METRIC_JCT_MEAN, 40, INFINITY },
+        { METRIC_JCT_MEAN, 40, 60 }, { METRIC_COST, 5, 7 },
+    };
+    static const uint32_t bad[] = { 3, 1, 4, 0 }, known[] = { 7, 7, 7, 8 };
+    static const double cost[16] = { 5, 6, 7, 5, 6, 7, 5, 6, 7, 5, 6, 7, 5, 6, 7, 5 };
+    struct world *w = *state;
+
+    make_world(w, 2, 8, cost);
+    for (uint32_t s = 0; s < 8; s++)
+        set_jct(w, 1, s, jct[s]);
+    w->spec.keep = keep;
+    w->spec.keep_count = 4;
+    const struct decision *decision = decide_make(w->scratch.arena, w->grid, &w->spec);
+    for (uint32_t k = 0; k < 4; k++) {
+        struct decide_risk risk = decide_keep_risk(w->scratch.arena, decision, 0, 1, k);
+        double n = known[k], at_least = 0;
+        assert_int_equal(risk.bad, bad[k]);
+        assert_int_equal(risk.seeds, known[k]);
+        /* By the law of n draws: at the lower end as many bad ones or more have 2.5%. */
+        for (uint32_t i = bad[k]; bad[k] > 0 && i <= known[k]; i++)
+            at_least += exp(lgamma(n + 1) - lgamma(i + 1.0) - lgamma(n - i + 1)) *
+                        pow(risk.low, i) * pow(1 - risk.low, n - i);
+        if (bad[k] > 0)
+            assert_near(at_least, 0.025);
+        else
+            assert_true(risk.low == 0);
+    }
+    /* Dearer than today in 0, 3 and 6; seed 3, whose time is not known, is left out. */
+    assert_int_equal(decision->point[0].option[1].risk.bad, 5);
+    assert_int_equal(decision->point[0].option[1].risk.seeds, 7);
+}
+
+/* Of four seeds, half have 91 USD of a or less, and the worst 96; of b 91 and 96, of today 102 and
+ * 106.  The mean is that of all four. */
+static void a_row_of_the_table_has_its_figures(void **state)
+{
+    static const char *const row[][4] = {
+        { "today", "103 ", " 102 ", " 106" }, { "a", "93 ", " 91 ", " 96" },
+        { "b", "93 ", " 91 ", " 96" },
+    };
+    struct world *w = *state;
+    char *text, *line;
+    size_t bytes;
+
+    make_world(w, 3, 4, three);
+    w->spec.quantile = 0.5;
+    const struct decision *decision = decide_make(w->scratch.arena, w->grid, &w->spec);
+    struct sheet *sheet = decide_sheet(w->scratch.arena, decision, 0, false);
+    FILE *file = open_memstream(&text, &bytes);
+    sheet_print(sheet, file, false);
+    assert_int_equal(fclose(file), 0);
+    line = strtok(text, "\n");                  /* titles */
+    assert_non_null(line);
+    for (size_t i = 0; i < 3; i++) {
+        while (line != NULL && (strncmp(line, row[i][0], strlen(row[i][0])) != 0 ||
+                                line[strlen(row[i][0])] != ' '))
+            line = strtok(NULL, "\n");
+        assert_non_null(line);
+        for (size_t c = 1; c < 4; c++)
+            if (strstr(line, row[i][c]) == NULL)
+                fail_msg("'%s' is not in: %s", row[i][c], line);
+        line = strtok(NULL, "\n");
+    }
+    free(text);
+    sheet_free(sheet);
 }
 
 static void the_tail_is_a_seed_that_few_are_worse_than(void **state)
@@ -580,7 +654,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, scratch_teardown)
         TEST(the_best_is_taken_and_what_is_level_is_named),
-        TEST(risk_is_the_share_of_bad_seeds),
+        TEST(risk_is_the_share_of_bad_seeds), TEST(each_condition_has_a_risk_of_its_own),
+        TEST(a_row_of_the_table_has_its_figures),
         TEST(the_tail_is_a_seed_that_few_are_worse_than),
         TEST(an_option_that_breaks_a_condition_is_dropped),
         TEST(a_condition_that_is_not_decided_leaves_the_decision_open),

@@ -154,6 +154,36 @@ static void they_are_the_last_columns_and_have_rows(void **state)
     folder_says(program, "out", "report.html", "small_s");
 }
 
+/* A table that is damaged, or has a row that is no metric of the folder's own, is told where it
+ * is, and no figures are shown. */
+static void a_damaged_table_of_them_is_an_error(void **state)
+{
+    static const char head[] = "metric,of,unit,better,over,title,help,trials,empty,why\n";
+    static const struct { const char *row, *says; int status; } damage[] = {
+        { "\037\213garbage", "metrics.csv: file error: the gzip data is corrupt", 4 },
+        { "metric,of\nx,y\n", "metrics.csv:1:1: schema error: the column 'unit' is missing", 3 },
+        { "x,y,1,least,all,x,,8,0,\n", "better must be more, less or neither", 3 },
+        { "x,y,1,less,some,x,,8,0,\n", "over must be all, ", 3 },
+        { "x,y,1,less,all,x,,many,0,\n", "metrics.csv:2", 3 },
+        { "jct_mean_s,y,1,less,all,x,,8,0,\n", "'jct_mean_s' is a built-in metric", 3 },
+    };
+    const struct program *program = *state;
+    char path[256], *said;
+
+    run(program, EXPERIMENT("", THREE), "out", NULL);
+    snprintf(path, sizeof path, "%s", program_path(program, "out"));
+    const char *words[] = { "compare", path, path, NULL };
+    for (size_t i = 0; i < sizeof damage / sizeof damage[0]; i++) {
+        char text[400];
+        snprintf(text, sizeof text, "%s%s", i < 2 ? "" : head, damage[i].row);
+        (void)program_write(program, "out/metrics.csv", text);
+        int status = program_say(program, words, &said);
+        if (status != damage[i].status || strstr(said, damage[i].says) == NULL)
+            fail_msg("row %zu: status %d: %s", i, status, said);
+        free(said);
+    }
+}
+
 static void what_is_below_zero_has_a_panel_of_the_sweep(void **state)
 {
     const struct program *program = *state;
@@ -308,6 +338,7 @@ int main(int argc, char **argv)
         TEST(aggregates_are_the_built_in_metrics),
         TEST(each_cell_is_that_of_jobs_csv),
         TEST(they_are_the_last_columns_and_have_rows),
+        TEST(a_damaged_table_of_them_is_an_error),
         TEST(what_is_below_zero_has_a_panel_of_the_sweep),
         TEST(threads_and_shards_change_no_byte),
         TEST(metrics_of_what_was_done_follow_the_rule),

@@ -395,6 +395,39 @@ static void faults_are_refused_with_a_place(void **state)
     arena_free(arena);
 }
 
+/* Each key of a process, with a value that it cannot have. */
+static void every_key_with_a_wrong_value_is_refused(void **state)
+{
+#define BURST(HIGH, LOW, STAY, MORE) "{process: bursty, rate: 5/h, burst: {high: " HIGH ", low: " \
+    LOW ", stay_high: " STAY ", stay_low: 10min" MORE "}}"
+    static const char *const right[] = {
+        BURST("4", "1", "5min", ""),
+        "{process: series, rates: {unit: /s, points: [[0s, 2], [9s, 1]]}}",
+        "{process: fixed, times: [1s, 2s]}",
+    };
+    static const char *const wrong[] = {
+        BURST("x", "1", "5min", ""), BURST("4", "-1", "5min", ""), BURST("4", "1", "0s", ""),
+        BURST("4", "1", "5min", ", middle: 2"), BURST("1", "1", "5min", ""),
+        BURST("1", "2", "5min", ""), "{process: bursty, rate: 5/h, burst: 7}",
+        "{process: bursty, rate: 5/h, burst: {high: 4}}", "{process: bursty, rate: x}",
+        "{process: series, rates: 5}", "{process: series, rates: {unit: /s, points: [[0s, x]]}}",
+        "{process: fixed, times: 5}", "{process: fixed, times: [2s, 1s]}",
+        "{process: fixed, times: [x]}", "{process: none}", "{process: gamma, rate: 1/h, cv: -1}",
+        "{process: diurnal, rate: 1/h, amplitude: 2}",
+    };
+    struct arena *arena = arena_new(0);
+    struct arrival arrival;
+    struct err err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++)
+        good(arena, right[i]);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        if (read_as(arena, wrong[i], &arrival, &err) || err.kind == ERR_NONE)
+            fail_msg("accepted: %s", wrong[i]);
+    arena_free(arena);
+}
+
 static void a_key_of_another_process_is_answered_with_those_it_has(void **state)
 {
     static const char *const said[][2] = {
@@ -430,6 +463,7 @@ int main(void)
         cmocka_unit_test(seeds_and_replicas_give_other_arrivals),
         cmocka_unit_test(fixed_and_all_at_once_are_exact),
         cmocka_unit_test(faults_are_refused_with_a_place),
+        cmocka_unit_test(every_key_with_a_wrong_value_is_refused),
         cmocka_unit_test(a_key_of_another_process_is_answered_with_those_it_has),
     };
 

@@ -237,6 +237,10 @@ static void no_format_reads_what_cannot_be_read(void **state)
 #define FORMAT(ID, NAME) NAME,
 #include "workloads/formats/formats.def"
 #undef FORMAT
+        /* of series, requests and nodes */
+        "carbon", "aws-price", "azure-price", "spot-ticks", "spot-log", "faults", "prometheus",
+        "series", "azure", "burstgpt", "mooncake", "servegen", "openb-nodes", "slurm-nodes",
+        "kube-nodes",
     };
     static const char *const file[] = { "dir", "bad.gz", "bad.zst", "empty", "absent" };
     static const char *const none[MORE_MAX] = { NULL };

@@ -231,8 +231,8 @@ static void check_job(uint64_t seed, char text[LOG_COLUMNS][64], const struct jo
     has_number(seed, "memory", text[LOG_MEMORY], job->mib, 0);
     has_number(seed, "nodes", text[LOG_NODES], job->one_node ? 1 : NEVER, 0);
     has_number(seed, "priority", text[LOG_PRIORITY], job->priority, 0);
-    snprintf(name, sizeof name, job->type > 0 ? "t%d" : "", job->type);
-    assert_string_equal(text[LOG_TYPES], name);
+    snprintf(name, sizeof name, "t%d", job->type);
+    assert_string_equal(text[LOG_TYPES], job->type > 0 ? name : "");
     assert_string_equal(text[LOG_STATE], job->failed ? "Failed" : "COMPLETED");
     assert_string_equal(text[LOG_RUN], "");
     assert_string_equal(text[LOG_LIMIT], "");

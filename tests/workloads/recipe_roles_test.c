@@ -6,6 +6,7 @@
  * The cluster has 4 nodes of 8 A100 (pool train), 8 of 4 A10 (pool rollout), and 2 without GPUs
  * (pool cpu); each has 80 cores, and at most 1 TB.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +16,9 @@
 
 #include <cmocka.h>
 
+#include "models/jobs/job.h"
+#include "models/laws/loader.h"
+#include "models/laws/phase.h"
 #include "tests/aid/workload_aid.h"
 
 #define MODEL "model: qwen2.5-1.5b, "
@@ -138,11 +142,103 @@ static void every_entry_without_a_fault_is_read(void **state)
     }
 }
 
+/* ---- laws ---- */
+
+static const struct phase_law *law_of(const struct job_form *form, const char *phase)
+{
+    for (uint32_t p = 0; p < form->phase_count; p++)
+        if (strcmp(form->phase[p].name, phase) == 0)
+            return form->phase[p].law;
+    fail_msg("%s has no phase %s", form->recipe, phase);
+    return NULL;
+}
+
+/* Of 32 prompts: pairs are two sequences each, groups all of their responses; they are divided
+ * over the updates, and seen in each epoch.  The engine generates all responses. */
+static void sequences_are_those_of_the_recipe(void **state)
+{
+    static const struct {
+        const char *recipe, *more;
+        double trained, responses, of_prompt;
+        uint32_t repeats;
+        enum precision engine;
+    } row[] = {
+        { "dpo", "responses: 4, pairs: 1, ", 64, 128, 4, 1, PRECISION_BF16 },
+        { "dpo", "responses: 4, pairs: 2, ", 128, 128, 4, 1, PRECISION_BF16 },
+        { "dpo", "responses: 4, pairs: 6, updates: 3, ", 128, 128, 4, 3, PRECISION_BF16 },
+        { "grpo", "responses: 8, ", 256, 256, 8, 1, PRECISION_BF16 },
+        { "grpo", "responses: 8, updates: 4, ", 64, 256, 8, 4, PRECISION_BF16 },
+        { "grpo", "responses: 8, updates: 4, epochs: 2, ", 64, 256, 8, 8, PRECISION_BF16 },
+        { "ppo", "epochs: 3, ", 32, 32, 1, 3, PRECISION_BF16 },
+        { "grpo", "responses: 8, precision: fp16, ", 256, 256, 8, 1, PRECISION_FP16 },
+        { "grpo", "responses: 8, rollout: {gpus: 8, precision: fp32}, ", 256, 256, 8, 1,
+          PRECISION_FP32 },
+        { "grpo", "responses: 8, rollout: {gpus: 8, precision: int8}, ", 256, 256, 8, 1,
+          PRECISION_INT8 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        char text[1000];
+        struct aid aid;
+
+        aid_open(&aid);
+        snprintf(text, sizeof text, "arrival: {process: all_at_once}\njobs: 1\nmix:\n - {recipe: "
+                 "%s, %s" MODEL LEARNS "layout: disaggregated, %strain: {gpus: 8}}\n",
+                 row[i].recipe, row[i].more,
+                 strstr(row[i].more, "rollout") != NULL ? "" : "rollout: {gpus: 8}, ");
+        const struct workload_spec *spec = aid_workload(&aid, "w.yaml", text);
+        if (spec == NULL)
+            fail_msg("%s: %s", text, aid_message(&aid));
+        const struct phase_law *train = law_of(workload_form(spec, 0), "train");
+        const struct phase_law *rollout = law_of(workload_form(spec, 0), "rollout");
+        if (train->sequences != row[i].trained || train->repeats != row[i].repeats ||
+            rollout->rollout.responses != row[i].responses ||
+            rollout->rollout.responses_per_prompt != row[i].of_prompt ||
+            rollout->rollout.precision != row[i].engine)
+            fail_msg("%s%s: %g x %u trained, %g of %g generated, precision %d", row[i].recipe,
+                     row[i].more, train->sequences, train->repeats, rollout->rollout.responses,
+                     rollout->rollout.responses_per_prompt, (int)rollout->rollout.precision);
+        aid_close(&aid);
+    }
+}
+
+/* 64 sequences of two images are prepared on cores for each of ten steps: bytes, accesses and core
+ * time are those of the images, whose parts are the law's of one image. */
+static void data_prepared_on_cores_is_that_of_all_sequences(void **state)
+{
+    struct loader_item image = loader_item(LOADER_IMAGE, 100000);
+    char text[1000];
+    struct aid aid;
+
+    (void)state;
+    for (int batch = 64; batch <= 256; batch *= 4) {
+        aid_open(&aid);
+        snprintf(text, sizeof text, "arrival: {process: all_at_once}\njobs: 1\nmix:\n - {recipe: "
+                 "multimodal, method: lora, loader: {kind: image, size: 100000, per_sequence: 2}, "
+                 MODEL "batch: %d, sequence: 512, steps: 10, train: {gpus: 8}, data: {cores: 8}}\n",
+                 batch);
+        const struct workload_spec *spec = aid_workload(&aid, "w.yaml", text);
+        if (spec == NULL)
+            fail_msg("%s", aid_message(&aid));
+        const struct phase_law *law = law_of(workload_form(spec, 0), "preprocess");
+        double images = 2.0 * batch * law_of(workload_form(spec, 0), "train")->repeats;
+        assert_true(image.reads > 0 && image.storage_bytes > 0);
+        assert_near(law->reads, images * image.reads, 1e-6 * law->reads);
+        assert_near(law->storage_bytes, images * image.storage_bytes, 1e-6 * law->storage_bytes);
+        assert_true(law->bytes >= images * image.gpu_bytes * (1 - 1e-9));
+        assert_true(law->core_s >= images * image.core_s * (1 - 1e-9));
+        aid_close(&aid);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_role_that_finds_no_room_is_refused_at_its_place),
         cmocka_unit_test(every_entry_without_a_fault_is_read),
+        cmocka_unit_test(sequences_are_those_of_the_recipe),
+        cmocka_unit_test(data_prepared_on_cores_is_that_of_all_sequences),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

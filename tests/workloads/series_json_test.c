@@ -86,6 +86,16 @@ static const struct place faults[] = {
     { ",\"event_type\":\n", "\"fault_start\"", 0 },
     { ",\"x\":\n", "null", ~0 },
 };
+/* A label and a value are texts, a time is none. */
+static const struct place prometheus[] = {
+    { "{\"status\":\n", "\"success\"", ~0 },
+    { ",\"data\": {\"resultType\":\n", "\"matrix\"", ~0 },
+    { ",\"result\": [{\"metric\": {\"__name__\":\n", "\"up\"", WORD | DATE | VOID | NUMERAL },
+    { ",\"pod\":\n", "\"p\"", WORD | DATE | VOID | NUMERAL },
+    { "}, \"values\": [[\n", "5", NUMBER | FAR },
+    { ",\n", "\"7\"", NUMERAL },
+    { "]]}], \"x\":\n", "1", ~0 },
+};
 static const struct {
     const char *format, *end;
     const struct place *place;
@@ -94,6 +104,7 @@ static const struct {
     { "aws-price", "}\n", aws, sizeof aws / sizeof aws[0] },
     { "spot-ticks", "}\n", ticks, sizeof ticks / sizeof ticks[0] },
     { "faults", "}]\n", faults, sizeof faults / sizeof faults[0] },
+    { "prometheus", "}}\n", prometheus, sizeof prometheus / sizeof prometheus[0] },
 };
 #define FILES (sizeof file / sizeof file[0])
 
@@ -145,7 +156,8 @@ static void a_file_that_is_cut_or_goes_on_is_refused(void **state)
         snprintf(other, sizeof other, "%s 7", text);
         read_text(*state, file[f].format, other, false, &r);
         assert_false(r.good);
-        assert_string_equal(r.err.text, "something follows the end of the series");
+        assert_string_equal(r.err.text, f == 3 ? "something follows the end of the answer"
+                                               : "something follows the end of the series");
         arena_free(r.arena);
     }
 }

@@ -51,10 +51,10 @@ const struct conf_schema trace_columns_schema =
 
 /* Where columns are looked for, and where an error is reported. */
 struct finding {
-    struct csv *csv;
+    struct csv *csv;            /* its header was read */
     struct arena *arena;
-    const char *path;
-    struct err_pos pos;
+    const char *path;           /* of the file, for errors */
+    struct err_pos pos;         /* of the key `columns` */
     struct err *err;
 };
 

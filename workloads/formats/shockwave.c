@@ -65,10 +65,10 @@ static double find_epoch_s(const struct importer *importer,
  * size; a regime is a run of epochs of one mode.  batch[m] and epoch_s[m] are
  * of mode m. */
 struct draft {
-    struct job_modes modes;
-    uint32_t batch[JOB_MODES_MAX];
-    double epoch_s[JOB_MODES_MAX];
-    struct job_regime regime[REGIMES_MAX];
+    struct job_modes modes;     /* what policies are told of them */
+    uint32_t batch[JOB_MODES_MAX];          /* samples of a step */
+    double epoch_s[JOB_MODES_MAX];          /* seconds of an epoch on the GPUs asked for */
+    struct job_regime regime[REGIMES_MAX];  /* in the order in which they come */
     uint32_t regimes;
 };
 

@@ -246,6 +246,8 @@ static enum source_step next_drawn(struct trace *trace,
     return SOURCE_JOB;
 }
 
+/* Jobs come from one of three places: a list that is drawn anew for the replica, rows
+ * that were sorted in memory, or the store, which may lie in a temporary file. */
 enum source_step trace_next(struct trace *trace, struct job_birth *birth,
                             struct err *err)
 {

@@ -225,7 +225,8 @@ static bool read_answer(struct matrix *m, struct err *err)
                         "Prometheus", err);
 }
 
-/* An answer of the HTTP interface of Prometheus, which holds one matrix. */
+/* An answer of the HTTP interface of Prometheus, which holds one matrix.  A second
+ * answer behind it would not be read, so it is an error. */
 static bool read_file(struct series_reader *reader, struct err *err)
 {
     struct matrix m = {.reader = reader};
@@ -235,6 +236,9 @@ static bool read_file(struct series_reader *reader, struct err *err)
     if (m.json == NULL)
         return false;
     good = read_answer(&m, err);
+    if (good && json_next(m.json, err) != JSON_END)
+        good = err->kind == ERR_NONE &&
+               report_fault(m.json, "something follows the end of the answer", err);
     json_close(m.json);
     return good;
 }

@@ -12,8 +12,8 @@
  * `read` of the format runs; the arena owns names and points. */
 struct series_reader {
     struct arena *arena;
-    const struct series_format *format;
-    const struct series_request *request;
+    const struct series_format *format;     /* what values may be, and what they are of */
+    const struct series_request *request;   /* the file, and if it is to be sorted */
     struct series_set *set;
     struct series_counts *counts;
 };
