@@ -137,6 +137,10 @@ static void rates_of_links_reach_what_they_connect(void **state)
         assert_true((nvlink == NULL) == (gpu->nvlink[0] == '\0'));
         assert_true(gpu->nvlink_bps == (nvlink ? nvlink->bps_sustained : 0));
         assert_true(gpu->nvlink_latency_s == (nvlink ? nvlink->latency_s : 0));
+        /* What was not measured has the share of its peak that 16 bits reach. */
+        for (int p = 0; p < PRECISION_COUNT; p++)
+            assert_true((gpu->flops_sustained[p] > 0) == (gpu->flops_peak[p] > 0) ||
+                        gpu->flops_peak[p] <= 0);
     }
     for (size_t i = 0; i < catalogue_cpu_count(c); i++) {
         const struct cpu_type *cpu = catalogue_cpu_at(c, i);

@@ -149,6 +149,15 @@ static void write_packed(const char *path, int how)
     char packed[256];
     size_t bytes = sizeof text - 1;
 
+    if (how == 3) {             /* two members, of which the last says the length of its own */
+        gzFile file = gzopen(path, "wb");
+        assert_int_equal(gzwrite(file, text, 9), 9);
+        assert_int_equal(gzclose(file), Z_OK);
+        file = gzopen(path, "ab");
+        assert_int_equal(gzwrite(file, text + 9, (unsigned)bytes - 9), (int)bytes - 9);
+        assert_int_equal(gzclose(file), Z_OK);
+        return;
+    }
     if (how == 1) {
         gzFile file = gzopen(path, "wb");
         assert_true(gzwrite(file, text, (unsigned)bytes) == (int)bytes);
@@ -213,9 +222,9 @@ static void open_nothing(const void *path)
 static void readers_close_what_they_open(void **state)
 {
     struct scratch *scratch = *state;
-    static const char *const names[] = { "plain", "gzip", "zstd" };
+    static const char *const names[] = { "plain", "gzip", "zstd", "members" };
 
-    for (int how = 0; how < 3; how++) {
+    for (int how = 0; how < 4; how++) {
         const char *path = scratch_path(scratch, names[how]);
         write_packed(path, how);
         leaves_nothing(names[how], read_lines, path);
