@@ -266,19 +266,21 @@ static void start(void *self, uint32_t replica, enum serve_side side)
 
 static const struct service_ops ops = { .start = start };
 
-static struct service_result run_service(const struct engine *e, const struct service_spec *spec)
+/* Runs the calls of an engine, at most so long; `last`: how the loop ends. */
+static struct service_result run_service(const struct engine *e, const struct service_spec *spec,
+                                         int64_t until_s, enum loop_end last)
 {
     struct arena *arena = arena_new(0);
     struct source source = { e->call, 0, e->calls };
-    struct loop *loop = loop_new((struct loop_limits){ INT64_C(100000) * CLOCK_NS_PER_S,
-                                                       UINT64_MAX, NULL });
+    struct loop *loop = loop_new((struct loop_limits){ until_s * CLOCK_NS_PER_S, UINT64_MAX,
+                                                       NULL });
     struct service *service = service_new(&(struct service_parts){
         .arena = arena, .loop = loop, .spec = spec, .ops = &ops, .next = next_call,
         .source = &source });
 
     service_begin(service);
     service_ready(service, 0, e->gang, 0);
-    assert_int_equal(loop_run(loop), LOOP_DRAINED);
+    assert_int_equal(loop_run(loop), last);
     struct service_result result = *service_close(service);
     service_free(service);
     loop_free(loop);
@@ -366,7 +368,7 @@ static void run_cases(bool one_step, double interval_s, double part)
             continue;
         spec.one_step = one_step;
         spec.scaling.interval_ns = clock_ns_for_work(interval_s, 1);
-        struct service_result result = run_service(e, &spec);
+        struct service_result result = run_service(e, &spec, 100000, LOOP_DRAINED);
         check(e, &result, k, part);
         again += e->again;
         refused += e->refused;
@@ -399,6 +401,36 @@ static void looks_within_steps_change_nothing(void **state)
     run_cases(true, 0.37, 1e-9);
 }
 
+/* At the end of a run one request is at work, of 300 tokens and some 30 ms each, one behind it
+ * has given up since the last event, and one has not: it came 0.5 s before the end. */
+static void who_gave_up_by_the_end_is_dropped(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    struct gang gang = law_gang(&aids, "a10", 1, 1, 0.0);
+    struct rng rng;
+    struct engine *e = calloc(1, sizeof *e);
+
+    (void)state;
+    rng_init(&rng, 1, "engine", 0);
+    struct service_spec spec = draw_spec(&rng, catalogue_llm(aids.catalogue, "qwen2.5-7b"));
+    spec.batch_max = 1;
+    spec.chunk_tokens = spec.queue_max = 0;
+    spec.timeout_ns = CLOCK_NS_PER_S;
+    spec.cache_share = 0;
+    e->gang = &gang;
+    e->calls = 3;
+    e->call[0] = (struct call){ .at = 0, .prompt = 1000, .output = 300 };
+    e->call[1] = (struct call){ .at = CLOCK_NS_PER_S * 2, .prompt = 10, .output = 5 };
+    e->call[2] = (struct call){ .at = CLOCK_NS_PER_S * 5 / 2, .prompt = 10, .output = 5 };
+    struct service_result r = run_service(e, &spec, 3, LOOP_TIME_LIMIT);
+    assert_true(r.requests == 3 && r.done == 0 && r.dropped == 0 && r.unfinished == 3);
+    spec.timeout_ns = CLOCK_NS_PER_S - 1;
+    r = run_service(e, &spec, 3, LOOP_TIME_LIMIT);
+    assert_true(r.requests == 3 && r.done == 0 && r.dropped == 1 && r.unfinished == 2);
+    free(e);
+    law_aids_free(&aids);
+}
+
 /* On cores: what weights leave of the host memory, in blocks of 16 tokens. */
 static void blocks_on_cores_are_what_weights_leave(void **state)
 {
@@ -423,6 +455,7 @@ int main(void)
         cmocka_unit_test(tokens_come_as_one_by_one),
         cmocka_unit_test(steps_at_once_are_those_one_by_one),
         cmocka_unit_test(looks_within_steps_change_nothing),
+        cmocka_unit_test(who_gave_up_by_the_end_is_dropped),
         cmocka_unit_test(blocks_on_cores_are_what_weights_leave),
     };
 
