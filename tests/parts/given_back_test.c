@@ -27,6 +27,8 @@
 #include "sim/event/loop.h"
 #include "sim/flow/flow.h"
 #include "sim/text/csv.h"
+#include "sim/text/folder.h"
+#include "sim/text/out.h"
 #include "sim/text/scan.h"
 #include "sim/text/scan_look.h"
 #include "models/laws/rollout.h"
@@ -210,6 +212,38 @@ static void read_tabs(const void *path)
     arena_free(arena);
 }
 
+static bool is_formed(const void *self, const char *name)
+{
+    return strcmp(self, name) == 0;
+}
+
+/* A folder that is made, looked through, cleared and left. */
+static void use_folder(const void *path)
+{
+    struct arena *arena = arena_new(1 << 12);
+    struct err err = { 0 };
+    struct folder *folder = folder_make(arena, path, &err);
+    struct folder *within = folder_within(arena, folder, "d", &err);
+    struct out *out = out_in(arena, within, "x", &err);
+
+    out_text(out, "x");
+    assert_true(out_close_fast(out, &err));
+    assert_true(folder_holds(within, "x") && !folder_is_empty(within, NULL) &&
+                folder_is_empty(within, "x"));
+    FILE *file = folder_read(within, "x");
+    assert_non_null(file);
+    fclose(file);
+    assert_null(folder_read(within, "y"));
+    folder_clear_parts(within, "x");
+    folder_sweep(within, is_formed, "x");
+    assert_true(!folder_holds(within, "x") && folder_is_empty(within, NULL));
+    folder_close(within);
+    folder_drop(folder, "d");
+    assert_true(folder_is_empty(folder, NULL));
+    folder_close(folder);
+    arena_free(arena);
+}
+
 static void open_nothing(const void *path)
 {
     struct err err = { 0 };
@@ -233,6 +267,7 @@ static void readers_close_what_they_open(void **state)
     leaves_nothing("a file that is not there", open_nothing, scratch_path(scratch, "none"));
     scratch_write(scratch, "tabs", "1\t2\n3\t4\n");
     leaves_nothing("tabs", read_tabs, scratch_path(scratch, "tabs"));
+    leaves_nothing("folder", use_folder, scratch_path(scratch, "folder"));
 }
 
 /* A log of jobs, and what opens it. */
