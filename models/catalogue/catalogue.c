@@ -228,6 +228,7 @@ struct instance catalogue_instance_of(const struct catalogue *catalogue,
     }
     assert(found);
     struct instance instance = *found;
+    /* Whole GB of each GPU, as clouds round them up, and the same for the host beside them. */
     if (instance.memory_bytes <= 0.0) {
         instance.memory_bytes =
             instance.gpus * (ceil(gpu->memory_bytes / 1e9) + host_gb) * 1e9;

@@ -54,6 +54,7 @@ static const struct gpu_type *generic_model(const struct cluster_reader *reader,
 
     for (uint32_t i = 0; i < reader->spec->group_count; i++) {
         const struct gpu_type *known = reader->group[i].gpu;
+        /* Types of the catalogue have lower indices than the generic ones, which follow them. */
         if (known == NULL || known->index < reader->generic->index)
             continue;
         if (strcmp(known->name, model) == 0)
@@ -91,6 +92,7 @@ static bool read_gpus(const struct cluster_reader *reader,
         return report_type(reader, conf->gpus, "gpu", item.type,
                            CATALOGUE_GPUS);
     group->gpus = (uint32_t)item.count;
+    /* The rates of a slot; read_cpu() lowers them to those of an older host. */
     group->nvlink_bps = group->gpu->nvlink_bps;
     group->pcie_bps = group->gpu->pcie_bps;
     return true;
@@ -155,6 +157,7 @@ static bool read_no_cpu(const struct cluster_reader *reader,
                         struct node_group *group)
 {
     assert(conf != NULL && group != NULL);
+    /* Nodes of cores alone whose type does not matter: only their number is known. */
     bool bare = group->gpu == NULL && conf->cores > 0 &&
                 conf->memory_bytes > 0.0;
     if (!bare && !cluster_is_generic(reader, group->gpu)) {
@@ -190,6 +193,7 @@ static bool read_cpu(const struct cluster_reader *reader,
     group->sockets = (uint32_t)item.count;
     if (group->pcie_bps > 0.0 && group->cpu->pcie_bps > 0.0)    /* the older end decides */
         group->pcie_bps = fmin(group->pcie_bps, group->cpu->pcie_bps);
+    /* All of the sockets, unless `cores` says that fewer are to be had. */
     group->cores = group->cpu->cores * group->sockets;
     if (conf->cores > (int64_t)group->cores)
         return err_set(reader->err, ERR_RANGE,
@@ -226,6 +230,7 @@ static bool read_drives(const struct conf_node *conf, double *drives,
         const char *each = text + length + 1;
         unit = each + cluster_number(each, &size);
     }
+    /* No unit, or another one: it stays 0 and is refused below. */
     *each_bytes = 0.0;
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         if (strcmp(unit, units[i].name) == 0)
@@ -288,8 +293,10 @@ static bool read_nvme(const struct cluster_reader *reader,
     const struct link_type *disk = read_disk(reader, conf);
     if (disk == NULL)
         return false;
+    /* Drives are read side by side, as a stripe of all. */
     group->nvme_bps = drives * disk->bps_sustained;
     group->nvme_bytes = drives * each_bytes;
+    /* Of one drive: others read on while it seeks. */
     group->nvme_access_bytes = disk->access_s * disk->bps_sustained;
     return true;
 }
@@ -328,6 +335,7 @@ static bool read_pool(const struct cluster_reader *reader,
     assert(reader->spec->pool_count <= CLUSTER_POOLS_MAX);
     const char *name = conf->pool != NULL ? conf->pool : conf->name;
     struct cluster_spec *spec = reader->spec;
+    /* Pools are numbered in the order in which groups first name them. */
     for (group->pool = 0; group->pool < spec->pool_count; group->pool++)
         if (strcmp(reader->pool_name[group->pool], name) == 0)
             return true;
@@ -352,6 +360,7 @@ static bool count_group(const struct cluster_reader *reader,
                            conf_pos(conf_get(at, "name")),
                            "name '%s' is given to two groups of nodes",
                            group->name);
+    /* In 64 bits, so that a sum beyond 32 is seen before it is stored. */
     uint64_t nodes = (uint64_t)spec->node_count + group->node_count;
     uint64_t cores = (uint64_t)spec->core_count;
     if (group->cores != CLUSTER_CORES_UNLIMITED)

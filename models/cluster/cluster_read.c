@@ -48,6 +48,7 @@ static bool read_groups(const struct cluster_reader *reader,
                         const struct conf_node *nodes)
 {
     assert(nodes != NULL);
+    /* Nodes are numbered as they are read, so the order of the file counts. */
     for (size_t i = 0; i < conf_count(nodes); i++)
         if (!cluster_read_group(reader, conf_item(nodes, i)))
             return false;
@@ -67,6 +68,7 @@ static bool read_network(struct cluster_spec *spec,
     if (!conf_fill(network, &cluster_network_schema, &conf, err))
         return false;
     double leaf = 0.0;
+    /* A whole number of nodes; the unit may be left out. */
     if (!read_quantity(conf.leaf, units, &leaf) || leaf < 1.0 ||
         leaf > CLUSTER_NODES_MAX || leaf != (double)(uint32_t)leaf)
         return err_set(err, ERR_SCHEMA, conf_pos(conf.leaf),
@@ -85,6 +87,7 @@ static bool read_electricity(struct cluster_spec *spec,
     assert(spec != NULL && err != NULL);
     static const char *const units[] = { "USD/kWh", NULL };
     double *price = &spec->electricity_usd_per_kwh;
+    /* Stands where the key is absent; a quantity that is wrong is refused, not replaced. */
     *price = 0.08;
     if (conf == NULL ||
         (read_quantity(conf, units, price) && *price >= 0.0 && *price <= 10.0))
@@ -117,6 +120,7 @@ static bool check_wans(const struct cluster_spec *spec,
                        const struct cluster_conf *conf, struct err *err)
 {
     assert(spec != NULL && conf != NULL);
+    /* A storage without a rate never limits, so a line to it has no other end. */
     for (uint32_t g = 0; g < spec->group_count && spec->storage_bps == 0; g++)
         if (spec->group[g].wan_bps > 0)
             return err_set(err, ERR_SCHEMA,
@@ -147,6 +151,7 @@ static bool read_failures(struct arena *arena, struct cluster_spec *spec,
         if (failures->recorded == NULL)
             return false;
     }
+    /* `network` was read before, so that leaf_nodes is known here. */
     if (failures->switch_mtbf_ns == 0 || spec->leaf_nodes > 0)
         return true;
     err_set(err, ERR_SCHEMA, conf_pos(conf_get(conf, "switch_mtbf")),
@@ -178,6 +183,7 @@ static bool read_carbon(struct arena *arena, struct cluster_spec *spec,
     if (conf == NULL)
         return true;
     if (conf_kind(conf) == CONF_MAP) {
+        /* The series is in the arena; where one figure is asked for, its first one stands. */
         spec->carbon = time_series_read(arena, conf, "gCO2/kWh", err);
         if (spec->carbon != NULL)
             spec->carbon_g_per_kwh = time_series_at(spec->carbon, 0);
@@ -260,9 +266,11 @@ static bool check_shared(const struct cluster_spec *spec,
 
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
+        /* Watts of a CPU or of a GPU; what only counts has neither. */
         bool known = group->max_w > 0 || (group->gpu != NULL && group->gpu->tdp_w > 0);
 
         watts |= known;
+        /* Electricity is paid apart by nodes whose price leaves it out. */
         paid |= known && !group->energy_included;
         nics |= group->nic_bps > 0;
     }
@@ -289,6 +297,7 @@ static bool read_shared(struct arena *arena, struct cluster_spec *spec,
     assert(spec->node_count > 0);
     spec->pue = conf->pue;
     spec->power_cap_w = conf->power_cap_w;
+    /* In this order: lines need the storage, failures of switches the network, the checks all. */
     return read_network(spec, conf->network, err) &&
            read_storage(spec, conf->storage, err) &&
            check_wans(spec, conf, err) &&
@@ -308,6 +317,7 @@ static const struct gpu_type *generic_gpu(struct arena *arena,
     gpu->label = "a GPU that only counts";
     gpu->arch = gpu->nvlink = gpu->pcie = gpu->notes = "";
     gpu->source = "no device: speed, price and power are not modelled";
+    /* Tables by index have room for it, and generic_model() counts on from here. */
     gpu->index = (uint32_t)catalogue_gpu_count(catalogue);
     return gpu;
 }
@@ -318,6 +328,7 @@ const struct cluster_spec *cluster_read(struct arena *arena,
                                         struct err *err)
 {
     assert(arena != NULL && conf != NULL && catalogue != NULL && err != NULL);
+    /* conf_fill() leaves a key alone that is absent and has no default: pue stays as set here. */
     struct cluster_conf top = { .at = conf, .pue = power_pue_default() };
     if (!conf_fill(conf, &cluster_schema, &top, err))
         return NULL;
@@ -343,6 +354,7 @@ const struct cluster_spec *cluster_read(struct arena *arena,
     if (!read_groups(&reader, top.nodes) ||
         !read_shared(arena, spec, &top, err))
         return NULL;
+    /* A cluster with one price has costs; groups without one are then free of charge. */
     spec->unpriced = true;
     for (uint32_t g = 0; g < spec->group_count; g++)
         spec->unpriced &= spec->group[g].usd_per_h == 0.0 &&

@@ -83,6 +83,7 @@ static void add_node_links(struct fabric *fabric, struct flow_net *net,
         for (uint32_t n = 0; n < group->node_count; n++) {
             fabric->link[kind][group->first_node + n] =
                 add_link(net, capacity);
+            /* The others of a node follow its first: fabric_link_count() says how many. */
             for (uint32_t more = 1; more < links; more++)
                 add_link(net, capacity);
         }
@@ -103,6 +104,7 @@ static double uplink_bps(const struct cluster_spec *spec, uint32_t leaf)
     end = end < spec->node_count ? end : spec->node_count;
     while (node < end) {
         const struct node_group *group = cluster_group_of(spec, node);
+        /* A leaf may hold nodes of several groups, one after another. */
         uint32_t next = group->first_node + group->node_count;
         next = next < end ? next : end;
         bps += (next - node) * group->nic_bps;
@@ -148,6 +150,7 @@ struct fabric *fabric_new(struct arena *arena, const struct cluster_spec *spec,
     fabric->count[FABRIC_WAN] = spec->group_count;
     for (int kind = 0; kind < FABRIC_CLASS_COUNT; kind++) {
         uint32_t count = fabric->count[kind];
+        /* Room for one, so that a class without links has an address, too. */
         fabric->link[kind] = arena_alloc(arena, count > 0 ? count : 1,
                                          sizeof *fabric->link[kind]);
         if (kind == FABRIC_UPLINK)
@@ -196,6 +199,7 @@ enum link_class fabric_class(const struct fabric *fabric, uint32_t link)
 {
     assert(fabric != NULL && link >= fabric->first);
     int kind = 0;
+    /* A class without links ends where the one before it does, and is passed over. */
     while (kind < FABRIC_CLASS_COUNT - 1 && link >= fabric->end[kind])
         kind++;
     assert(link < fabric->end[kind]);

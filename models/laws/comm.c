@@ -220,6 +220,7 @@ double comm_strided_s(enum comm_op op, const struct gang *gang, uint32_t n,
     if (local < 1) {
         local = 1;
     }
+    /* All members are on one node: the gang has no other, or they stand close enough. */
     if (gang->nodes == 1 || local >= n) {
         return time_inside(op, gang, n, bytes);
     }

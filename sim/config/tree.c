@@ -123,14 +123,17 @@ static bool fail_syntax(struct reader *reader)
         arena_run_out();
     if (problem == NULL)
         problem = "the text is not YAML";
+    /* libyaml says the same of a tab as of a reserved character; ours names the tab. */
     if (strstr(problem, "cannot start any token") != NULL &&
         has_tab(reader, parser->problem_mark.index))
         problem = "found a tab character where YAML wants blanks";
+    /* Where the bytes are no UTF-8, libyaml leaves its mark empty and has an offset. */
     if (parser->error == YAML_READER_ERROR) {
         pos = pos_of_byte(reader, parser->problem_offset);
         err_set(reader->err, ERR_SYNTAX, pos, "%s (0x%02X)", problem,
                 (unsigned)parser->problem_value);
     } else if (parser->context != NULL) {
+        /* The context is what libyaml was within: a bracket, a quoted text, a map. */
         unsigned long line = (unsigned long)parser->context_mark.line + 1;
         /* What is never closed or ended is shown where it begins. */
         if (strstr(problem, "end of stream") != NULL ||
@@ -146,6 +149,7 @@ static bool fail_syntax(struct reader *reader)
     } else {
         err_set(reader->err, ERR_SYNTAX, pos, "%s", problem);
     }
+    /* The first that matches: narrower words stand before wider ones. */
     for (size_t i = 0; i < sizeof advice / sizeof advice[0]; i++) {
         if (strstr(problem, advice[i][0]) != NULL)
             return err_hint(reader->err, "%s", advice[i][1]);
@@ -211,6 +215,7 @@ static bool check_event(struct reader *reader, const yaml_event_t *event,
         return refuse_mark(reader, event, "anchors", anchor);
     if (tag != NULL)
         return refuse_mark(reader, event, "tags", tag);
+    /* Reading recurses, so the depth bounds the stack. */
     if (depth > DEPTH_MAX)
         return err_set(reader->err, ERR_RANGE, pos,
                        "nested deeper than %d levels", DEPTH_MAX);
@@ -233,6 +238,7 @@ static const char *scalar_text(struct reader *reader,
                 "a text must not hold a NUL character");
         return NULL;
     }
+    /* A text without hidden breaks is copied as it is. */
     if (!reader->hidden)
         return arena_text(reader->arena, value);
     char *text = arena_alloc(reader->arena, bytes + 1, 1);
@@ -287,6 +293,7 @@ static bool read_key(struct reader *reader, yaml_event_t *event,
     yaml_event_delete(event);
     if (good && pair->key[0] == '\0')
         return err_set(reader->err, ERR_SYNTAX, pos, "a key is empty");
+    /* YAML 1.1 takes over the keys of another map here, which only anchors can name. */
     if (good && strcmp(pair->key, "<<") == 0) {
         err_set(reader->err, ERR_SYNTAX, pos, "merge keys are not supported");
         return err_hint(reader->err, "Write the keys out in this map.");
@@ -319,6 +326,7 @@ static bool check_twice(struct reader *reader, const struct conf_node *map)
 {
     if (map->count < 2)
         return true;
+    /* For the time of this call alone: the arena would keep it as long as the tree. */
     struct place *places = arena_resize_own(NULL, map->count, sizeof *places);
     size_t first = SIZE_MAX;
     size_t second = SIZE_MAX;
@@ -327,6 +335,7 @@ static bool check_twice(struct reader *reader, const struct conf_node *map)
         places[i] = (struct place){map->pairs[i].key, i};
     qsort(places, map->count, sizeof *places, compare_places);
     for (size_t i = 1; i < map->count; i++) {
+        /* Neighbours in this order with one key are a key and its next repetition. */
         if (places[i].index < second &&
             strcmp(places[i - 1].key, places[i].key) == 0) {
             first = places[i - 1].index;
@@ -360,6 +369,7 @@ static bool read_pairs(struct reader *reader, struct conf_node *map, int depth)
             return check_twice(reader, map);
         }
         ARENA_REACH(reader->arena, map->pairs, room, map->count);
+        /* It counts once it has its value, so that a fault leaves no pair that is half read. */
         struct conf_pair *pair = &map->pairs[map->count];
         if (!read_key(reader, &event, pair, depth + 1) ||
             !next_event(reader, &event))
@@ -389,6 +399,7 @@ static const struct conf_node *read_node(struct reader *reader, yaml_event_t *ev
         node->text = scalar_text(reader, event);
         good = node->text != NULL;
     }
+    /* All of the event was copied; deleted here, so that items reuse its memory. */
     yaml_event_delete(event);
     if (!good)
         return NULL;
@@ -458,6 +469,7 @@ static const struct conf_node *read_document(struct reader *reader)
     const struct conf_node *root = read_node(reader, &event, NULL, reader->place, 1);
     if (root == NULL || !check_end(reader))
         return NULL;
+    /* Of comments alone libyaml makes an empty scalar. */
     if (root->kind == CONF_SCALAR && root->plain && root->text[0] == '\0') {
         err_set(reader->err, ERR_SYNTAX, (struct err_pos){reader->file, 0, 0},
                 "the file is empty");
@@ -490,6 +502,7 @@ const struct conf_node *conf_parse_at(struct arena *arena, const char *path, con
     }
     reader.text = text;
     reader.bytes = bytes;
+    /* libyaml would end the text there.  A spreadsheet or an archive is named as such. */
     const char *nul = bytes > 0 ? memchr(text, '\0', bytes) : NULL;
     if (nul != NULL && foreign_find(reader.file, text, bytes, false, err))
         return NULL;
@@ -530,6 +543,7 @@ static bool check_file(int fd, const char *file, size_t *bytes,
         return fail_file(err, file, strerror(errno));
     if (S_ISDIR(status.st_mode))
         return fail_file(err, file, "it is a directory");
+    /* Looked at on the open file, which nobody can exchange meanwhile. */
     if (!S_ISREG(status.st_mode))
         return fail_file(err, file, "it is not a regular file");
     if ((uintmax_t)status.st_size > FILE_BYTES_MAX)
@@ -583,6 +597,7 @@ const struct conf_node *conf_load(struct arena *arena, const char *path,
         return NULL;
     }
     if (check_file(fd, file, &bytes, err)) {
+        /* The tree has copies of all texts, so that the file's bytes need not stay. */
         char *text = arena_resize_own(NULL, bytes + 1, 1);
         if (read_whole(fd, file, text, &bytes, err))
             root = conf_parse(arena, path, text, bytes, err);

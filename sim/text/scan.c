@@ -67,6 +67,7 @@ static int open_stream(const char *path, off_t *bytes, struct err *err)
         fail_open(err, path, errno);
         return -1;
     }
+    /* open() takes a folder; read() would refuse it in words that help less. */
     if (fstat(fd, &status) != 0 || S_ISDIR(status.st_mode)) {
         fail_open(err, path, EISDIR);
         close(fd);
@@ -96,6 +97,7 @@ struct scan *scan_open(const char *path, struct err *err)
     struct scan *scan = arena_resize_own(NULL, 1, sizeof *scan);
     scan->path = path;
     scan->file = file;
+    /* gzread() reads plain files as they are, so that only zstd needs a reader beside it. */
     scan->zstd = scan_zstd_is(fd) ? scan_zstd_open(fd) : NULL;
     scan->fd = fd;
     scan->bytes = file_bytes;
@@ -161,6 +163,7 @@ static bool read_gzip(struct scan *scan, char *to, size_t *count, struct err *er
     int got = gzread(scan->file, to, BLOCK_BYTES);
     int code = Z_OK;
     gzerror(scan->file, &code);
+    /* zlib calls the end of a file within a member so; a damaged one is Z_DATA_ERROR. */
     if (code == Z_BUF_ERROR) {
         report_fault(scan, err, ERR_IO, 0, "the gzip data ends too early");
         return err_hint(err, "The file was truncated; fetch it again.");
@@ -185,6 +188,7 @@ static bool read_block(struct scan *scan, struct err *err)
 {
     assert(scan->end - scan->start <= LINE_BYTES_MAX);
     size_t left = scan->end - scan->start, got = 0;
+    /* The unread end of a line goes to the front, so that a line is always in one piece. */
     memmove(scan->buffer, scan->buffer + scan->start, left);
     scan->start = 0;
     scan->end = left;
@@ -245,6 +249,7 @@ static bool check_first_block(struct scan *scan, struct err *err)
     struct err_pos pos = {scan->path, 1, 1};
 
     assert(scan->start == 0);
+    /* A spreadsheet, a picture, Parquet ... is named, with how to export it. */
     if (foreign_find(scan->path, scan->buffer, scan->end, true, err)) {
         scan->failed = true;
         return false;
@@ -253,6 +258,7 @@ static bool check_first_block(struct scan *scan, struct err *err)
         scan->start = 3;                /* a byte order mark says nothing */
     for (size_t i = scan->start; i < scan->end;) {
         size_t bytes = utf8_character(scan->buffer + i, scan->end - i);
+        /* A character that the block cuts: its rest is in the next one. */
         if (bytes == SIZE_MAX && !scan->all_read)
             break;
         if (bytes == 0 || bytes == SIZE_MAX || text[i] == '\0')
@@ -283,6 +289,7 @@ static bool find_line(struct scan *scan, char **newline, struct err *err)
     for (;;) {
         char *from = scan->buffer + scan->start + seen;
         size_t left = scan->end - scan->start - seen;
+        /* Only what came since the last look: a long line is not searched again. */
         *newline = memchr(from, '\n', left);
         if (*newline != NULL || scan->all_read)
             return true;
@@ -292,6 +299,7 @@ static bool find_line(struct scan *scan, char **newline, struct err *err)
             report_fault(scan, err, ERR_SYNTAX, 1, SCAN_LONG_LINE);
             return false;
         }
+        /* Nothing was read yet, so that the buffer will hold the file's beginning. */
         bool first = scan->line == 0 && scan->end == 0;
         if (!read_block(scan, err))
             return false;
@@ -320,6 +328,7 @@ static enum scan_step check_end(struct scan *scan, struct err *err)
     struct stat status;
 
     if (fstat(scan->fd, &status) == 0 && status.st_size == scan->bytes) {
+        /* zstd checks its own end; a plain file has none but that of the file. */
         if (scan->zstd != NULL || gzdirect(scan->file) ||
             scan_gzip_ends(scan->fd, scan->bytes, scan->data_bytes))
             return SCAN_END;

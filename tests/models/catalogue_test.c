@@ -118,6 +118,46 @@ static void every_entry_names_its_source(void **state)
     law_aids_free(&aids);
 }
 
+/* GPUs and CPUs have the sustained rates and latencies of the links that they name; a link has its
+ * latency in seconds, and a disk the time of a seek: that of 4 KiB at its rate of reads, less what
+ * their transfer takes. */
+static void rates_of_links_reach_what_they_connect(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    const struct catalogue *c = aids.catalogue;
+
+    (void)state;
+    for (size_t i = 0; i < catalogue_gpu_count(c); i++) {
+        const struct gpu_type *gpu = catalogue_gpu_at(c, i);
+        const struct link_type *pcie = catalogue_link(c, gpu->pcie);
+        assert_non_null(pcie);
+        assert_true(gpu->pcie_bps == pcie->bps_sustained && gpu->pcie_bps > 0);
+        assert_true(gpu->pcie_latency_s == pcie->latency_s);
+        const struct link_type *nvlink = catalogue_link(c, gpu->nvlink);
+        assert_true((nvlink == NULL) == (gpu->nvlink[0] == '\0'));
+        assert_true(gpu->nvlink_bps == (nvlink ? nvlink->bps_sustained : 0));
+        assert_true(gpu->nvlink_latency_s == (nvlink ? nvlink->latency_s : 0));
+        /* What was not measured has the share of its peak that 16 bits reach. */
+        for (int p = 0; p < PRECISION_COUNT; p++)
+            assert_true((gpu->flops_sustained[p] > 0) == (gpu->flops_peak[p] > 0) ||
+                        gpu->flops_peak[p] <= 0);
+    }
+    for (size_t i = 0; i < catalogue_cpu_count(c); i++) {
+        const struct cpu_type *cpu = catalogue_cpu_at(c, i);
+        const struct link_type *pcie = cpu->pcie ? catalogue_link(c, cpu->pcie) : NULL;
+        assert_true(cpu->pcie_bps == (pcie ? pcie->bps_sustained : 0));
+        assert_true(cpu->threads >= cpu->cores && cpu->cores > 0);
+    }
+    for (size_t i = 0; i < catalogue_link_count(c); i++) {
+        const struct link_type *link = catalogue_link_at(c, i);
+        double seek_s = link->read_iops > 0 ? 1 / link->read_iops - 4096 / link->bps_sustained : 0;
+        assert_true(fabs(link->latency_s - link->latency_us / 1e6) < 1e-15);
+        assert_true(fabs(link->access_s - (seek_s > 0 ? seek_s : 0)) < 1e-12);
+        assert_true(link->write_bps_sustained > 0);
+    }
+    law_aids_free(&aids);
+}
+
 /* The parameters that the architecture implies: two tables (one if tied),
  * q, k, v, o and the MLP of every layer; norms and biases are below 0.2%. */
 static void model_sizes_follow_from_their_layers(void **state)
@@ -558,6 +598,7 @@ int main(void)
         cmocka_unit_test(catalogue_has_the_types_that_the_manual_promises),
         cmocka_unit_test(gpu_rates_never_exceed_their_peaks),
         cmocka_unit_test(every_entry_names_its_source),
+        cmocka_unit_test(rates_of_links_reach_what_they_connect),
         cmocka_unit_test(model_sizes_follow_from_their_layers),
         cmocka_unit_test(prices_fall_from_on_demand_to_reserved_to_owned),
         cmocka_unit_test(prices_say_their_market_and_date),

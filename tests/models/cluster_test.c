@@ -143,6 +143,26 @@ static void a_node_costs_its_gpus_and_the_cores_beyond_theirs(void **state)
     assert_false(spec->group[2].energy_included);
 }
 
+/* Only GPUs fail, and the nodes that have them are rented, so that they are replaced: there is
+ * nothing to repair.  One node of GPUs that is not rented is enough for it to be. */
+static void repairs_need_nodes_that_come_back(void **state)
+{
+    static const char text[] =
+        "failures: {gpu_mtbf: 90h, repair: 1h}\nnodes:\n"
+        "  - {name: gpu, count: 2, gpus: {type: h100, count: 8}, memory: 1TB,\n"
+        "     cpu: {type: epyc-9654}, price: 9USD/h, rent: {start: 5min}}\n"
+        "  - {name: cpu, cpu: {type: epyc-7763}, memory: 1TB, price: 1USD/h}\n";
+    struct world *w = *state;
+    char more[900];
+
+    assert_null(read_text(w, text));
+    assert_non_null(strstr(w->err.text, "repair"));
+    assert_non_null(strstr(w->err.text, "needs nodes that fail and are not rented"));
+    snprintf(more, sizeof more, "%s  - {name: own, gpus: {type: h100, count: 8}, memory: 1TB,\n"
+             "     cpu: {type: epyc-9654}, price: 9USD/h}\n", text);
+    assert_non_null(read_good(w, more)->failures);
+}
+
 static void generic_gpus_need_nothing_but_their_number(void **state)
 {
     struct world *w = *state;
@@ -409,7 +429,7 @@ int main(void)
         TEST(a_slot_is_as_fast_as_its_slower_end),
         TEST(a_full_cluster_is_read_with_sustained_rates),
         TEST(a_node_costs_its_gpus_and_the_cores_beyond_theirs),
-        TEST(generic_gpus_need_nothing_but_their_number),
+        TEST(repairs_need_nodes_that_come_back), TEST(generic_gpus_need_nothing_but_their_number),
         TEST(faults_are_told_with_their_place_and_a_way_out),
         TEST(more_than_32_pools_are_refused),
         TEST(sample_clusters_are_read),

@@ -80,6 +80,21 @@ static void two_levels_add_inside_and_across(void **state)
 
 /* Eight tensor-parallel GPUs fill a node, so their data-parallel partners all
  * sit elsewhere: 2 x 3/4 x 1 GB / (100 / 8 GB/s) = 120 ms over 4 nodes. */
+/* On one node all members are near, however far apart: no NIC is crossed. */
+static void strides_within_a_node_change_nothing(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    struct gang gang = law_gang(&aids, "h100", 8, 1, 1e9);
+
+    (void)state;
+    for (int op = COMM_ALL_REDUCE; op <= COMM_P2P; op++)
+        for (uint32_t n = 1; n <= 8; n++)
+            for (uint32_t stride = 1; stride <= 8; stride++)
+                assert_true(comm_strided_s(op, &gang, n, stride, 1e8) ==
+                            comm_strided_s(op, &gang, n, 1, 1e8));
+    law_aids_free(&aids);
+}
+
 static void strided_groups_share_the_nics_of_their_node(void **state)
 {
     struct law_aids aids = law_aids_new();
@@ -168,6 +183,7 @@ int main(void)
         cmocka_unit_test(pcie_collectives_collapse_with_the_number_of_gpus),
         cmocka_unit_test(measured_collectives_over_pcie_follow_the_rate_of_a_slot),
         cmocka_unit_test(two_levels_add_inside_and_across),
+        cmocka_unit_test(strides_within_a_node_change_nothing),
         cmocka_unit_test(strided_groups_share_the_nics_of_their_node),
         cmocka_unit_test(time_falls_with_bandwidth_and_grows_with_bytes),
     };

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "models/jobs/job.h"
+#include "models/laws/memory.h"
 #include "models/serving/service.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
@@ -39,6 +40,7 @@ struct engine {
     uint32_t blocks_max, next, calls, fresh, computed;
     struct call call[REQUESTS], wait[REQUESTS], batch[REQUESTS];
     uint32_t waits, at_work;
+    bool idle;                  /* what comes now starts a pass, so that no queue is full */
     uint32_t done, dropped, refused, again;
     double latency_s, ttft_s, tpot_s;
     uint32_t with_tpot;
@@ -64,20 +66,38 @@ static uint32_t blocks_with(const struct engine *e, uint32_t more)
     return sum;
 }
 
+static void shift(struct call *list, uint32_t *count)
+{
+    memmove(list, list + 1, --*count * sizeof *list);
+}
+
+static bool gave_up(const struct engine *e, const struct call *c, int64_t now)
+{
+    return e->spec->timeout_ns > 0 && c->made == 0 && now - c->at > e->spec->timeout_ns;
+}
+
+/* Each at its time: who has given up until then leaves the queue, also behind those that were
+ * thrown out, and a queue that is full takes no more. */
 static void come(struct engine *e)
 {
     for (; e->next < e->calls && e->call[e->next].at <= e->now; e->next++) {
         const struct call *c = &e->call[e->next];
-        if (blocks_of(c->prompt + c->output) > e->blocks_max)
+        uint32_t begun = 0;
+        while (begun < e->waits && e->wait[begun].made > 0)
+            begun++;
+        while (begun < e->waits && gave_up(e, &e->wait[begun], c->at)) {
+            e->dropped++;
+            uint32_t behind = e->waits - begun;
+            shift(e->wait + begun, &behind);
+            e->waits--;
+        }
+        if (!e->idle && e->spec->queue_max > 0 && e->waits >= e->spec->queue_max)
+            e->dropped++;
+        else if (blocks_of(c->prompt + c->output) > e->blocks_max)
             e->refused++;
         else
             e->wait[e->waits++] = *c;
     }
-}
-
-static void shift(struct call *list, uint32_t *count)
-{
-    memmove(list, list + 1, --*count * sizeof *list);
 }
 
 /* Takes prompts in their order, while there is room in the batch and in the cache for the prompt
@@ -88,7 +108,7 @@ static uint32_t admit(struct engine *e)
 
     while (e->waits > 0) {
         struct call *c = &e->wait[0];
-        if (e->spec->timeout_ns > 0 && c->made == 0 && e->now - c->at > e->spec->timeout_ns) {
+        if (gave_up(e, c, e->now)) {
             e->dropped++;
             shift(e->wait, &e->waits);
             continue;
@@ -186,6 +206,13 @@ static bool turn(struct engine *e)
     come(e);
     uint32_t tokens = admit(e);
 
+    /* Of those that came at once to an idle replica the last ones find no room in its queue. */
+    if (e->idle && e->spec->queue_max > 0 && e->waits > e->spec->queue_max) {
+        e->dropped += e->waits - e->spec->queue_max;
+        e->waits = e->spec->queue_max;
+    }
+    e->idle = false;
+
     if (e->spec->chunk_tokens > 0 && e->fresh > 0)
         while (e->at_work > 1 && e->at_work > e->fresh &&
                blocks_with(e, e->at_work) > e->blocks_max)
@@ -204,6 +231,7 @@ static bool turn(struct engine *e)
         give_tokens(e, 0, e->at_work);
     } else if (e->waits == 0 && e->next < e->calls) {
         e->now = e->call[e->next].at;
+        e->idle = true;
     } else {
         return e->waits > 0;
     }
@@ -238,19 +266,21 @@ static void start(void *self, uint32_t replica, enum serve_side side)
 
 static const struct service_ops ops = { .start = start };
 
-static struct service_result run_service(const struct engine *e, const struct service_spec *spec)
+/* Runs the calls of an engine, at most so long; `last`: how the loop ends. */
+static struct service_result run_service(const struct engine *e, const struct service_spec *spec,
+                                         int64_t until_s, enum loop_end last)
 {
     struct arena *arena = arena_new(0);
     struct source source = { e->call, 0, e->calls };
-    struct loop *loop = loop_new((struct loop_limits){ INT64_C(100000) * CLOCK_NS_PER_S,
-                                                       UINT64_MAX, NULL });
+    struct loop *loop = loop_new((struct loop_limits){ until_s * CLOCK_NS_PER_S, UINT64_MAX,
+                                                       NULL });
     struct service *service = service_new(&(struct service_parts){
         .arena = arena, .loop = loop, .spec = spec, .ops = &ops, .next = next_call,
         .source = &source });
 
     service_begin(service);
     service_ready(service, 0, e->gang, 0);
-    assert_int_equal(loop_run(loop), LOOP_DRAINED);
+    assert_int_equal(loop_run(loop), last);
     struct service_result result = *service_close(service);
     service_free(service);
     loop_free(loop);
@@ -269,6 +299,7 @@ static struct service_spec draw_spec(struct rng *rng, const struct llm *llm)
         .name = "s", .batch_max = batches[rng_below(rng, 4)],
         .chunk_tokens = chunks[rng_below(rng, 5)],
         .timeout_ns = rng_below(rng, 3) ? 0 : (int64_t)rng_below(rng, 20) * CLOCK_NS_PER_S / 4,
+        .queue_max = rng_below(rng, 3) ? 0 : 1 + (uint32_t)rng_below(rng, 5),
         .scaling = { .target = 1, .interval_ns = 700 * CLOCK_NS_PER_S },
         .cache_share = rng_below(rng, 2) ? 0 : 0.97,    /* so that blocks run out */
     };
@@ -337,7 +368,7 @@ static void run_cases(bool one_step, double interval_s, double part)
             continue;
         spec.one_step = one_step;
         spec.scaling.interval_ns = clock_ns_for_work(interval_s, 1);
-        struct service_result result = run_service(e, &spec);
+        struct service_result result = run_service(e, &spec, 100000, LOOP_DRAINED);
         check(e, &result, k, part);
         again += e->again;
         refused += e->refused;
@@ -370,12 +401,62 @@ static void looks_within_steps_change_nothing(void **state)
     run_cases(true, 0.37, 1e-9);
 }
 
+/* At the end of a run one request is at work, of 300 tokens and some 30 ms each, one behind it
+ * has given up since the last event, and one has not: it came 0.5 s before the end. */
+static void who_gave_up_by_the_end_is_dropped(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    struct gang gang = law_gang(&aids, "a10", 1, 1, 0.0);
+    struct rng rng;
+    struct engine *e = calloc(1, sizeof *e);
+
+    (void)state;
+    rng_init(&rng, 1, "engine", 0);
+    struct service_spec spec = draw_spec(&rng, catalogue_llm(aids.catalogue, "qwen2.5-7b"));
+    spec.batch_max = 1;
+    spec.chunk_tokens = spec.queue_max = 0;
+    spec.timeout_ns = CLOCK_NS_PER_S;
+    spec.cache_share = 0;
+    e->gang = &gang;
+    e->calls = 3;
+    e->call[0] = (struct call){ .at = 0, .prompt = 1000, .output = 300 };
+    e->call[1] = (struct call){ .at = CLOCK_NS_PER_S * 2, .prompt = 10, .output = 5 };
+    e->call[2] = (struct call){ .at = CLOCK_NS_PER_S * 5 / 2, .prompt = 10, .output = 5 };
+    struct service_result r = run_service(e, &spec, 3, LOOP_TIME_LIMIT);
+    assert_true(r.requests == 3 && r.done == 0 && r.dropped == 0 && r.unfinished == 3);
+    spec.timeout_ns = CLOCK_NS_PER_S - 1;
+    r = run_service(e, &spec, 3, LOOP_TIME_LIMIT);
+    assert_true(r.requests == 3 && r.done == 0 && r.dropped == 1 && r.unfinished == 2);
+    free(e);
+    law_aids_free(&aids);
+}
+
+/* On cores: what weights leave of the host memory, in blocks of 16 tokens. */
+static void blocks_on_cores_are_what_weights_leave(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    const struct llm *llm = catalogue_llm(aids.catalogue, "qwen2.5-7b");
+    struct serve_law law = { .kind = SERVE_GENERATE, .llm = llm, .precision = PRECISION_BF16,
+                             .tp = 1 };
+    struct gang gang = { .nodes = 1, .cores = 8 };
+    double weights = memory_weight_bytes(llm, PRECISION_BF16);
+    double block = 16 * memory_kv_bytes_per_token(llm);
+
+    (void)state;
+    assert_true(serve_blocks_max(&law, &gang, weights + 1000.5 * block) == 1000);
+    assert_true(serve_blocks_max(&law, &gang, weights + 0.5 * block) == 0);
+    assert_true(serve_blocks_max(&law, &gang, weights / 2) == 0);
+    law_aids_free(&aids);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokens_come_as_one_by_one),
         cmocka_unit_test(steps_at_once_are_those_one_by_one),
         cmocka_unit_test(looks_within_steps_change_nothing),
+        cmocka_unit_test(who_gave_up_by_the_end_is_dropped),
+        cmocka_unit_test(blocks_on_cores_are_what_weights_leave),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

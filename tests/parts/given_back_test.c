@@ -27,6 +27,8 @@
 #include "sim/event/loop.h"
 #include "sim/flow/flow.h"
 #include "sim/text/csv.h"
+#include "sim/text/folder.h"
+#include "sim/text/out.h"
 #include "sim/text/scan.h"
 #include "sim/text/scan_look.h"
 #include "models/laws/rollout.h"
@@ -149,6 +151,15 @@ static void write_packed(const char *path, int how)
     char packed[256];
     size_t bytes = sizeof text - 1;
 
+    if (how == 3) {             /* two members, of which the last says the length of its own */
+        gzFile file = gzopen(path, "wb");
+        assert_int_equal(gzwrite(file, text, 9), 9);
+        assert_int_equal(gzclose(file), Z_OK);
+        file = gzopen(path, "ab");
+        assert_int_equal(gzwrite(file, text + 9, (unsigned)bytes - 9), (int)bytes - 9);
+        assert_int_equal(gzclose(file), Z_OK);
+        return;
+    }
     if (how == 1) {
         gzFile file = gzopen(path, "wb");
         assert_true(gzwrite(file, text, (unsigned)bytes) == (int)bytes);
@@ -201,6 +212,38 @@ static void read_tabs(const void *path)
     arena_free(arena);
 }
 
+static bool is_formed(const void *self, const char *name)
+{
+    return strcmp(self, name) == 0;
+}
+
+/* A folder that is made, looked through, cleared and left. */
+static void use_folder(const void *path)
+{
+    struct arena *arena = arena_new(1 << 12);
+    struct err err = { 0 };
+    struct folder *folder = folder_make(arena, path, &err);
+    struct folder *within = folder_within(arena, folder, "d", &err);
+    struct out *out = out_in(arena, within, "x", &err);
+
+    out_text(out, "x");
+    assert_true(out_close_fast(out, &err));
+    assert_true(folder_holds(within, "x") && !folder_is_empty(within, NULL) &&
+                folder_is_empty(within, "x"));
+    FILE *file = folder_read(within, "x");
+    assert_non_null(file);
+    fclose(file);
+    assert_null(folder_read(within, "y"));
+    folder_clear_parts(within, "x");
+    folder_sweep(within, is_formed, "x");
+    assert_true(!folder_holds(within, "x") && folder_is_empty(within, NULL));
+    folder_close(within);
+    folder_drop(folder, "d");
+    assert_true(folder_is_empty(folder, NULL));
+    folder_close(folder);
+    arena_free(arena);
+}
+
 static void open_nothing(const void *path)
 {
     struct err err = { 0 };
@@ -213,9 +256,9 @@ static void open_nothing(const void *path)
 static void readers_close_what_they_open(void **state)
 {
     struct scratch *scratch = *state;
-    static const char *const names[] = { "plain", "gzip", "zstd" };
+    static const char *const names[] = { "plain", "gzip", "zstd", "members" };
 
-    for (int how = 0; how < 3; how++) {
+    for (int how = 0; how < 4; how++) {
         const char *path = scratch_path(scratch, names[how]);
         write_packed(path, how);
         leaves_nothing(names[how], read_lines, path);
@@ -224,6 +267,7 @@ static void readers_close_what_they_open(void **state)
     leaves_nothing("a file that is not there", open_nothing, scratch_path(scratch, "none"));
     scratch_write(scratch, "tabs", "1\t2\n3\t4\n");
     leaves_nothing("tabs", read_tabs, scratch_path(scratch, "tabs"));
+    leaves_nothing("folder", use_folder, scratch_path(scratch, "folder"));
 }
 
 /* A log of jobs, and what opens it. */

@@ -610,6 +610,41 @@ static void json_schema_is_yaml_that_names_every_key(void **state)
         "([eE][-+]?[0-9]+)? ?(ns|us|ms|s|min|m|h|d|w)$");
 }
 
+/* The text of a bound that the schema has for a key; NULL: none. */
+static const char *bound_of(const struct conf_node *key, const char *bound)
+{
+    const struct conf_node *any = conf_get(key, "anyOf");
+    const struct conf_node *found = conf_get(any != NULL ? conf_item(any, 0) : key, bound);
+
+    return found == NULL ? NULL : conf_text(found);
+}
+
+/* Plain numbers have the limits of their field, and no limit where the field has none. */
+static void json_schema_has_the_limits_of_numbers(void **state)
+{
+    static const struct { const char *table, *key, *least, *most; } row[] = {
+        { "thing", "count", "1", "100" }, { "thing", "ratio", NULL, NULL },
+        { "thing", "share", "-1", "1" }, { "thing.part", "size", NULL, NULL },
+        { "thing.part", "weight", NULL, NULL },
+    };
+    static const struct conf_schema *const tables[] = { &thing_schema, &thing_part_schema };
+    struct arena *arena = *state;
+    struct conf_json json = { "things", "@thing@", tables, 2, NULL, 0, NULL, 0, false };
+    const struct conf_node *root = parse_good(arena, conf_json_schema(arena, &json));
+
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        const struct conf_node *table = conf_get(conf_get(root, "definitions"), row[i].table);
+        const struct conf_node *key = conf_get(conf_get(table, "properties"), row[i].key);
+        const char *least = bound_of(key, "minimum"), *most = bound_of(key, "maximum");
+        assert_true((least == NULL) == (row[i].least == NULL));
+        assert_true((most == NULL) == (row[i].most == NULL));
+        if (least != NULL && most != NULL) {
+            assert_string_equal(least, row[i].least);
+            assert_string_equal(most, row[i].most);
+        }
+    }
+}
+
 static bool trees_equal(const struct conf_node *a, const struct conf_node *b)
 {
     if (conf_kind(a) != conf_kind(b))
@@ -879,6 +914,7 @@ int main(void)
         WITH_ARENA(lines_may_end_with_crlf),
         WITH_ARENA(characters_that_end_a_line_in_old_yaml_do_not),
         WITH_ARENA(json_schema_is_yaml_that_names_every_key),
+        WITH_ARENA(json_schema_has_the_limits_of_numbers),
         WITH_ARENA(a_tree_on_one_line_reads_as_the_same_tree),
         WITH_ARENA(a_tree_as_json_keeps_types_and_order),
         WITH_ARENA(a_star_sets_the_key_of_each_item),

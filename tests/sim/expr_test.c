@@ -90,7 +90,8 @@ static void values_are_those_worked_out_by_hand(void **state)
         { "coalesce(1 / 0, void, 8)", 8 }, { "0 * -1", 0 },
         { "count()", 4 }, { "count(jct)", 3 }, { "sum(jct)", 60 }, { "mean(jct)", 20 },
         { "min(jct)", 10 }, { "max(jct)", 30 }, { "p50(jct)", 20 },
-        { "quantile(jct, 90%)", 30 }, { "mean(jct where gpus <= 2)", 15 },
+        { "quantile(jct, 90%)", 30 }, { "quantile(jct, 1)", 30 }, { "quantile(jct, 0)", 10 },
+        { "mean(jct where gpus <= 2)", 15 },
         { "sum(jct where tenant == 'a')", 40 }, { "count(where tenant == '')", 1 },
         { "count(where tenant != 'a' and not gpus > 1)", 1 },
         { "count(where jct > 15)", 2 }, { "count(where not jct > 15)", 1 },
@@ -253,7 +254,10 @@ static void size_and_nesting_are_bounded(void **state)
         text[i] = i % 2 ? '+' : '1';
     text[EXPR_TEXT_BYTES - 1] = '\0';
     assert_string_equal(refusal(arena, text), "");
-    text[EXPR_TEXT_BYTES - 1] = text[EXPR_TEXT_BYTES] = ' ';
+    text[EXPR_TEXT_BYTES - 1] = ' ';
+    text[EXPR_TEXT_BYTES] = '\0';
+    assert_string_equal(refusal(arena, text), "");
+    text[EXPR_TEXT_BYTES] = ' ';
     text[EXPR_TEXT_BYTES + 1] = '\0';
     assert_non_null(strstr(refusal(arena, text), "at most 2000 bytes"));
     arena_free(arena);

@@ -35,6 +35,31 @@ static void check_rows(const struct table *table, const char *wanted)
     assert_memory_equal(rows, wanted, bytes);
 }
 
+/* What is forgotten may have ended within a row: the next one begins with the first column. */
+static void a_table_that_forgets_begins_a_row_anew(void **state)
+{
+    (void)state;
+    struct table *table = table_new(columns, 4);
+
+    for (int cells = 0; cells < 4; cells++) {
+        if (cells > 0)
+            table_text(table, "gone");
+        if (cells > 1)
+            table_count(table, 1);
+        if (cells > 2)
+            table_time(table, 2);
+        table_clear(table);
+        check_rows(table, "");
+        table_text(table, "a");
+        table_count(table, 3);
+        table_time(table, 0);
+        table_real(table, 0.5);
+        table_end_row(table);
+        check_rows(table, "a,3,0,0.5\n");
+    }
+    table_free(table);
+}
+
 static void rows_hold_their_cells_in_order(void **state)
 {
     (void)state;
@@ -534,6 +559,7 @@ int main(void)
         cmocka_unit_test(texts_of_any_length_are_kept),
         cmocka_unit_test(cells_at_once_are_those_one_by_one),
         cmocka_unit_test(whole_seconds_are_told_from_others),
+        cmocka_unit_test(a_table_that_forgets_begins_a_row_anew),
         cmocka_unit_test(rows_hold_their_cells_in_order),
         cmocka_unit_test(texts_are_quoted_only_where_they_must_be),
         cmocka_unit_test(formulas_have_an_apostrophe_and_numbers_have_none),
