@@ -95,7 +95,8 @@ apart="$apart plot_test keys_test time_keys_test idle_keys_test"
 apart="$apart many_errors_test sensitivity_test tune_test paper_test"
 # Nor do those that compare whole simulations with formulas, papers and oracles: what they run,
 # others run, too.
-apart="$apart plan_test walks_test naive_world_test rlscheduler_test rollout_fidelity_test"
+apart="$apart plan_test walks_test naive_world_test naive_rent_test rlscheduler_test"
+apart="$apart rollout_fidelity_test"
 apart="$apart analytic_test service_mass_test train_test train_resume_test fidelity_test"
 apart="$apart planners_test deal_test coverage_test block_stats_test advise_service_test"
 apart="$apart goodput_policy_test seeds_test conformance_test tournament_test shares_test"

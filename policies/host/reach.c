@@ -2,6 +2,12 @@
 /*
  * reach.c - when there is room on some groups of nodes: for policies that promise a start.
  * Which groups a job may use, best.c says.
+ *
+ * Groups are bits of a mask, by their index in the cluster.  A cluster may have more than 64 of
+ * them: those have no bit, and count where all groups are meant (CS_ALL_GROUPS) alone.
+ *
+ * All answers are by what holds leases now and until when it should (its estimate).  What waits is
+ * not looked at: a policy that promises starts counts its own promises.
  */
 #include <assert.h>
 

@@ -3,6 +3,10 @@
  * kept.c - nodes that keep a role's state, and weights that it has not seen yet.
  *
  * Most roles stand on one node and owe nothing: of them home[] alone is stored.
+ *
+ * A role whose lease was given back finds its state where it was: it then wakes up, rather than
+ * starts a process.  Weights that other roles of the job have trained meanwhile are owed to it,
+ * in bytes, and must reach it before its next phase; owed_from is the role that has them.
  */
 #include "policies/leases/kept.h"
 
@@ -106,6 +110,7 @@ void host_kept_owe(struct cs_host *host, struct host_job_slot *job, uint32_t rol
     more->owed_from = from;
 }
 
+/* 0: nothing is owed, and *from stays as it was. */
 double host_kept_owed(const struct host_job_slot *job, uint32_t role, uint32_t *from)
 {
     assert(role < FORM_ROLES_MAX);
@@ -126,6 +131,7 @@ struct host_standing host_standing_of(const struct cs_host *host, uint32_t job,
     };
 }
 
+/* State of a role that holds a lease is not parked: it is lost or saved with the lease. */
 bool host_parked_on(const struct cs_host *host, uint32_t j, uint32_t node)
 {
     const struct host_job_slot *job = host_job_slot(host, j);
@@ -153,6 +159,7 @@ void host_forget_home(struct cs_host *host, uint32_t j, uint32_t role,
         job->home[role] = ID_NONE;
 }
 
+/* As host_forget_home(), for all roles of a job that hold no lease. */
 void host_forget_parked(struct cs_host *host, uint32_t j, uint32_t node)
 {
     struct host_job_slot *job = host_job_slot(host, j);

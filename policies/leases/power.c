@@ -41,6 +41,7 @@ static int64_t share_mw(const struct cluster *cluster,
     return llround(1000 * cluster->spec->pue * w);
 }
 
+/* The node comes into use, or goes: it stands by, whether somebody leases it or not. */
 void host_power_node(struct host_nodes *nodes,
                      const struct cluster_spec *spec, uint32_t node,
                      bool comes)
@@ -60,6 +61,7 @@ double host_power_beside_nodes_mw(const struct host_nodes *nodes,
     return 1000 * spec->power_cap_w - (double)nodes->standby_mw;
 }
 
+/* By division, as all nodes of a group draw the same.  Without a cap: `most`. */
 uint32_t host_power_nodes(const struct host_nodes *nodes, const struct cluster_spec *spec,
                           const struct node_group *group, int64_t beside_mw, uint32_t most)
 {
@@ -72,6 +74,8 @@ uint32_t host_power_nodes(const struct host_nodes *nodes, const struct cluster_s
     return left > 0 ? (uint32_t)(left / (double)each) : 0;
 }
 
+/* What a lease adds is worked out anew when it is given back: the same shares give the same
+ * number, so that nothing has to be stored. */
 void host_power_lease(struct host_nodes *nodes, const struct cluster *cluster,
                       const struct placement *placement, bool taken)
 {
@@ -81,6 +85,8 @@ void host_power_lease(struct host_nodes *nodes, const struct cluster *cluster,
     assert(nodes->power_mw >= 0);
 }
 
+/* Whole GPUs of idle leases that would be taken over are counted already: of whole GPUs the free
+ * ones alone add something. */
 bool host_power_allows(const struct host_nodes *nodes,
                        const struct cluster *cluster,
                        const struct placement *placement, int64_t *more_mw)

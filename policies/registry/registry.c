@@ -13,6 +13,8 @@
 #include "policies/policy.h"
 #include "sim/config/conf.h"
 
+/* The list is included twice: to declare each policy's table, and to make an array of them, in
+ * which a policy stands where policies.def has it. */
 #define POLICY(ID) extern const struct cs_policy ID##_policy;
 #include "policies/registry/policies.def"
 #undef POLICY
@@ -99,8 +101,8 @@ static const char *const meant[][2] = {
     { "rlscheduler", "{policy: f1, semantics: rlscheduler}" },
 };
 
-/* Compares letters in lower case, without blanks, - and _: "SJF (preemptive)"
- * is not known, as only whole names match. */
+/* Returns what to write in place of the name, or NULL.  Compares letters in lower case, without
+ * blanks, - and _: "SJF (preemptive)" is not known, as only whole names match. */
 const char *registry_meant(const char *name)
 {
     char key[40];

@@ -27,15 +27,16 @@
 #include "sim/config/conf.h"
 #include "sim/text/paths.h"
 
-/* The host's keys of an entry, as they are written. */
+/* The host's keys of an entry, as they are written; rules_field[] says what each means.  Maps are
+ * kept as nodes, and are read once the policy is known. */
 struct keys {
     const char *policy, *name;
-    int blocking, placement, estimate;
+    int blocking, placement, estimate;  /* numbers in the lists of their choices */
     double noise;
     const struct conf_node *preemption, *rounds, *weights, *with, *then;
     const char *semantics;
     int64_t tick_ns, relax_ns;
-    int ties, hardware;
+    int ties, hardware;                 /* likewise numbers in lists */
     bool backfill, grow;
 };
 
@@ -103,6 +104,7 @@ const struct conf_schema host_rules_schema =
     CONF_SCHEMA("experiment.policies[]",
                 "a policy and the semantics it runs under", rules_field);
 
+/* The map `rounds:`. */
 struct rounds {
     int64_t length_ns, resolve_ns;
     bool end_early;

@@ -15,8 +15,9 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 
-#define SEMANTICS_BYTES 512u
+#define SEMANTICS_BYTES 512u    /* more than all keys with their longest values take */
 
+/* In the order of enum host_blocking, and so on: terms.h has the numbers. */
 const char *const host_blocking_names[] = { "strict", "skip", "commit",
                                               "drop", NULL };
 const char *const host_hardware_names[] = { "any", "gpus", "cores", NULL };
@@ -24,7 +25,8 @@ const char *const host_estimate_names[] = {
     "exact", "requested", "noisy", NULL
 };
 
-/* The semantics of an entry in words: "key=value", with blanks between. */
+/* The semantics of an entry in words: "key=value", with blanks between.  Keys that do not act on
+ * the policy are left out, so that equal texts mean equal rules. */
 struct told {
     char *text;
     size_t used;

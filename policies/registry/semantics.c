@@ -18,12 +18,17 @@
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 
+/* Keys that several rows have.  HELIOS_SRTF: what a stop costs is in Helios's code, by the GPUs of
+ * the job. */
 #define STRICT_COUNT "{blocking: strict, placement: count}"
 #define HELIOS_SRTF "{placement: count, tick: 1s, preemption: {cost: " \
                     "{1gpu: 7s, 8gpu: 30s, more: 60s}}}"
 
 #define RL_BACKFILL "{blocking: commit, placement: count, backfill: true"
 
+/* A name with a dash behind that of a simulator is a variant: one of its options, or what it does
+ * where a fault of its code is mended (-repaired).  Rows of one figure behave alike on those
+ * jobs. */
 static const struct semantics_row rows[] = {
     { "textbook", "fcfs", STRICT_COUNT,
       "Strict first come, first served; GPUs are a count.", "10539.5729" },

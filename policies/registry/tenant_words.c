@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * tenant_words.c - texts of a policy that name tenants, and the GPUs that each has.
+ *
+ * Such a text is a list of pairs, as "a=16 b=25% 'my team'=4".  quotas.h reads the amounts, for
+ * the policy; here the names are compared with the tenants of the workload, so that a misspelt
+ * name is found before the run.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -118,7 +122,8 @@ const char *host_tenants_absent(struct arena *arena, const struct host_policy *p
     return NULL;
 }
 
-/* Returns the error of an entry that cannot be read, or is above what there can be: false. */
+/* Sets the error of a pair that cannot be read, or is above what there can be.  `entry`: the text
+ * from that pair on, of which the message shows the first word.  Returns false. */
 static bool refuse_quota(const struct cs_policy *policy, const char *key,
                          const struct conf_node *value, enum cs_quota_fault fault,
                          const char *entry, struct err *err)

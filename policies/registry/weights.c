@@ -14,8 +14,9 @@
 #include "sim/config/conf.h"
 #include "sim/text/paths.h"
 
-/* Reads a weights file; its path is relative to the file that names it.  NULL:
- * err says why. */
+/* Reads a weights file; its path is relative to the file that names it.  A file that is not
+ * there is an error of the line that names it; what is wrong within the file is an error of the
+ * file.  Returns the map under its key `weights`.  NULL: err says why. */
 static const struct conf_node *load_weights(struct arena *arena,
                                             const struct conf_node *node,
                                             struct err *err)
@@ -98,7 +99,8 @@ static bool read_weight_list(struct arena *arena, const struct conf_node *node,
     return true;
 }
 
-/* Reads weight i of the map, a number or the list that the policy declares. */
+/* Reads weight i of the map, a number or the list that the policy declares.  A number may have
+ * any value. */
 static bool read_weight(struct arena *arena, const struct conf_node *node,
                         size_t i, const struct cs_policy *policy,
                         struct host_weight *out, struct err *err)

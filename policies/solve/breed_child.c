@@ -73,7 +73,7 @@ static void cross(struct cs_breed *b, const struct breed_matrix *x,
     breed_skip(b, 2 * (uint64_t)(b->jobs - next));
 }
 
-/* Counts the GPUs and jobs of each node.  False: no node has free GPUs. */
+/* Counts the GPUs and jobs of each node, into `used` and `users`.  False: no node has free GPUs. */
 static bool count_used(struct cs_breed *b)
 {
     const struct breed_matrix *m = &b->child;
@@ -91,7 +91,8 @@ static bool count_used(struct cs_breed *b)
     return any;
 }
 
-/* Lists the cells of each node with free GPUs, in the order of jobs. */
+/* Lists the cells of each node with free GPUs, in the order of jobs: a sort by counting.  Before
+ * the second loop column[n] is where the list of node n begins, and behind it where it ends. */
 static void list_columns(struct cs_breed *b)
 {
     const struct breed_matrix *m = &b->child;
@@ -117,7 +118,8 @@ static uint32_t draw_gift(struct cs_breed *b, uint32_t node, uint32_t gpus)
     return breed_draw_below(b, b->node[node].gpus - gpus + 1);
 }
 
-/* Puts a cell into the list of gifts. */
+/* Puts a cell into the list of gifts, behind the others of its job.  A gift is a new cell; it
+ * cannot stand in the matrix before all nodes are done, as rows lie one behind the other. */
 static void add_gift(struct cs_breed *b, uint32_t job, uint32_t node, uint32_t gpus)
 {
     uint32_t i = b->gifts++;

@@ -41,6 +41,7 @@ static struct step_size find_curve_step(struct cs_deal *deal,
     return curve->step[curve->count++] = find_step(deal, i, from);
 }
 
+/* A job without a curve (NONE) is asked for each of its steps: no other is like it. */
 void deal_begin_job(struct cs_deal *deal, struct deal_job *job,
                     const struct cs_deal_job *in)
 {
@@ -55,12 +56,14 @@ void deal_begin_job(struct cs_deal *deal, struct deal_job *job,
     job->next = find_curve_step(deal, job, 0);
 }
 
+/* The step behind the one that may be taken next: what its class would then be. */
 struct step_size deal_look_ahead(struct cs_deal *deal, const struct deal_job *job)
 {
     return job->curve == NONE ? find_step(deal, (uint32_t)(job - deal->job), job->next)
                               : find_curve_step(deal, job, job->steps + 1);
 }
 
+/* The end moves only if there is a step behind: of a job that has its last size nobody asks. */
 void deal_take_step(struct deal_job *job, struct step_size then)
 {
     job->now = job->next;

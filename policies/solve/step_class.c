@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * step_class.c - the classes of steps and the order between each two of them.
+ *
+ * A step takes a job from one size to the next; steps with the same speed before and after it are
+ * of one class, whatever the jobs have left.  Workloads have few kinds of jobs, so that few
+ * classes stand for thousands of steps, and two classes are compared once.
  */
 #include <string.h>
 
@@ -17,6 +21,8 @@ static uint32_t hash_speeds(double speedup, double next)
     return (uint32_t)(a >> 40) & (CLASS_SLOTS - 1);
 }
 
+/* By open addressing; slots hold numbers from 1 on, as 0 is an empty one.  A new class is compared
+ * with all others. */
 uint32_t find_class(struct step_classes *classes, double speedup, double next)
 {
     uint32_t i = hash_speeds(speedup, next);
@@ -49,6 +55,8 @@ uint32_t find_class(struct step_classes *classes, double speedup, double next)
     return k;
 }
 
+/* The classes stay from deal to deal, and only lose their steps.  Where there was no room for one
+ * more, all are forgotten; the epoch tells those who know classes by number. */
 void clear_classes(struct step_classes *classes)
 {
     memset(&classes->live, 0, sizeof classes->live);

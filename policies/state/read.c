@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * read.c - questions about jobs and leases.
+ *
+ * Functions cs_... are for policies; their contracts are in policy.h.  Functions host_... are for
+ * parts of the host that must not change what they read, and for the audit and the metrics.  A
+ * question about a job that was forgotten is a fault of the caller: cs_job_known() tells.
  */
 #include "policies/state/read.h"
 
@@ -152,6 +156,7 @@ const struct host_form *host_job_form(const struct cs_host *host,
     return &host->forms->form[form];
 }
 
+/* A part of a step that was stopped counts as begun. */
 bool host_job_is_new(const struct cs_host *host, uint32_t job)
 {
     const struct host_job_slot *slot = host_job_slot(host, job);
@@ -160,6 +165,7 @@ bool host_job_is_new(const struct cs_host *host, uint32_t job)
     return slot->pub.step == 0 && !(slot->stopped_part > 0);
 }
 
+/* The room for what is kept by role is made when something is kept first: most jobs have none. */
 double host_role_owed(const struct cs_host *host, uint32_t job, uint32_t role)
 {
     const struct host_job_slot *slot = host_job_slot(host, job);

@@ -4,6 +4,10 @@
  *
  * Slots of tasks and leases are used again; lists stand in the order in which
  * things were made (leases, running jobs) or in the policy's (tasks).
+ *
+ * A job keeps its number for ever, but not its slot: pages of HOST_JOB_PAGE pointers lead from
+ * numbers to slots, and a page whose jobs have all ended serves others.  So a run of a million
+ * jobs needs memory for those alone that have not ended.
  */
 #include "policies/state/news.h"
 #include "policies/state/slots.h"
@@ -30,7 +34,7 @@
 #include "sim/containers/demand_count.h"
 #include "sim/containers/rank_tree.h"
 
-#define LIST_ROOM_MIN 64u
+#define LIST_ROOM_MIN 64u       /* entries that a list has room for at first */
 
 /* Makes room for one more; the storage left behind dies with the trial. */
 #define ROOM(host, array, count, room)                                       \
@@ -255,7 +259,8 @@ static inline void list_add(struct cs_host *host, struct host_list *list,
     list->item[list->count++] = item;
 }
 
-/* Leaves a hole in place of a number. */
+/* Leaves a hole in place of a number, so that the places of all others hold.  Holes are closed
+ * when three quarters of the list are, or when the list is read: a removal is O(1) on average. */
 static void list_remove(struct cs_host *host, struct host_list *list,
                         uint32_t item)
 {
@@ -367,6 +372,8 @@ void host_task_lost_lease(struct cs_host *host, uint32_t task)
     host_kinds_again(host, task);
 }
 
+/* As host_task_make(): of the free slots, the one that became free last is used first.  The lease
+ * stands behind all others in the list of those that are held. */
 uint32_t host_lease_make(struct cs_host *host)
 {
     uint32_t i;
@@ -391,6 +398,7 @@ uint32_t host_lease_make(struct cs_host *host)
     return i;
 }
 
+/* The array of the placement goes to the spare ones of its size; see host_placement_keep(). */
 void host_lease_unmake(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
@@ -432,8 +440,8 @@ void host_placement_keep(struct cs_host *host, struct host_lease_slot *lease,
 
 /* What a lease holds of one of its pools. */
 struct held {
-    uint32_t gpus;
-    uint64_t milli, cores;
+    uint32_t gpus;              /* a part of one counts as one */
+    uint64_t milli;             /* thousandths of GPUs, parts as such */
 };
 
 /* Returns what a lease on nodes of several pools holds of one of them, share by
@@ -451,7 +459,6 @@ static struct held held_of_one(const struct cs_host *host,
             continue;
         held.gpus += mask_count(share->gpu_mask);
         held.milli += share_milli(share);
-        held.cores += share->cores;
     }
     return held;
 }
@@ -466,12 +473,13 @@ static inline struct held held_of(const struct cs_host *host,
     if (lease->pool_mask != 1u << p)
         return held_of_one(host, lease, p);
     return (struct held) {
-        .gpus = lease->pub.gpus, .cores = lease->gang.cores,
+        .gpus = lease->pub.gpus,
         .milli = (uint64_t)lease->pub.gpus * lease->pub.gpu_milli,
     };
 }
 
-/* Adds GPUs to those in a state of lease, or takes them off (sign -1). */
+/* Adds GPUs to those in a state of lease, or takes them off (sign -1).  Of unsigned numbers the
+ * negative one wraps around, and the sum is right again. */
 static inline void count_state(struct host_pool_now *pool, enum cs_lease_state state,
                                const struct held *held, int sign)
 {
@@ -504,8 +512,6 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
         assert(sign > 0 || pool->allocated_milli >= held.milli);
         pool->allocated += sign > 0 ? held.gpus : 0u - held.gpus;
         pool->allocated_milli += sign > 0 ? held.milli : 0u - held.milli;
-        pool->cores_allocated +=
-            (uint32_t)(sign > 0 ? held.cores : 0u - held.cores);
         assert(sign < 0 || pool->allocated <= pool->gpus || host->cluster->parts);
         count_state(pool, lease->pub.state, &held, sign);
         if (lease->busy_now > 0)

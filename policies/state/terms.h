@@ -190,7 +190,6 @@ struct host_pool_now {
     uint64_t allocated_milli;   /* GPUs in thousandths, parts as such; of these: */
     uint64_t loading_milli, busy_milli;
     double utilized;            /* GPUs x busy fraction of their phase */
-    uint32_t cores_allocated;
     uint32_t down;              /* GPUs of nodes that are out of service */
     uint64_t away_milli;        /* of nodes not rented, or under notice */
 };

@@ -121,9 +121,25 @@ static void a_makespan_is_that_of_jobs_after_the_warmup(void **state)
     assert_true(last.value[METRIC_MAKESPAN_BOUND] <= 14 * 3600);
 }
 
+/* Two jobs of two GPUs run from 0 and 10 s for 100 s each; behind 40 s they do 60 and 70 s. */
+static void work_is_what_is_done_after_the_warmup(void **state)
+{
+    static const char nodes[] = "count: 1, gpus: {type: l40s, count: 8}";
+    static const char jobs[] = "[0s, 10s]}\n  jobs: 2\n  mix:\n    - {recipe: trace, gpus: 2, "
+                               "duration: 100s}";
+    struct trial_result all, part;
+
+    (void)state;
+    run("0s", nodes, jobs, &all);
+    run("40s", nodes, jobs, &part);
+    assert_true(fabs(all.value[METRIC_WORK] - 2 * 200) < 1e-6);
+    assert_true(fabs(part.value[METRIC_WORK] - 2 * (60 + 70)) < 1e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(work_is_what_is_done_after_the_warmup),
         cmocka_unit_test(transfers_within_the_warmup_are_not_paid),
         cmocka_unit_test(steps_of_jobs_of_the_warmup_do_not_count),
         cmocka_unit_test(bursts_within_the_warmup_do_not_count),

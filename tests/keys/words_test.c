@@ -110,9 +110,36 @@ static void no_text_of_a_policy_is_left_unchecked(void **state)
     assert_true(seen >= 13);
 }
 
+/* A value that changes nothing may stand where its key cannot act, alone of all its values. */
+static void a_value_that_changes_nothing_may_stand(void **state)
+{
+    static const struct row idle[] = {
+        { "fcfs", "backfill", "false", "" },
+        { "fcfs", "relax_after", "0s", "" },
+        { "fcfs, placement: random", "ties", "lowest", "" },
+    }, acts[] = {
+        { "fcfs", "backfill", "true", "blocking: commit" },
+        { "fcfs", "relax_after", "1s", "placement: consolidate" },
+        { "fcfs, placement: random", "ties", "shuffled", "placement: not random" },
+        { "fcfs", "noise", "0", "backfill: true" },
+        { "sjf", "noise", "1", "estimate: noisy" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++)
+        assert_string_equal(told(idle[i].policy, idle[i].key, idle[i].word), "");
+    for (size_t i = 0; i < sizeof acts / sizeof acts[0]; i++) {
+        const char *said = told(acts[i].policy, acts[i].key, acts[i].word);
+
+        if (strstr(said, acts[i].says) == NULL)
+            fail_msg("%s %s: %s", acts[i].policy, acts[i].key, said);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_value_that_changes_nothing_may_stand),
         cmocka_unit_test(text_that_is_no_word_is_refused_where_it_stands),
         cmocka_unit_test(words_and_names_that_are_there_are_read),
         cmocka_unit_test(no_text_of_a_policy_is_left_unchecked),

@@ -82,8 +82,12 @@ class Bench:
             os.path.getmtime(path) < os.path.getmtime(source) for source in sources)
 
     def link(self, name, *words):
-        subprocess.run(["gcc", "-fuse-ld=gold", "-o", os.path.join(self.folder, name), *words],
-                       check=True)
+        """Two threads may link the same program, or one while another runs it: each has its own
+        file, which takes the place of the old one when it is whole."""
+        path = os.path.join(self.folder, name)
+        new = "%s.new%d" % (path, threading.get_ident())
+        subprocess.run(["gcc", "-fuse-ld=gold", "-o", new, *words], check=True)
+        os.replace(new, path)
 
     def link_program(self, name, objects):
         if self.stale(name, *objects):

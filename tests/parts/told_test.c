@@ -2,6 +2,7 @@
 /*
  * told_test.c - what a policy is told of a job that waits does not depend on whether the policy
  * leases to jobs or to phases; and it is an estimate, not the truth, where estimates are noisy.
+ * How fast a job would be elsewhere.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -11,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "policies/resize.h"
 #include "tests/aid/world.h"
 
 #define JOBS 200u
@@ -107,10 +109,72 @@ static void phases_are_told_what_jobs_are(void **state)
         }
 }
 
+/* ---- speeds of jobs with phases ---- */
+
+#define FINE_TUNE \
+    "{recipe: lora, name: f, model: qwen2.5-1.5b, recompute: full, batch: 32, sequence: 1024, " \
+    "micro_batch: 1, steps: 10, train: {gpus: 4, min: 1, max: 8, types: [a100-80, l40s]}}"
+
+/* What was asked for is 1, on the hardware of its kind; more GPUs are faster, but not by more than
+ * they are more; each answer is the same when it is asked for again, whatever was asked before. */
+static void ask_speeds(void *self, struct cs_host *host)
+{
+    double speed[3][9];
+
+    (void)self;
+    if (cs_pending_count(host) == 0)
+        return;
+    struct job_id job = cs_task(host, cs_pending(host, 0))->job;
+    for (uint32_t pool = 1; pool <= 2; pool++)
+        for (uint32_t gpus = 1; gpus <= 8; gpus *= 2)
+            speed[pool][gpus] = cs_speedup(host, job, pool, gpus);
+    for (uint32_t gpus = 8; gpus >= 1; gpus /= 2)
+        for (uint32_t pool = 2; pool > 0; pool--)
+            assert_true(cs_speedup(host, job, pool, gpus) == speed[pool][gpus]);
+    for (uint32_t pool = 1; pool <= 2; pool++)
+        for (uint32_t gpus = 2; gpus <= 8; gpus *= 2) {
+            double times = speed[pool][gpus] / speed[pool][gpus / 2];
+            if (!(times > 1.2) || times > 2.0001)
+                fail_msg("pool %u: %g times as fast on %u GPUs", pool, times, gpus);
+        }
+    assert_true(fabs(speed[1][4] - 1) < 1e-9);
+    assert_true(speed[2][4] < 0.9);
+    assert_true(cs_speedup(host, job, 1, 16) == 0);
+    assert_true(cs_speedup(host, job, 0, 4) == 0);      /* not of its types */
+    cs_start(host, cs_pending(host, 0));
+}
+
+static void sizes_and_pools_are_told_apart(void **state)
+{
+    static const struct cs_policy table = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof table, .name = "asker",
+        .summary = "asks how fast a job would be", .decide = ask_speeds,
+    };
+    struct host_policy asker = world_policy(&table);
+    struct trial_result result;
+    struct world world = { 0 };
+
+    (void)state;
+    if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: "
+                    "t, count: 1, gpus: {type: t4, count: 8}, cpu: {type: epyc-7742}, memory: "
+                    "2TB}, {name: a, count: 1, gpus: {type: a100-80, count: 8}, cpu: {type: "
+                    "epyc-7742, sockets: 2}, memory: 2TB}, {name: l, count: 1, gpus: {type: l40s, "
+                    "count: 8}, cpu: {type: epyc-7742, sockets: 2}, memory: 2TB}], storage: "
+                    "{bandwidth: 10GB/s}}\nworkload: {arrival: {process: all_at_once}, jobs: 1, "
+                    "mix: ["
+                    FINE_TUNE "]}\npolicies: [fcfs]\n"))
+        fail_msg("%s %s", world_error(&world), world.err.hint);
+    if (!world_run(&world, 0, &asker, NULL, &result))
+        fail_msg("%s", world_error(&world));
+    assert_true(result.value[METRIC_JOBS_DONE] == 1);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(phases_are_told_what_jobs_are),
+        cmocka_unit_test(sizes_and_pools_are_told_apart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

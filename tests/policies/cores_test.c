@@ -603,10 +603,36 @@ static void a_pod_on_cores_comes_among_jobs_that_are_dealt_gpus(void **state)
     }
 }
 
+/* Jobs of cores alone, and jobs that may not use the GPU.  Of 512 GB a job takes 300: another one
+ * waits until it has ended, although 84 of 112 cores are free; of 250 GB each, both start as they
+ * come. */
+static void memory_of_jobs_on_cores_is_counted(void **state)
+{
+    static const char *const policy[] = { "fcfs", "easy", "dynamic" };
+    static const char *const may[] = { "types: [cpu]", "gpus: 1, types: [t4, cpu]" };
+    char text[2000];
+    struct seen seen;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof policy / sizeof policy[0]; i++)
+        for (int k = 0; k < 4; k++) {
+            snprintf(text, sizeof text, WORLD JOBS("[0s, 1s]", "3", "%s, cpu: {cores: 28, "
+                     "memory: %s}") "policies: [{policy: %s%s}]\n", may[k / 2],
+                     k % 2 ? "250GB" : "300GB", policy[i],
+                     k / 2 ? ", hardware: cores" : "");
+            assert_true(meet(text, &seen));
+            assert_true(seen.job[0].start_s == 0);
+            double start_s = k % 2 ? 1 : seen.job[0].end_s;
+            if (fabs(seen.job[1].start_s - start_s) > 1e-6)
+                fail_msg("%s: starts at %g s", policy[i], seen.job[1].start_s);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_on_cores_takes_what_the_law_says),
+        cmocka_unit_test(memory_of_jobs_on_cores_is_counted),
         cmocka_unit_test(what_is_loaded_crosses_the_storage),
         cmocka_unit_test(the_first_of_types_with_room_is_taken),
         cmocka_unit_test(a_forecast_chooses_the_sooner_site),

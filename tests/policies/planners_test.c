@@ -197,6 +197,10 @@ static void sia_deals_what_is_best_of_all_combinations(void **state)
     static const char narrow[] =
         "nodes: [{name: a, count: 3, gpus: {type: generic, count: 4}, " NARROW "192GB}, {name: b, "
         "count: 2, gpus: {type: generic, count: 3}, " NARROW "384GB}]";
+    static const char unlike[] =        /* two whole nodes of a, which has GPUs for three */
+        "nodes: [{name: a, count: 2, gpus: {type: generic, count: 4}, " NARROW "192GB}, {name: s, "
+        "pool: a, count: 3, gpus: {type: generic, count: 2}, " NARROW "192GB}, {name: b, count: "
+        "1, gpus: {type: generic, count: 3}, " NARROW "384GB}]";
     static const char workload[] =
         "arrival: {process: poisson, rate: 14/h}, jobs: 40, mix: [{recipe: trace, name: x, "
         "rates: {a: 1, b: 1.7}, gpus: {choice: {1: 5, 2: 2}}, duration: {lognormal: {mean: "
@@ -218,6 +222,8 @@ static void sia_deals_what_is_best_of_all_combinations(void **state)
     for (size_t c = 0; c < sizeof cluster / sizeof *cluster; c++)
         same_as_their_oracles(cluster[c], workload, policies);
     same_as_their_oracles(narrow, wide, policies);
+    same_as_their_oracles(unlike, workload, policies);
+    same_as_their_oracles(unlike, wide, policies);
 }
 
 /* Each pool is the fastest for some jobs, nodes come and go, and some jobs may run on the third

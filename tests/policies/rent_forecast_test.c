@@ -103,6 +103,21 @@ static void a_spare_node_is_there_for_the_next_job(void **state)
     assert_true(job[3].start_s == 9000 && job[4].start_s == 9000);
 }
 
+/* Two jobs come at 3000 s: one finds the spare node, and two more nodes are ordered, one of them to
+ * be ahead.  The job of 3320 s takes that one, and another node is ordered, which the job of 3330 s
+ * has at 3620 s: there is no fourth one before. */
+static void no_more_nodes_are_ordered_than_are_ahead(void **state)
+{
+    struct world_job job[] = { { 3000, 900, 8, 0, 0 }, { 3000, 900, 8, 0, 0 },
+                               { 3320, 900, 8, 0, 0 }, { 3330, 900, 8, 0, 0 } };
+    struct trial_result r;
+
+    (void)state;
+    run_jobs(job, 4, "spare: 1", &r);
+    assert_true(job[0].start_s == 3000 && job[1].start_s == 3300);
+    assert_true(job[2].start_s == 3320 && job[3].start_s == 3620);
+}
+
 /* What comes later decides nothing earlier: two traces that part after some days have
  * the same starts until then. */
 static void a_forecast_sees_the_past_alone(void **state)
@@ -173,6 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_daily_job_finds_a_node_from_the_second_day_on),
         cmocka_unit_test(a_spare_node_is_there_for_the_next_job),
+        cmocka_unit_test(no_more_nodes_are_ordered_than_are_ahead),
         cmocka_unit_test(a_forecast_sees_the_past_alone),
         cmocka_unit_test(a_forecast_survives_chaos),
     };
