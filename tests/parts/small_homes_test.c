@@ -221,6 +221,32 @@ static void who_names_pools_has_places_there_alone(void **state)
     }
 }
 
+/* The job takes 6 cores and 16 GB beside each of 8 GPUs; the owned node has 16 cores, or 64 GB.
+ * First come, first served starts it in the other pool at once, and so does who knows that
+ * waiting for owned GPUs is in vain. */
+static void gpus_without_their_cores_or_memory_are_not_waited_for(void **state)
+{
+    static const char *const node[] = { "cores: 16, memory: 1TB", "memory: 64GB" };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct world world = { 0 };
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "experiment: owned\ncluster:\n  nodes:\n"
+                 "    - {name: own, gpus: {type: a100-80, count: 8}, cpu: {type: epyc-7742}, %s}\n"
+                 "    - {name: cloud, gpus: {type: a100-80, count: 8}, cpu: {type: epyc-7742}, "
+                 "memory: 1TB, billing: held}\nworkload:\n  arrival: {process: all_at_once}\n"
+                 "  jobs: 1\n  mix:\n    - {recipe: sft, model: qwen2.5-0.5b, batch: 64, "
+                 "sequence: 512, steps: 20, train: {gpus: 8}}\n"
+                 "policies: [fcfs, {policy: starburst, wait: infinite}]\n", node[i]);
+        if (!world_open(&world, text))
+            fail_msg("%s", world_error(&world));
+        assert_true(mean_jct(&world, 0, 1) == mean_jct(&world, 1, 1));
+        world_close(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +258,7 @@ int main(void)
         cmocka_unit_test(a_home_that_is_rented_is_not_waited_for),
         cmocka_unit_test(who_does_not_shrink_roles_has_no_place_for_them),
         cmocka_unit_test(who_names_pools_has_places_there_alone),
+        cmocka_unit_test(gpus_without_their_cores_or_memory_are_not_waited_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
