@@ -230,13 +230,13 @@ static uint32_t count_waiting(const struct idle *idle)
 
 /* All that happens at an instant has happened: nothing before it lasted.  A service takes
  * back what it asked for without a fact, and in rounds no decision follows: then the levels
- * until now are those from before. */
+ * until now are those from before, also if no job is left now. */
 static void settle(void *self)
 {
     struct idle *idle = self;
     bool changed = count_waiting(idle) != idle->waits;
 
-    if (changed && !idle->stale && host_jobs_left(idle->host) > 0)
+    if (changed && !idle->stale)
         advance(idle, loop_now_ns(idle->loop));
     if (idle->stale || changed)
         count_free(idle);

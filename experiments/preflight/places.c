@@ -52,6 +52,48 @@ uint32_t places_mask(const struct cluster_spec *spec,
     return pool == UINT32_MAX ? 0 : 1u << pool;
 }
 
+/* Returns the text that a key of the policy's own has; NULL: it has no such key. */
+static const char *text_of_key(const struct host_policy *policy, const char *key)
+{
+    const struct cs_policy *p = policy->policy;
+    const char *text = NULL;
+
+    for (uint32_t i = 0; i < p->param_count && policy->params != NULL; i++)
+        if (p->param[i].type == CS_PARAM_TEXT && strcmp(p->param[i].key, key) == 0)
+            memcpy(&text, (const char *)policy->params + p->param[i].offset, sizeof text);
+    return text;
+}
+
+/* Returns the pools to which the keys `spot` and `reserved` of a policy confine a role with
+ * GPUs, as bits: both for the one that generates, the second for all others.  0: the policy
+ * has no such keys, or the cluster no such pools. */
+static uint32_t mask_of_keys(const struct cluster_spec *spec, const struct host_policy *policy,
+                             const struct role_spec *role)
+{
+    const char *spot = text_of_key(policy, "spot"), *other = text_of_key(policy, "reserved");
+    const char *generates = text_of_key(policy, "role");
+
+    if (spot == NULL || other == NULL || generates == NULL || role->gpus == 0)
+        return 0;
+    uint32_t s = cluster_pool(spec, spot), o = cluster_pool(spec, other);
+    if (s == UINT32_MAX || o == UINT32_MAX)
+        return 0;
+    return 1u << o | (strcmp(role->name, generates) == 0 ? 1u << s : 0);
+}
+
+/* Keeps the pools of *mask (0: all) to which keys of the policy confine a role; false: they
+ * leave none. */
+static bool keep_of_keys(const struct cluster_spec *spec, const struct host_policy *policy,
+                         const struct role_spec *role, uint32_t *mask)
+{
+    uint32_t keys = mask_of_keys(spec, policy, role);
+
+    if (keys == 0)
+        return true;
+    *mask = *mask != 0 ? *mask & keys : keys;
+    return *mask != 0;
+}
+
 /* Keeps the pools of *mask in which a job with measured rates makes progress;
  * false: there is none. */
 static bool has_rates(const struct cluster_spec *spec,
@@ -81,7 +123,9 @@ struct trying {
     struct share *share;        /* of one role */
 };
 
-/* Returns the fewest GPUs with which the policy would start the role. */
+/* Returns the fewest GPUs with which the policy would start the role.  Of policies that resize,
+ * those that deal jobs of several roles start each as it was asked for, and those with a key
+ * `role` start the others so. */
 static uint32_t least_gpus(const struct trying *t,
                            const struct job_request *request, uint32_t r)
 {
@@ -89,7 +133,10 @@ static uint32_t least_gpus(const struct trying *t,
     const struct job_scaling *scaling = request->form->scaling;
     uint32_t asked = job_role_gpus(request, r), least = asked;
 
-    if (!(t->policy->policy->flags & (CS_SHRINKS | CS_RESIZES)))
+    uint32_t flags = t->policy->policy->flags, deals = CS_RESIZES | CS_ONE_ROLE;
+    const char *shrinks = text_of_key(t->policy, "role");
+    if ((!(flags & CS_SHRINKS) && (flags & deals) != deals) ||
+        (shrinks != NULL && strcmp(role->name, shrinks) != 0))
         return asked;
     if (scaling != NULL && r == 0)
         least = scaling->gpus_min;
@@ -125,6 +172,7 @@ static bool find_place(const struct trying *t,
     if (!(chooses && hardware == HOST_CORES_ALONE) &&
         !(role->gpus == 0 && role->on_cores.cores > 0) &&
         has_rates(spec, request, want.gpus, &want.pool_mask) &&
+        keep_of_keys(spec, t->policy, role, &want.pool_mask) &&
         placer_find(t->placer, &want, t->share, spec->node_count, out))
         return true;
     if (role->on_cores.cores == 0 || (chooses && hardware == HOST_GPUS_ALONE))
@@ -285,7 +333,8 @@ static void describe_place(const struct trying *t, const char *name,
     const struct role_spec *role = &request->form->role[r];
     uint32_t mask = places_mask(t->point->cluster, t->policy, request, r);
     uint32_t gpus = least_gpus(t, request, r);
-    uint32_t there = gpus_there(t->point->cluster, role, mask);
+    bool any = keep_of_keys(t->point->cluster, t->policy, role, &mask);
+    uint32_t there = any ? gpus_there(t->point->cluster, role, mask) : 0;
     char home[96];
 
     describe_home(t, request, r, home, sizeof home);

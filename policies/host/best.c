@@ -122,6 +122,23 @@ static bool takes_group(const struct fit_want *fit, const struct node_group *gro
            (!fit->pod || group->gpus >= fit->gpus);
 }
 
+/* Returns how many GPUs of a node have the cores and the host memory that a role needs for
+ * each: of 8 GPUs and 24 cores, at 6 cores a GPU, 4.  What a pod, or a part of a GPU, needs is
+ * not counted by GPU. */
+static uint64_t count_served(const struct node_group *group, const struct fit_want *fit)
+{
+    uint64_t gpus = group->gpus;
+
+    assert(group->memory_bytes >= 0);
+    if (fit->pod || fit->gpu_milli < GPU_MILLI)
+        return gpus;
+    if (fit->cores > 0 && group->cores / fit->cores < gpus)
+        gpus = group->cores / fit->cores;
+    if (fit->memory_bytes > 0 && (uint64_t)(group->memory_bytes / fit->memory_bytes) < gpus)
+        gpus = (uint64_t)(group->memory_bytes / fit->memory_bytes);
+    return gpus;
+}
+
 /* Returns what the nodes that are not rented draw at rest, milliwatts. */
 static double owned_standby_mw(const struct cluster_spec *spec)
 {
@@ -168,7 +185,7 @@ bool cs_could_hold(const struct cs_host *host, struct job_id id, uint32_t role,
         bool powered = false;
         for (uint32_t k = g; takes_group(&fit, &spec->group[g]) && k < spec->group_count; k++)
             if (spec->group[k].gpu == spec->group[g].gpu && takes_group(&fit, &spec->group[k])) {
-                gpus += (uint64_t)spec->group[k].gpus * spec->group[k].node_count;
+                gpus += count_served(&spec->group[k], &fit) * spec->group[k].node_count;
                 powered |= has_power(spec, &spec->group[k], &fit);
             }
         if (gpus > 0 && gpus >= fit.gpus && powered)

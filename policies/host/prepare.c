@@ -51,15 +51,28 @@ enum cs_verdict cs_prepare(struct cs_host *host, struct job_id id,
     return CS_DONE;
 }
 
-/* Is there room in the homes of all roles at once?  Roles of one home add up. */
-static bool have_homes(const struct cs_host *host, struct job_id id)
+/* May nodes of these pools be rented?  0: all pools. */
+static bool is_rented(const struct cluster_spec *spec, uint32_t pools)
+{
+    assert(spec->pool_count <= 32);
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        if (spec->group[g].rent != NULL && (pools == 0 || pools >> spec->group[g].pool & 1))
+            return true;
+    return false;
+}
+
+/* Is there room in the homes of all roles at once?  Roles of one home add up.  Nodes are
+ * rented for tasks that wait, of which only `role` has one: it does not wait for nodes of
+ * other roles, which nobody would order. */
+static bool have_homes(const struct cs_host *host, struct job_id id, uint32_t role)
 {
     const struct job_form *form = cs_request(host, id)->form;
 
     for (uint32_t r = 0; r < form->role_count; r++) {
         uint32_t home = cs_role_homes(host, id, r), gpus = 0;
+        bool rented = is_rented(host->spec, home);
         for (uint32_t q = 0; q < form->role_count; q++)
-            if (cs_role_homes(host, id, q) == home)
+            if (cs_role_homes(host, id, q) == home && (!rented || q == role))
                 gpus += job_role_gpus(cs_request(host, id), q);
         if (form->role[r].gpus > 0 && cs_free_gpus(host, home) < gpus)
             return false;
@@ -77,7 +90,7 @@ enum cs_verdict cs_settle(struct cs_host *host, struct task_id id)
     const struct job_form *form = cs_request(host, task.job)->form;
     struct cs_want want = { .role = task.role };
 
-    if (!have_homes(host, task.job))
+    if (!have_homes(host, task.job, task.role))
         return CS_NO_ROOM;
     want.pool_mask = cs_role_homes(host, task.job, task.role);
     enum cs_verdict verdict = cs_start_want(host, id, &want);

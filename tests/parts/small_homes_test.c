@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "experiments/preflight/defaults.h"
+#include "experiments/preflight/places.h"
 #include "tests/aid/world.h"
 
 #define NODE(NAME, COUNT, GPUS) \
@@ -133,6 +134,119 @@ static void who_confines_roles_keeps_such_a_home(void **state)
     world_close(&world);
 }
 
+/* Nodes are rented for tasks that wait.  The pool of `train` is empty until its phase is ready,
+ * which comes after the first rollout: to wait for both pools would be to wait for ever. */
+static void a_home_that_is_rented_is_not_waited_for(void **state)
+{
+    struct world world = { 0 };
+
+    (void)state;
+    open_jobs(&world, NODE("rollout", "1", "8")
+              "    - {name: train, gpus: {type: a100-80, count: 4}, cpu: {type: epyc-7742, "
+              "sockets: 2}, memory: 1TB, rent: {start: 48s}}\n", "2",
+              "rollout: {gpus: 8, start: process}, train: {gpus: 4, start: process}",
+              "dynamic, hybrid, advised");
+    for (uint32_t p = 0; p < 3; p++)
+        mean_jct(&world, p, 2);
+    world_close(&world);
+}
+
+struct told {
+    uint32_t count;
+    char text[4][256];
+};
+
+static void tell(void *self, const struct err *err)
+{
+    struct told *told = self;
+
+    assert_true(told->count < 4);
+    snprintf(told->text[told->count++], sizeof told->text[0], "%s", err->text);
+}
+
+/* `min: 1` lets policies that shrink roles start on two GPUs of four; these start jobs of two
+ * roles as they were asked for, so that none ever starts. */
+static void who_does_not_shrink_roles_has_no_place_for_them(void **state)
+{
+    static const char *const policy[] = { "synergy", "sia", "pollux" };
+    struct world world = { 0 };
+    struct told told = { 0 };
+
+    (void)state;
+    open_jobs(&world, NODE("a", "1", "2") NODE("b", "1", "2"), "1",
+              "rollout: {gpus: 2, min: 1, pool: a}, train: {gpus: 4, min: 1, pool: b}",
+              "synergy, sia, pollux, elastic-hybrid");
+    assert_int_equal(places_check(world.arena, world.experiment, tell, &told), 3);
+    for (int p = 0; p < 3; p++) {
+        assert_non_null(strstr(told.text[p], policy[p]));
+        assert_non_null(strstr(told.text[p], "asks for 4 GPUs, and there are 2 that it may use"));
+    }
+    world_close(&world);
+}
+
+/* `spot-rollout` trains in the pool `reserved` alone, on as many GPUs as the role asks for, and
+ * generates there or in `spot`, also on fewer. */
+static void who_names_pools_has_places_there_alone(void **state)
+{
+    static const char nodes[] = NODE("s", "1", "2") NODE("t", "1", "4") NODE("other", "1", "8");
+    static const char policy[] = "{policy: spot-rollout, spot: s, reserved: t}";
+    static const struct {
+        const char *roles, *said;       /* NULL: all have a place */
+    } tried[] = {
+        { "rollout: {gpus: 8, min: 2}, train: {gpus: 4}", NULL },
+        { "rollout: {gpus: 8}, train: {gpus: 4}",
+          "role rollout of grpo has no place under policy spot-rollout: it asks for 8 GPUs, "
+          "and there are 6 that it may use" },
+        { "rollout: {gpus: 2}, train: {gpus: 8, min: 1}",
+          "role train of grpo has no place under policy spot-rollout: it asks for 8 GPUs, "
+          "and there are 4 that it may use" },
+        { "rollout: {gpus: 2}, train: {gpus: 4, pool: other}",
+          "role train of grpo has no place under policy spot-rollout: it asks for 4 GPUs, "
+          "and there are 0 that it may use" },
+    };
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct world world = { 0 };
+        struct told told = { 0 };
+
+        open_jobs(&world, nodes, "1", tried[i].roles, policy);
+        assert_int_equal(places_check(world.arena, world.experiment, tell, &told),
+                         tried[i].said != NULL);
+        if (tried[i].said != NULL)
+            assert_string_equal(told.text[0], tried[i].said);
+        else
+            mean_jct(&world, 0, 1);
+        world_close(&world);
+    }
+}
+
+/* The job takes 6 cores and 16 GB beside each of 8 GPUs; the owned node has 16 cores, or 64 GB.
+ * First come, first served starts it in the other pool at once, and so does who knows that
+ * waiting for owned GPUs is in vain. */
+static void gpus_without_their_cores_or_memory_are_not_waited_for(void **state)
+{
+    static const char *const node[] = { "cores: 16, memory: 1TB", "memory: 64GB" };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct world world = { 0 };
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "experiment: owned\ncluster:\n  nodes:\n"
+                 "    - {name: own, gpus: {type: a100-80, count: 8}, cpu: {type: epyc-7742}, %s}\n"
+                 "    - {name: cloud, gpus: {type: a100-80, count: 8}, cpu: {type: epyc-7742}, "
+                 "memory: 1TB, billing: held}\nworkload:\n  arrival: {process: all_at_once}\n"
+                 "  jobs: 1\n  mix:\n    - {recipe: sft, model: qwen2.5-0.5b, batch: 64, "
+                 "sequence: 512, steps: 20, train: {gpus: 8}}\n"
+                 "policies: [fcfs, {policy: starburst, wait: infinite}]\n", node[i]);
+        if (!world_open(&world, text))
+            fail_msg("%s", world_error(&world));
+        assert_true(mean_jct(&world, 0, 1) == mean_jct(&world, 1, 1));
+        world_close(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +255,10 @@ int main(void)
         cmocka_unit_test(a_home_that_is_too_small_is_none),
         cmocka_unit_test(a_home_of_other_types_is_none),
         cmocka_unit_test(who_confines_roles_keeps_such_a_home),
+        cmocka_unit_test(a_home_that_is_rented_is_not_waited_for),
+        cmocka_unit_test(who_does_not_shrink_roles_has_no_place_for_them),
+        cmocka_unit_test(who_names_pools_has_places_there_alone),
+        cmocka_unit_test(gpus_without_their_cores_or_memory_are_not_waited_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

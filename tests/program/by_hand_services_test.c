@@ -561,6 +561,30 @@ static void a_rollout_borrows_what_finds_room(void **state)
     assert_true(hand_phase(&program, "now", "rollout", 1, "start_s") < 215);
 }
 
+/* Requests come each second up to 300 s and wait for 13 s at most; the service looks each 15 s.
+ * It asks for a replica at 15 s and takes it back at 315 s, as the last request is gone at 312 s.
+ * Decisions are made each 360 s, so it never starts.  The job comes at 800 s and runs from
+ * 1080 s to 1180 s.  Four GPUs are free while something waits for 300 + 280 s of 1180 s. */
+static void gpus_are_free_while_a_replica_waits_that_never_starts(void **state)
+{
+    (void)state;
+    hand_run(&program,
+             "experiment: e\nseeds: 1\ncluster: {nodes: [{name: a, gpus: {type: l40s, count: 4}, "
+             "cpu: {type: epyc-7763}, memory: 1TB}]}\nworkload:\n"
+             "  arrival: {process: fixed, times: [800s]}\n"
+             "  mix: [{recipe: trace, gpus: 4, duration: 100s}]\n"
+             "  services:\n    - {name: cls, model: bert-base, gpu: {tp: 1}, replicas: {min: 0}, "
+             "timeout: 13s, requests: {arrival: {process: fixed, every: 1s}, for: 5min, "
+             "prompt: 100}}\n"
+             "policies: [gavel]\noutput: {plots: []}\n", NULL);
+    hand_near(hand_cell(&program, "summary.csv", "gavel", NULL, "gpu_idle_queued_fraction"),
+              580.0 / 1180);
+    hand_near(hand_cell(&program, "summary.csv", "gavel", NULL, "gpu_idle_empty_fraction"),
+              500.0 / 1180);
+    hand_near(hand_cell(&program, "summary.csv", "gavel", NULL, "gpu_busy_fraction"),
+              100.0 / 1180);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -590,6 +614,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_rollout_borrows_what_finds_room),
         cmocka_unit_test(a_replica_that_finds_room_stops_nothing),
         cmocka_unit_test(nothing_goes_back_where_that_does_not_help),
+        cmocka_unit_test(gpus_are_free_while_a_replica_waits_that_never_starts),
     };
 
     (void)argc;
