@@ -123,9 +123,9 @@ struct trying {
     struct share *share;        /* of one role */
 };
 
-/* Returns the fewest GPUs with which the policy would start the role.  Of policies that resize,
- * those that deal jobs of several roles start each as it was asked for, and those with a key
- * `role` start the others so. */
+/* Returns the fewest GPUs with which the policy would start the role.  Policies that stop and
+ * resize jobs start those of one role on fewer than they ask for; who has a key `role` starts
+ * the others as they ask. */
 static uint32_t least_gpus(const struct trying *t,
                            const struct job_request *request, uint32_t r)
 {
@@ -133,9 +133,10 @@ static uint32_t least_gpus(const struct trying *t,
     const struct job_scaling *scaling = request->form->scaling;
     uint32_t asked = job_role_gpus(request, r), least = asked;
 
-    uint32_t flags = t->policy->policy->flags, deals = CS_RESIZES | CS_ONE_ROLE;
+    uint32_t flags = t->policy->policy->flags, deals = CS_RESIZES | CS_PREEMPTS;
     const char *shrinks = text_of_key(t->policy, "role");
-    if ((!(flags & CS_SHRINKS) && (flags & deals) != deals) ||
+    if ((!(flags & CS_SHRINKS) &&
+         ((flags & deals) != deals || request->form->role_count > 1)) ||
         (shrinks != NULL && strcmp(role->name, shrinks) != 0))
         return asked;
     if (scaling != NULL && r == 0)

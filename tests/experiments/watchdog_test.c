@@ -283,12 +283,14 @@ static void roles_that_exceed_a_cap_together_are_refused(void **state)
 }
 
 /* PUE 1.  The node stands by with 2,212 W, and 8 GPUs add 8 x 337 W: 4,908 W.  The cap lets five
- * run, 3,897 W.  `afs` starts the job on fewer than it asks for, `fcfs` and `synergy` do not. */
+ * run, 3,897 W.  `afs`, `sia` and `pollux` start the job on fewer than it asks for, `fcfs` and
+ * `synergy` do not. */
 static void a_job_that_is_never_started_smaller_is_told_of_the_cap(void **state)
 {
     static const struct { const char *cap, *policy; uint32_t told; bool ends; } row[] = {
         { "4000W", "fcfs", 1, false }, { "4907W", "fcfs", 1, false }, { "4908W", "fcfs", 0, true },
-        { "4000W", "afs", 0, true }, { "4000W", "synergy", 0, false },
+        { "4000W", "afs", 0, true }, { "4000W", "sia", 0, true }, { "4000W", "pollux", 0, true },
+        { "4000W", "synergy", 1, false },
     };
 
     (void)state;

@@ -151,6 +151,7 @@ static void a_home_that_is_rented_is_not_waited_for(void **state)
     world_close(&world);
 }
 
+/* What places_check() tells. */
 struct told {
     uint32_t count;
     char text[4][256];

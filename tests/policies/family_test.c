@@ -452,11 +452,12 @@ static bool one_node(struct world *world)
         "prompts: 64, pairs: 1, prompt_tokens: 256, response: {mean: 200, "
         "cv: 1, max: 1024}, steps: 3, rollout: {gpus: 8}, train: {gpus: 8}, "
         "data: {cores: 8}}]}\n"
-        "policies: [dynamic]\n");
+        "policies: [random, dynamic]\n");
 }
 
 /* Loading that takes the place of an idle lease waits for its bytes to be
- * saved: (saved + loaded) / (GPUs x PCIe rate) + wake-up, by hand. */
+ * saved: (saved + loaded) / (GPUs x PCIe rate) + wake-up, by hand.  `random` takes over idle
+ * leases when a phase is ready. */
 static void a_take_over_pays_for_saving_what_it_throws_out(void **state)
 {
     struct world world = { 0 };
@@ -495,6 +496,22 @@ static void a_take_over_pays_for_saving_what_it_throws_out(void **state)
     }
     assert_int_equal(seen, 3);
     family_drop(&run);
+    world_close(&world);
+}
+
+/* `dynamic` lets the node go as soon as a phase is over, so that saving begins while data is
+ * prepared: it ends no later than `random`, and sooner by less than that takes. */
+static void who_can_never_hold_both_roles_gives_back_at_once(void **state)
+{
+    struct world world = { 0 };
+    struct trial_result r[2];
+
+    (void)state;
+    assert_true(one_node(&world));
+    for (uint32_t p = 0; p < 2; p++)
+        assert_true(world_run(&world, p, NULL, NULL, &r[p]));
+    double sooner_s = r[0].value[METRIC_JCT_MEAN] - r[1].value[METRIC_JCT_MEAN];
+    assert_true(sooner_s >= 0 && sooner_s < 3 * 0.0016);
     world_close(&world);
 }
 
@@ -711,6 +728,7 @@ int main(void)
         cmocka_unit_test(dearer_switches_make_dynamic_move_less),
         cmocka_unit_test(slow_starts_make_dynamic_move_less),
         cmocka_unit_test(a_take_over_pays_for_saving_what_it_throws_out),
+        cmocka_unit_test(who_can_never_hold_both_roles_gives_back_at_once),
         cmocka_unit_test(two_idle_leases_stay_where_nobody_wants_them),
         cmocka_unit_test(switches_decide_who_keeps_its_gpus),
         cmocka_unit_test(nobody_is_thrown_out_while_there_is_room),
