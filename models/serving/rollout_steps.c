@@ -126,8 +126,8 @@ static struct service_spec spec_of(const struct rollout_shape *shape,
         .chunk_tokens = CHUNK_TOKENS,
         .side[SERVE_GPU] = {
             .form = (const struct job_form *)(const void *)&form,
-            .law = {SERVE_GENERATE, shape->llm, NULL, shape->precision, shape->tp,
-                    0, 0, 0},
+            .law = {.kind = SERVE_GENERATE, .llm = shape->llm, .precision = shape->precision,
+                    .tp = shape->tp},
             .min = replicas, .max = replicas},
         .scaling = {SERVE_RATE, 1e9, INT64_C(3600000000000), 0},
     };

@@ -87,9 +87,10 @@ static struct world *make(const char *gpu, const char *llm, bool generates,
     };
     w->spec.side[SERVE_GPU] = (struct serve_side_spec) {
         .form = any_form(), .min = replicas, .max = replicas,
-        .law = { generates ? SERVE_GENERATE : SERVE_ENCODE,
-                 catalogue_llm(catalogue, llm), NULL,
-                 generates ? PRECISION_BF16 : PRECISION_INT8, 1, 128, 0, 0 },
+        .law = { .kind = generates ? SERVE_GENERATE : SERVE_ENCODE,
+                 .llm = catalogue_llm(catalogue, llm),
+                 .precision = generates ? PRECISION_BF16 : PRECISION_INT8, .tp = 1,
+                 .prompt_tokens = 128 },
     };
     /* Half of what batches of the largest size would do. */
     w->gap_s = generates ? 0.25 / replicas

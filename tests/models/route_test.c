@@ -147,9 +147,10 @@ static void serve_random(uint64_t seed, enum serve_route route, bool generates,
     w.spec.side[SERVE_GPU] = (struct serve_side_spec) {
         .form = (const struct job_form *)(const void *)&some,   /* not looked at */
         .min = 1, .max = replicas,
-        .law = { generates ? SERVE_GENERATE : SERVE_ENCODE,
-                 catalogue_llm(catalogue, generates ? "llama-3-8b" : "bert-base"), NULL,
-                 generates ? PRECISION_BF16 : PRECISION_INT8, 1, 128, 0, 0 },
+        .law = { .kind = generates ? SERVE_GENERATE : SERVE_ENCODE,
+                 .llm = catalogue_llm(catalogue, generates ? "llama-3-8b" : "bert-base"),
+                 .precision = generates ? PRECISION_BF16 : PRECISION_INT8, .tp = 1,
+                 .prompt_tokens = 128 },
     };
     w.loop = loop_new((struct loop_limits){ INT64_MAX, UINT64_MAX, NULL });
     struct service_parts parts = { w.arena, w.loop, &w.spec, &ops, give_request, &w, 1, 0,
