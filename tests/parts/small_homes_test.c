@@ -281,6 +281,30 @@ static void who_spreads_no_gang_over_pools_has_no_place_for_it(void **state)
     }
 }
 
+/* A role that asks for 8 GPUs and may have 2: who counts speeds has it run there, too.  afs
+ * gives it all four GPUs at once, as optimus does; the others begin with fewer. */
+static void a_role_that_asks_for_more_than_there_is_has_what_there_is(void **state)
+{
+    struct world world = { 0 };
+    char text[1024];
+
+    (void)state;
+    snprintf(text, sizeof text,
+             "experiment: wide\ncluster:\n  nodes:\n%sworkload:\n"
+             "  arrival: {process: all_at_once}\n  jobs: 1\n  mix:\n"
+             "    - {recipe: sft, model: qwen2.5-0.5b, batch: 64, sequence: 512, steps: 20, "
+             "train: {gpus: 8, min: 2}}\npolicies: [optimus, afs, sia, pollux]\n",
+             NODE("a", "1", "4"));
+    if (!world_open(&world, text))
+        fail_msg("%s", world_error(&world));
+    double jct_s = mean_jct(&world, 0, 1);
+    assert_true(jct_s > 0);
+    assert_true(mean_jct(&world, 1, 1) == jct_s);
+    for (uint32_t p = 2; p < 4; p++)
+        assert_true(mean_jct(&world, p, 1) >= jct_s);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +318,7 @@ int main(void)
         cmocka_unit_test(who_names_pools_has_places_there_alone),
         cmocka_unit_test(gpus_without_their_cores_or_memory_are_not_waited_for),
         cmocka_unit_test(who_spreads_no_gang_over_pools_has_no_place_for_it),
+        cmocka_unit_test(a_role_that_asks_for_more_than_there_is_has_what_there_is),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
