@@ -57,6 +57,9 @@ void cs_role_reach(const struct cs_host *host, struct job_id job, uint32_t role,
  * that may run on cores. */
 bool cs_could_hold(const struct cs_host *host, struct job_id job, uint32_t role,
                    uint32_t pool_mask);
+/* Since ABI 2.14.  As cs_could_hold(), for the nodes of these groups. */
+bool cs_groups_could_hold(const struct cs_host *host, struct job_id job, uint32_t role,
+                          uint64_t groups);
 /* Returns the groups whose nodes a job may use, those for its roles without GPUs included. */
 uint64_t cs_job_groups(const struct cs_host *host, struct job_id job);
 /* Returns the groups of these pools (0: of all); and the pools that have one of these groups. */

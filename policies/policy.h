@@ -86,6 +86,7 @@ enum cs_policy_flags {
     CS_ONE_ROLE       = 1u << 19,  /* deals jobs of one role alone */
     CS_NEEDS_GPUS     = 1u << 20,  /* starts no job that computes on cores alone */
     CS_WHOLE_GPUS     = 1u << 23,  /* deals no part of a GPU */
+    CS_ONE_POOL       = 1u << 26,  /* spreads no gang over pools; since ABI 2.14 */
     /* What it leaves out: `validate` and the run say so */
     CS_ONE_KIND       = 1u << 24,  /* plans all GPUs as if each job might use them */
     CS_COUNTS_WHOLE   = 1u << 25,  /* counts a part of a GPU as a whole one */

@@ -146,6 +146,25 @@ static uint32_t least_gpus(const struct trying *t,
     return least > 0 && least < asked ? least : asked;
 }
 
+/* Looks for GPUs for a role, in one pool after the other if the policy spreads no gang over
+ * several. */
+static bool find_gpus(const struct trying *t, const struct fit_want *want,
+                      struct placement *out)
+{
+    const struct cluster_spec *spec = t->point->cluster;
+
+    if (!(t->policy->policy->flags & CS_ONE_POOL))
+        return placer_find(t->placer, want, t->share, spec->node_count, out);
+    for (uint32_t p = 0; p < spec->pool_count; p++) {
+        struct fit_want there = *want;
+        there.pool_mask = 1u << p;
+        if ((want->pool_mask == 0 || want->pool_mask >> p & 1) &&
+            placer_find(t->placer, &there, t->share, spec->node_count, out))
+            return true;
+    }
+    return false;
+}
+
 /* Looks for a place for a role: on GPUs, then on cores if it may compute on
  * them.  False: there is none. */
 static bool find_place(const struct trying *t,
@@ -173,8 +192,7 @@ static bool find_place(const struct trying *t,
     if (!(chooses && hardware == HOST_CORES_ALONE) &&
         !(role->gpus == 0 && role->on_cores.cores > 0) &&
         has_rates(spec, request, want.gpus, &want.pool_mask) &&
-        keep_of_keys(spec, t->policy, role, &want.pool_mask) &&
-        placer_find(t->placer, &want, t->share, spec->node_count, out))
+        keep_of_keys(spec, t->policy, role, &want.pool_mask) && find_gpus(t, &want, out))
         return true;
     if (role->on_cores.cores == 0 || (chooses && hardware == HOST_GPUS_ALONE))
         return false;
@@ -354,9 +372,10 @@ static void describe_place(const struct trying *t, const char *name,
     else
         err_set(err, ERR_RANGE, role->pos,
                 "role %s of %s has no place under policy %s%s: placement "
-                "%s does not find %u GPUs with their cores and memory together",
+                "%s does not find %u GPUs with their cores and memory together%s",
                 role->name, request->form->name, name, home,
-                place_names[t->policy->rules.placement], gpus);
+                place_names[t->policy->rules.placement], gpus,
+                t->policy->policy->flags & CS_ONE_POOL ? " in one pool" : "");
     if (home[0] != '\0')
         err_hint(err, "Write `home: POOL` in the role, with a pool that can "
                       "run it.");

@@ -434,6 +434,13 @@ static int64_t con_first_start_ns(struct con *con)
 
 /* ---- reservations ---- */
 
+/* A role for which lots are chosen, and where it may lie. */
+struct con_role {
+    const struct cs_host *host;
+    uint32_t id, role;          /* of the job; of the role in it */
+    struct cs_reach reach;
+};
+
 /* Returns the lots that a role may use for an option of its reach, as a mask. */
 static uint64_t con_option(const struct con *con, const struct cs_reach *reach, uint32_t i)
 {
@@ -445,13 +452,25 @@ static uint64_t con_option(const struct con *con, const struct cs_reach *reach, 
     return lots;
 }
 
+/* Could these lots together hold the role, with the cores and the memory that it needs beside
+ * its GPUs?  The plans count GPUs alone. */
+static bool con_could_hold(const struct con *con, const struct con_role *role, uint64_t lots)
+{
+    uint64_t groups = 0;
+
+    for (; lots != 0; lots &= lots - 1)
+        groups |= con->lot[__builtin_ctzll(lots)].groups;
+    return cs_groups_could_hold(role->host, (struct job_id) { role->id }, role->role, groups);
+}
+
 /* Returns the lot in which a role is first, beside what other roles of its job take of each
  * lot, as a mask; of one that is larger than each lot, the lots of its first option that is
  * large enough.  *start_ns: when, of one lot.  An option is a type of GPU with the groups that
  * have it. 0: no option is large enough. */
-static uint64_t con_choose(const struct con *con, const struct cs_reach *reach,
+static uint64_t con_choose(const struct con *con, const struct con_role *role,
                            const uint32_t *amount, int64_t run_ns, int64_t *start_ns)
 {
+    const struct cs_reach *reach = &role->reach;
     uint32_t milli = reach->gpus * reach->gpu_milli;
     uint64_t best = 0, wide = 0;
 
@@ -461,7 +480,8 @@ static uint64_t con_choose(const struct con *con, const struct cs_reach *reach,
         for (uint64_t lots = option; lots != 0; lots &= lots - 1) {
             uint32_t l = (uint32_t)__builtin_ctzll(lots);
             all += con_rest(con, l, amount);
-            if (milli > con_rest(con, l, amount))
+            if (milli > con_rest(con, l, amount) ||
+                !con_could_hold(con, role, UINT64_C(1) << l))
                 continue;
             int64_t at_ns = cs_plan_find(con->lot[l].plan, amount[l] + milli, run_ns, *start_ns);
             if (best == 0 || at_ns < *start_ns) {
@@ -469,7 +489,8 @@ static uint64_t con_choose(const struct con *con, const struct cs_reach *reach,
                 *start_ns = at_ns;
             }
         }
-        wide = wide == 0 && milli <= all ? option : wide;
+        if (wide == 0 && milli <= all && con_could_hold(con, role, option))
+            wide = option;
     }
     return best != 0 ? best : wide;
 }
@@ -492,14 +513,16 @@ static int64_t con_meet(const struct con *con, const uint32_t *amount, int64_t r
 
 /* Returns how many lots could hold a role, if they were empty; of one that is larger than each
  * lot, more than there are. */
-static uint32_t con_count_lots(const struct con *con, const struct cs_reach *reach)
+static uint32_t con_count_lots(const struct con *con, const struct con_role *role)
 {
+    const struct cs_reach *reach = &role->reach;
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < reach->count; i++)
         for (uint64_t lots = con_option(con, reach, i); lots != 0; lots &= lots - 1)
             count += reach->gpus * reach->gpu_milli <=
-                     GPU_MILLI * con->lot[__builtin_ctzll(lots)].gpus;
+                         GPU_MILLI * con->lot[__builtin_ctzll(lots)].gpus &&
+                     con_could_hold(con, role, lots & -lots);
     return count > 0 ? count : UINT32_MAX;
 }
 
@@ -512,11 +535,12 @@ static bool con_choose_all(const struct con *con, const struct cs_host *host, ui
     struct con_job *job = &con->job[id];
     uint32_t roles = cs_request(host, (struct job_id) { id })->form->role_count;
     uint32_t amount[LOTS_MAX] = { 0 }, choices[FORM_ROLES_MAX];
-    struct cs_reach reach[FORM_ROLES_MAX];
+    struct con_role role[FORM_ROLES_MAX];
 
     for (uint32_t r = 0; r < roles; r++) {
-        cs_role_reach(host, (struct job_id) { id }, r, &reach[r]);
-        choices[r] = con_count_lots(con, &reach[r]);
+        role[r] = (struct con_role) { .host = host, .id = id, .role = r };
+        cs_role_reach(host, (struct job_id) { id }, r, &role[r].reach);
+        choices[r] = con_count_lots(con, &role[r]);
         job->lots[r] = 0;
     }
     for (uint32_t k = 0; k < roles; k++) {
@@ -525,8 +549,8 @@ static bool con_choose_all(const struct con *con, const struct cs_host *host, ui
             if (choices[r] != 0 && (choices[next] == 0 || choices[r] < choices[next]))
                 next = r;
         choices[next] = 0;          /* it has been chosen for */
-        job->lots[next] = con_choose(con, &reach[next], amount, job->run_ns, start_ns);
-        if (reach[next].gpus > 0 && job->lots[next] == 0)
+        job->lots[next] = con_choose(con, &role[next], amount, job->run_ns, start_ns);
+        if (role[next].reach.gpus > 0 && job->lots[next] == 0)
             return false;
         con_spread(con, job->lots[next], con_role_milli(host, id, next), amount);
     }
@@ -962,6 +986,27 @@ static void con_start_due(struct con *con, struct cs_host *host, struct con_held
         con_wait(con, host, con->refused[--refused].id);
 }
 
+/* Nothing runs, and nothing that was due could start in the lots of its reservation: what waits
+ * starts wherever it may run.  Two roles that share a lot may lack cores there together, which
+ * nothing counts before.  All plans are made anew then. */
+static void con_start_anywhere(struct con *con, struct cs_host *host)
+{
+    uint32_t k = 0;
+
+    while (k < cs_pending_count(host)) {
+        struct task_id id = cs_pending(host, k++);
+        uint32_t job = cs_task(host, id)->job.i;
+        if (cs_start(host, id) != CS_DONE)
+            continue;
+        con->cut = true;
+        con_wait_no_more(con, host, job);
+        con->job[job].start_ns = cs_now_ns(host);
+        con->job[job].end_ns = con_end(cs_now_ns(host), con->job[job].run_ns);
+        con_begin(con, host, job);
+        k = 0;                  /* a start changes the order */
+    }
+}
+
 /* First the plan is brought up to date, then every reservation that is due
  * starts.  If nothing ends before the next one is due, the policy must be
  * woken for it.  Starting on cores gives GPUs back to the plan, so that reservations may move
@@ -988,6 +1033,8 @@ static void con_decide(void *self, struct cs_host *host)
         if (con->early)
             con_compress(con, host);
     } while (con->early);
+    if (con->lots > 1 && cs_lease_count(host) == 0)
+        con_start_anywhere(con, host);
     /* Nothing ends there, where what was to end has been moved forward.  A job
      * that outlives its plan ends an instant from now by it: that is no alarm. */
     int64_t start_ns = con_first_start_ns(con);

@@ -165,33 +165,59 @@ static bool has_power(const struct cluster_spec *spec, const struct node_group *
            owned_standby_mw(spec) + mw - fit->gpus - 1 <= 1000 * spec->power_cap_w;
 }
 
-/* All GPUs of a gang are of one type.  Under a power cap one of its groups must suffice for
- * what all of them draw, which is the least if GPUs of other groups draw more. */
-bool cs_could_hold(const struct cs_host *host, struct job_id id, uint32_t role,
-                   uint32_t pool_mask)
+/* Could the groups of the set that have GPUs of one type hold a role?  Under a power cap one of
+ * them must suffice for what all its GPUs draw, which is the least if GPUs of other groups draw
+ * more. */
+static bool type_could_hold(const struct cluster_spec *spec, const struct fit_want *fit,
+                            const struct gpu_type *type, uint64_t groups)
+{
+    uint64_t gpus = 0;
+    bool powered = false;
+
+    assert(type != NULL);
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+        if (group->gpu != type || !takes_group(fit, group) ||
+            (groups != CS_ALL_GROUPS && !(g < 64 && groups >> g & 1)))
+            continue;
+        gpus += count_served(group, fit) * group->node_count;
+        powered |= has_power(spec, group, fit);
+    }
+    return gpus > 0 && gpus >= fit->gpus && powered;
+}
+
+/* All GPUs of a gang are of one type. */
+static bool could_hold(const struct cs_host *host, struct job_id id,
+                       const struct cs_want *there, uint64_t groups)
 {
     const struct cluster_spec *spec = host->spec;
     const struct host_job_slot *job = host_job_at(host, id.i);
-    const struct cs_want there = { .role = role, .pool_mask = pool_mask };
     struct fit_want fit;
 
-    assert(role < host_job_form(host, id.i)->form->role_count);
-    if (job_role_gpus(cs_request(host, id), role) == 0 || host_may_use_cores(host, job, role))
+    assert(there->role < host_job_form(host, id.i)->form->role_count);
+    if (job_role_gpus(cs_request(host, id), there->role) == 0 ||
+        host_may_use_cores(host, job, there->role))
         return true;
-    if (!host_fit_want(host, job, role, &there, &fit))
+    if (!host_fit_want(host, job, there->role, there, &fit))
         return false;
-    for (uint32_t g = 0; g < spec->group_count; g++) {
-        uint64_t gpus = 0;
-        bool powered = false;
-        for (uint32_t k = g; takes_group(&fit, &spec->group[g]) && k < spec->group_count; k++)
-            if (spec->group[k].gpu == spec->group[g].gpu && takes_group(&fit, &spec->group[k])) {
-                gpus += count_served(&spec->group[k], &fit) * spec->group[k].node_count;
-                powered |= has_power(spec, &spec->group[k], &fit);
-            }
-        if (gpus > 0 && gpus >= fit.gpus && powered)
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        if (spec->group[g].gpu != NULL &&
+            type_could_hold(spec, &fit, spec->group[g].gpu, groups))
             return true;
-    }
     return false;
+}
+
+bool cs_could_hold(const struct cs_host *host, struct job_id id, uint32_t role,
+                   uint32_t pool_mask)
+{
+    return could_hold(host, id, &(struct cs_want) { .role = role, .pool_mask = pool_mask },
+                      CS_ALL_GROUPS);
+}
+
+bool cs_groups_could_hold(const struct cs_host *host, struct job_id id, uint32_t role,
+                          uint64_t groups)
+{
+    return could_hold(host, id, &(struct cs_want) { .role = role }, groups);
 }
 
 /* For a role on GPUs: the groups of all its options.  For a role without GPUs,

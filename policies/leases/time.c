@@ -400,6 +400,31 @@ static double form_step_s(struct cs_host *host, struct bench *bench,
     return step_s;
 }
 
+/* Returns the seconds of a step of a form of one role that asks for more GPUs than there are, on
+ * the most that it may have: speeds are ratios to what it asks for, and would all be 0.
+ * 0: it has room on no number of GPUs that it may have. */
+static double step_on_fewer_s(struct cs_host *host, struct bench *bench, struct host_form *form)
+{
+    const struct role_spec *role = &form->form->role[0];
+    uint32_t multiple = role->gpus_multiple ? role->gpus_multiple : 1;
+    double phase_s[FORM_PHASES_MAX], least_s = INFINITY;
+
+    assert(form->form->role_count == 1 && bench->at == NULL);
+    for (uint32_t g = role->gpus; role->gpus_min > 0 && g-- > role->gpus_min;)
+        for (uint32_t p = 0; g % multiple == 0 && p < host->spec->pool_count; p++) {
+            struct host_speedup at = { g, p, 0, 0 };
+            bench->at = &at;
+            double s = form_step_s(host, bench, form, phase_s);
+            bench->at = NULL;
+            if (s < least_s)
+                memcpy(form->phase_s, phase_s, sizeof phase_s);
+            least_s = fmin(least_s, s);
+            if (p + 1 == host->spec->pool_count && isfinite(least_s))
+                return least_s;
+        }
+    return 0;
+}
+
 /* Returns the pools, as a mask, that have GPUs which the role can use; `mask`
  * restricts them, 0 does not. */
 static uint32_t gpu_pools(const struct cluster_spec *spec,
@@ -473,6 +498,8 @@ static void form_measure(struct cs_host *host, struct host_form *form)
     form->step_s = form_step_s(host, &bench, form, form->phase_s);
     form->fixed = form->form->phase_count == 1 &&
                   form->form->phase[0].law->kind == LAW_FIXED;
+    if (!(form->step_s > 0) && !form->fixed && form->form->role_count == 1)
+        form->step_s = step_on_fewer_s(host, &bench, form);
     form_try_homes(host, &bench, form);
     assert(form->step_s >= 0);
 }

@@ -246,7 +246,7 @@ const struct cs_policy allox_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "allox",
     .cites = "le2020allox",
-    .flags = CS_ASKS_ESTIMATES | CS_ONE_ROLE | CS_NEEDS_GPUS | CS_WHOLE_GPUS,
+    .flags = CS_ASKS_ESTIMATES | CS_ONE_ROLE | CS_ONE_POOL | CS_NEEDS_GPUS | CS_WHOLE_GPUS,
     .summary = "matches jobs to places on GPUs: least sum of completion times",
     .param_count = 3, .param = params, .self_bytes = sizeof(struct allox),
     .decide = allox_decide, .limits = "depth_max cells_max",

@@ -926,7 +926,7 @@ const struct cs_policy gavel_policy = {
     .cites = "narayanan2020gavel",
     .summary = "shares of time by pool that a linear program finds, in rounds",
     .flags = CS_PREEMPTS | CS_PACKS | CS_SOLVES | CS_ASKS_ESTIMATES |
-             CS_ONE_ROLE | CS_NEEDS_GPUS,
+             CS_ONE_ROLE | CS_ONE_POOL | CS_NEEDS_GPUS,
     .param_count = 3, .param = params,
     .words_count = sizeof words / sizeof words[0], .words = words,
     .self_bytes = sizeof(struct gavel), .init = gavel_init,

@@ -144,7 +144,7 @@ static bool hint_takers(struct arena *arena, struct err *err)
 static bool check_policies(struct arena *arena, const struct host_policy *from,
                            const struct host_policy *to, struct err_pos pos, struct err *err)
 {
-    const uint32_t limits = CS_ONE_ROLE | CS_NEEDS_GPUS | CS_WHOLE_GPUS;
+    const uint32_t limits = CS_ONE_ROLE | CS_NEEDS_GPUS | CS_WHOLE_GPUS | CS_ONE_POOL;
 
     if (from->guest || to->guest)
         return err_set(err, ERR_SCHEMA, pos, "policy %.60s is not built in, and only those that "

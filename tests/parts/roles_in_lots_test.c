@@ -78,11 +78,44 @@ static void a_role_without_a_choice_goes_first(void **state)
     world_close(&world);
 }
 
+#define FEW(KEYS) \
+    "    - {name: few, gpus: {type: l40s, count: 8}, cpu: {type: epyc-7742}, " KEYS "}\n"
+
+/* The node has GPUs enough for a role, and 16 cores or 64 GB beside them; the role takes 6 cores
+ * and 16 GB for each of its 8 GPUs.  It is named first, so that it would be chosen. */
+static void gpus_without_their_cores_or_memory_are_no_place(void **state)
+{
+    static const char *const few[] = { FEW("cores: 16, memory: 1TB"), FEW("memory: 64GB") };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct world world = { 0 };
+        open_jobs(&world, few[i], "2",
+                  "rollout: {gpus: 8, types: [l40s, h100]}, train: {gpus: 1, types: [a100-80]}");
+        both_policies_end_alike(&world, 2);
+        world_close(&world);
+    }
+}
+
+/* 30 cores serve 5 GPUs, either role with its 4 but not both: the second one lies elsewhere. */
+static void roles_that_lack_cores_together_lie_apart(void **state)
+{
+    struct world world = { 0 };
+
+    (void)state;
+    open_jobs(&world, FEW("cores: 30, memory: 1TB"), "1",
+              "rollout: {gpus: 4, types: [l40s, h100]}, train: {gpus: 4, types: [l40s, h100]}");
+    both_policies_end_alike(&world, 1);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(roles_that_one_pool_does_not_hold_lie_in_two),
         cmocka_unit_test(a_role_without_a_choice_goes_first),
+        cmocka_unit_test(gpus_without_their_cores_or_memory_are_no_place),
+        cmocka_unit_test(roles_that_lack_cores_together_lie_apart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -248,6 +248,63 @@ static void gpus_without_their_cores_or_memory_are_not_waited_for(void **state)
     }
 }
 
+/* Eight GPUs are there, four in each pool.  A gang of eight starts in both, and not where the
+ * pace of a pool is what counts; one of four has a place under each policy. */
+static void who_spreads_no_gang_over_pools_has_no_place_for_it(void **state)
+{
+    static const char *const policy[] = { "gavel", "allox" };
+
+    (void)state;
+    for (int gpus = 4; gpus <= 8; gpus += 4) {
+        struct world world = { 0 };
+        struct told told = { 0 };
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "experiment: gangs\ncluster:\n  nodes:\n%sworkload:\n"
+                 "  arrival: {process: all_at_once}\n  jobs: 1\n  mix:\n"
+                 "    - {recipe: trace, gpus: %d, duration: 100s}\n"
+                 "policies: [fcfs, gavel, allox]\n",
+                 NODE("a", "1", "4") NODE("b", "1", "4"), gpus);
+        if (!world_open(&world, text))
+            fail_msg("%s", world_error(&world));
+        assert_int_equal(places_check(world.arena, world.experiment, tell, &told),
+                         gpus == 8 ? 2 : 0);
+        for (uint32_t p = 0; p < told.count; p++) {
+            assert_non_null(strstr(told.text[p], policy[p]));
+            assert_non_null(strstr(told.text[p], "does not find 8 GPUs with their cores and "
+                                                 "memory together in one pool"));
+        }
+        mean_jct(&world, 0, 1);
+        for (uint32_t p = 1; gpus == 4 && p < 3; p++)
+            mean_jct(&world, p, 1);
+        world_close(&world);
+    }
+}
+
+/* A role that asks for 8 GPUs and may have 2: who counts speeds has it run there, too.  afs
+ * gives it all four GPUs at once, as optimus does; the others begin with fewer. */
+static void a_role_that_asks_for_more_than_there_is_has_what_there_is(void **state)
+{
+    struct world world = { 0 };
+    char text[1024];
+
+    (void)state;
+    snprintf(text, sizeof text,
+             "experiment: wide\ncluster:\n  nodes:\n%sworkload:\n"
+             "  arrival: {process: all_at_once}\n  jobs: 1\n  mix:\n"
+             "    - {recipe: sft, model: qwen2.5-0.5b, batch: 64, sequence: 512, steps: 20, "
+             "train: {gpus: 8, min: 2}}\npolicies: [optimus, afs, sia, pollux]\n",
+             NODE("a", "1", "4"));
+    if (!world_open(&world, text))
+        fail_msg("%s", world_error(&world));
+    double jct_s = mean_jct(&world, 0, 1);
+    assert_true(jct_s > 0);
+    assert_true(mean_jct(&world, 1, 1) == jct_s);
+    for (uint32_t p = 2; p < 4; p++)
+        assert_true(mean_jct(&world, p, 1) >= jct_s);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +317,8 @@ int main(void)
         cmocka_unit_test(who_does_not_shrink_roles_has_no_place_for_them),
         cmocka_unit_test(who_names_pools_has_places_there_alone),
         cmocka_unit_test(gpus_without_their_cores_or_memory_are_not_waited_for),
+        cmocka_unit_test(who_spreads_no_gang_over_pools_has_no_place_for_it),
+        cmocka_unit_test(a_role_that_asks_for_more_than_there_is_has_what_there_is),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
