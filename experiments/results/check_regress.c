@@ -226,21 +226,26 @@ bool check_can_regress(const struct grid *before, const char *dir, struct err *e
                           "worse: nothing would be compared");
 }
 
-/* Adds to the reason which metrics of the experiment's own are not compared, as
- * they are gone, or have another expression. */
+/* Adds which metrics of the baseline are not compared: those of the experiment's own that
+ * are gone, or have another expression, and a column that nobody knows.  Whether they got
+ * worse is not judged. */
 static void note_gone(struct arena *arena, const struct regression *r,
                       struct check_item *item)
 {
-    for (unsigned m = METRIC_COUNT; m < metric_count(r->before->metrics); m++)
+    for (unsigned m = METRIC_COUNT; m < metric_count(r->before->metrics); m++) {
+        const char *name = metric_info(r->before->metrics, (enum metric)m)->name;
+        bool there = metric_find(r->metrics, name) < metric_count(r->metrics);
+
         if (is_gone(r, (enum metric)m))
-            item->reason = text_format(
-                arena, "%s; %s is not compared: %s", item->reason,
-                metric_info(r->before->metrics, (enum metric)m)->name,
-                metric_find(r->metrics,
-                            metric_info(r->before->metrics, (enum metric)m)->name) <
-                        metric_count(r->metrics)
-                    ? "the baseline has another expression"
-                    : "it is in the baseline alone");
+            add_reason(arena, item, CHECK_NOT_JUDGED, text_format(
+                arena, "%s is not compared: %s", name,
+                there ? "the baseline has another expression"
+                      : "it is in the baseline alone"));
+    }
+    if (r->before->stray != NULL)
+        add_reason(arena, item, CHECK_NOT_JUDGED, text_format(
+            arena, "%.60s is not compared: this program has no such metric, and the baseline "
+            "no metrics.csv that says what it is", r->before->stray));
 }
 
 /* Compares each metric.  The first WORSE_TOLD that got worse are named, and
