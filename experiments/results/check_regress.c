@@ -76,6 +76,21 @@ static int digits_apart(double a, double b)
     return digits;
 }
 
+/* Is it a metric that the run now does not have, or has of another expression? */
+static bool is_gone(const struct regression *r, enum metric metric)
+{
+    return metric_same(r->before->metrics, metric, r->metrics) ==
+           metric_count(r->metrics);
+}
+
+/* Returns which way of a metric of the baseline is better, as the run now says: a slip in
+ * `better` may be mended since.  0: neither, or it is gone. */
+static int better_of(const struct regression *r, enum metric metric)
+{
+    return is_gone(r, metric) ? 0 : metric_info(r->metrics, metric_same(
+        r->before->metrics, metric, r->metrics))->better;
+}
+
 /* Returns how a metric got worse, with its first seed as an example; NULL: it
  * did not. */
 static const char *worse_text(struct arena *arena,
@@ -85,6 +100,7 @@ static const char *worse_text(struct arena *arena,
     const struct grid *before = r->before, *now = r->now;
     const struct metric_info *info = metric_info(before->metrics, metric);
     uint32_t count = 0, first = 0, seeds = seeds_of(r, point, policy);
+    int better = better_of(r, metric);
     double a, b;
 
     for (uint32_t s = seeds; s-- > 0;) {
@@ -92,8 +108,7 @@ static const char *worse_text(struct arena *arena,
             !grid_present(now, point, policy, s))
             continue;
         if (worse(grid_value(before, point, policy, s, metric),
-                  grid_value(now, point, policy, s, metric), info->better,
-                  r->tolerance)) {
+                  grid_value(now, point, policy, s, metric), better, r->tolerance)) {
             count++;
             first = s;
         }
@@ -190,21 +205,13 @@ static const char *find_other_jobs(struct arena *arena, const struct regression 
     return NULL;
 }
 
-/* Is it a metric that the run now does not have, or has of another expression? */
-static bool is_gone(const struct regression *r, enum metric metric)
-{
-    return metric_same(r->before->metrics, metric, r->metrics) ==
-           metric_count(r->metrics);
-}
-
 /* Returns how many metrics can get worse and are in both tables. */
 static unsigned count_compared(const struct regression *r)
 {
     unsigned count = 0;
 
     for (unsigned m = 0; m < metric_count(r->before->metrics); m++)
-        count += metric_info(r->before->metrics, (enum metric)m)->better != 0 &&
-                 !grid_lacks(r->before, (enum metric)m) && !is_gone(r, (enum metric)m);
+        count += better_of(r, (enum metric)m) != 0 && !grid_lacks(r->before, (enum metric)m);
     return count;
 }
 
@@ -260,7 +267,7 @@ static void compare_metrics(struct arena *arena, const struct regression *r, uin
         const char *text = worse_text(arena, r, point, policy,
                                       (enum metric)m);
 
-        if (!is_gone(r, (enum metric)m) && text != NULL && worse++ < WORSE_TOLD)
+        if (text != NULL && worse++ < WORSE_TOLD)
             add_reason(arena, item, CHECK_FAILS, text);
     }
     if (worse > WORSE_TOLD)

@@ -307,6 +307,35 @@ static void another_expression_is_not_compared(void **state)
     free(said);
 }
 
+/* The same jobs at half the price cost half: worse where more is better.  Which way is better is
+ * what the run says, and not what was said when the baseline was stored. */
+static void which_way_is_better_is_what_the_run_says(void **state)
+{
+    static const struct { const char *before, *now; int status; } of[] = {
+        { EXPERIMENT("", "  x: {of: cost_usd, better: less}\n"),
+          EXPERIMENT("", "  x: {of: cost_usd, better: more}\n"), 1 },
+        { EXPERIMENT("", "  x: {of: cost_usd}\n"),
+          EXPERIMENT("", "  x: {of: cost_usd, better: more}\n"), 1 },
+        { EXPERIMENT("", "  x: {of: cost_usd, better: more}\n"),
+          EXPERIMENT("", "  x: {of: cost_usd, better: less}\n"), 0 },
+    };
+    static const char *const half[] = { "--set", "cluster.nodes.n.price=8USD/h", NULL };
+    const struct program *program = *state;
+    char a[192], b[192];
+    const char *const check[] = { "check", b, "--baseline", a, NULL };
+    char *said;
+
+    snprintf(a, sizeof a, "%s", program_path(program, "a"));
+    snprintf(b, sizeof b, "%s", program_path(program, "b"));
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        run(program, of[i].before, "a", NULL);
+        run(program, of[i].now, "b", half);
+        assert_int_equal(program_say(program, check, &said), of[i].status);
+        assert_true((strstr(said, "x worse in 4 of 4 seeds") != NULL) == (of[i].status == 1));
+        free(said);
+    }
+}
+
 /* A baseline whose metrics.csv was not stored with it has a column that nobody knows. */
 static void a_column_that_nobody_knows_is_not_judged(void **state)
 {
@@ -373,6 +402,7 @@ int main(int argc, char **argv)
         TEST(expectations_and_seeds_may_name_them),
         TEST(another_expression_is_not_compared),
         TEST(a_column_that_nobody_knows_is_not_judged),
+        TEST(which_way_is_better_is_what_the_run_says),
         TEST(mistakes_are_told_within_the_expression),
     };
 
