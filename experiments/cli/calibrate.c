@@ -228,15 +228,18 @@ static bool run_suite(struct calibrating *c,
     return true;
 }
 
-/* False, with err: there is no suite of that name; the hint is the nearest one. */
-static bool refuse_suite(const struct calibrating *c, struct err *err)
+/* False, with err: --suite names none; the hint is the nearest one. */
+static bool check_suite(const struct calibrating *c, struct err *err)
 {
     const char *only = c->args->value[ARG_SUITE], *near;
     const char **names = arena_alloc(c->cli->arena, calibrate_suite_count + 1, sizeof *names);
     struct err_pos nowhere = { NULL, 0, 0 };
 
-    for (size_t i = 0; i < calibrate_suite_count; i++)
+    for (size_t i = 0; i < calibrate_suite_count; i++) {
         names[i] = calibrate_suites[i].name;
+        if (only == NULL || strcmp(only, names[i]) == 0)
+            return true;
+    }
     near = conf_nearest(only, names);
     err_set(err, ERR_USAGE, nowhere, "there is no suite '%.40s'", only);
     return near != NULL ? err_hint(err, "Did you mean %s?", near)
@@ -248,18 +251,14 @@ static bool refuse_suite(const struct calibrating *c, struct err *err)
 static bool run_suites(struct calibrating *c, struct err *err)
 {
     const char *only = c->args->value[ARG_SUITE];
-    size_t found = 0;
 
     for (size_t i = 0; i < calibrate_suite_count; i++) {
         if (c->args->given[ARG_SUITE] &&
             strcmp(only, calibrate_suites[i].name) != 0)
             continue;
-        found++;
         if (!run_suite(c, &calibrate_suites[i], err))
             return false;
     }
-    if (found == 0)
-        return refuse_suite(c, err);
     fprintf(c->cli->out, "%u targets met, %u not met on held-out rows\n",
             c->met, c->missed);
     return true;
@@ -282,6 +281,18 @@ static bool may_overwrite(const char *path)
            strcmp(head, csv_head) == 0;
     fclose(file);
     return ours;
+}
+
+/* False, with err: there are no measurements.  It is asked before the CSV is opened, which
+ * replaces an earlier one. */
+static bool check_data(const struct calibrating *c, struct err *err)
+{
+    struct err_pos pos = { c->dir, 0, 0 };
+
+    if (path_is_folder(c->dir))
+        return true;
+    err_set(err, ERR_IO, pos, "there is no such folder of measurements");
+    return err_hint(err, "Say where they are with --data DIR.");
 }
 
 /* Opens the CSV before the first suite, since suites may take long.  False,
@@ -315,15 +326,9 @@ static int run_calibrate(struct cli *cli, const struct args *args)
     if (args->given[ARG_DATA])
         c.dir = args->value[ARG_DATA];
     c.catalogue = catalogue_load(cli->arena, NULL, 0, &err);
-    if (c.catalogue == NULL || !open_csv(&c, &err))
+    if (c.catalogue == NULL || !check_suite(&c, &err) || !check_data(&c, &err) ||
+        !open_csv(&c, &err))
         return command_fail(cli, &err);
-    if (!path_is_folder(c.dir)) {
-        struct err_pos pos = { c.dir, 0, 0 };
-
-        err_set(&err, ERR_IO, pos, "there is no such folder of measurements");
-        err_hint(&err, "Say where they are with --data DIR.");
-        return command_fail(cli, &err);
-    }
     done = run_suites(&c, &err);
     if (c.csv != NULL && fclose(c.csv) != 0 && done) {
         struct err_pos pos = { args->value[ARG_CSV], 0, 0 };

@@ -9,7 +9,8 @@
 
 #include "sim/base/arena.h"
 
-/* @ stands for the name, $ for the same as a name of C. */
+/* @ stands for the name, $ for the same as a part of a name of C: alone it may be a word of
+ * the language (`for`), or a struct of the headers (`cs-policy`). */
 static const char text[] =
     "/*\n"
     " * @.c - the task that asks for the most GPUs goes first.\n"
@@ -20,7 +21,7 @@ static const char text[] =
     "#include \"policies/policy.h\"\n"
     "\n"
     "/* The state of one trial.  It is zero at first, but for the parameters. */\n"
-    "struct $ {\n"
+    "struct $_state {\n"
     "    double patience_h;          /* a parameter, see below */\n"
     "};\n"
     "\n"
@@ -29,7 +30,7 @@ static const char text[] =
     "static bool before(const void *self, const struct cs_host *host,\n"
     "                   struct task_id a, struct task_id b)\n"
     "{\n"
-    "    const struct $ *me = self;\n"
+    "    const struct $_state *me = self;\n"
     "    const struct cs_task *left = cs_task(host, a), *right = cs_task(host, b);\n"
     "    double waited_h = 1e-9 / 3600 * (double)(cs_now_ns(host) - left->submit_ns);\n"
     "\n"
@@ -45,7 +46,7 @@ static const char text[] =
     "/* Keys of an entry: {policy: ./@.c, patience_h: 4}.  The last text is what\n"
     " * `clustersim explain` shows. */\n"
     "static const struct cs_param param[] = {\n"
-    "    { \"patience_h\", CS_PARAM_REAL, offsetof(struct $, patience_h), 0, 1e6,\n"
+    "    { \"patience_h\", CS_PARAM_REAL, offsetof(struct $_state, patience_h), 0, 1e6,\n"
     "      \"24\", \"hours after which the oldest task goes first\" },\n"
     "};\n"
     "\n"
@@ -55,7 +56,7 @@ static const char text[] =
     "    .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),\n"
     "    .name = \"@\", .summary = \"the task that asks for the most GPUs first\",\n"
     "    .flags = CS_ORDER_MOVES,    /* before() depends on the time */\n"
-    "    .param = param, .param_count = 1, .self_bytes = sizeof(struct $),\n"
+    "    .param = param, .param_count = 1, .self_bytes = sizeof(struct $_state),\n"
     "    .before = before,\n"
     "};\n";
 

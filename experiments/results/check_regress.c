@@ -76,6 +76,21 @@ static int digits_apart(double a, double b)
     return digits;
 }
 
+/* Is it a metric that the run now does not have, or has of another expression? */
+static bool is_gone(const struct regression *r, enum metric metric)
+{
+    return metric_same(r->before->metrics, metric, r->metrics) ==
+           metric_count(r->metrics);
+}
+
+/* Returns which way of a metric of the baseline is better, as the run now says: a slip in
+ * `better` may be mended since.  0: neither, or it is gone. */
+static int better_of(const struct regression *r, enum metric metric)
+{
+    return is_gone(r, metric) ? 0 : metric_info(r->metrics, metric_same(
+        r->before->metrics, metric, r->metrics))->better;
+}
+
 /* Returns how a metric got worse, with its first seed as an example; NULL: it
  * did not. */
 static const char *worse_text(struct arena *arena,
@@ -85,6 +100,7 @@ static const char *worse_text(struct arena *arena,
     const struct grid *before = r->before, *now = r->now;
     const struct metric_info *info = metric_info(before->metrics, metric);
     uint32_t count = 0, first = 0, seeds = seeds_of(r, point, policy);
+    int better = better_of(r, metric);
     double a, b;
 
     for (uint32_t s = seeds; s-- > 0;) {
@@ -92,8 +108,7 @@ static const char *worse_text(struct arena *arena,
             !grid_present(now, point, policy, s))
             continue;
         if (worse(grid_value(before, point, policy, s, metric),
-                  grid_value(now, point, policy, s, metric), info->better,
-                  r->tolerance)) {
+                  grid_value(now, point, policy, s, metric), better, r->tolerance)) {
             count++;
             first = s;
         }
@@ -190,21 +205,13 @@ static const char *find_other_jobs(struct arena *arena, const struct regression 
     return NULL;
 }
 
-/* Is it a metric that the run now does not have, or has of another expression? */
-static bool is_gone(const struct regression *r, enum metric metric)
-{
-    return metric_same(r->before->metrics, metric, r->metrics) ==
-           metric_count(r->metrics);
-}
-
 /* Returns how many metrics can get worse and are in both tables. */
 static unsigned count_compared(const struct regression *r)
 {
     unsigned count = 0;
 
     for (unsigned m = 0; m < metric_count(r->before->metrics); m++)
-        count += metric_info(r->before->metrics, (enum metric)m)->better != 0 &&
-                 !grid_lacks(r->before, (enum metric)m) && !is_gone(r, (enum metric)m);
+        count += better_of(r, (enum metric)m) != 0 && !grid_lacks(r->before, (enum metric)m);
     return count;
 }
 
@@ -226,21 +233,26 @@ bool check_can_regress(const struct grid *before, const char *dir, struct err *e
                           "worse: nothing would be compared");
 }
 
-/* Adds to the reason which metrics of the experiment's own are not compared, as
- * they are gone, or have another expression. */
+/* Adds which metrics of the baseline are not compared: those of the experiment's own that
+ * are gone, or have another expression, and a column that nobody knows.  Whether they got
+ * worse is not judged. */
 static void note_gone(struct arena *arena, const struct regression *r,
                       struct check_item *item)
 {
-    for (unsigned m = METRIC_COUNT; m < metric_count(r->before->metrics); m++)
+    for (unsigned m = METRIC_COUNT; m < metric_count(r->before->metrics); m++) {
+        const char *name = metric_info(r->before->metrics, (enum metric)m)->name;
+        bool there = metric_find(r->metrics, name) < metric_count(r->metrics);
+
         if (is_gone(r, (enum metric)m))
-            item->reason = text_format(
-                arena, "%s; %s is not compared: %s", item->reason,
-                metric_info(r->before->metrics, (enum metric)m)->name,
-                metric_find(r->metrics,
-                            metric_info(r->before->metrics, (enum metric)m)->name) <
-                        metric_count(r->metrics)
-                    ? "the baseline has another expression"
-                    : "it is in the baseline alone");
+            add_reason(arena, item, CHECK_NOT_JUDGED, text_format(
+                arena, "%s is not compared: %s", name,
+                there ? "the baseline has another expression"
+                      : "it is in the baseline alone"));
+    }
+    if (r->before->stray != NULL)
+        add_reason(arena, item, CHECK_NOT_JUDGED, text_format(
+            arena, "%.60s is not compared: this program has no such metric, and the baseline "
+            "no metrics.csv that says what it is", r->before->stray));
 }
 
 /* Compares each metric.  The first WORSE_TOLD that got worse are named, and
@@ -255,7 +267,7 @@ static void compare_metrics(struct arena *arena, const struct regression *r, uin
         const char *text = worse_text(arena, r, point, policy,
                                       (enum metric)m);
 
-        if (!is_gone(r, (enum metric)m) && text != NULL && worse++ < WORSE_TOLD)
+        if (text != NULL && worse++ < WORSE_TOLD)
             add_reason(arena, item, CHECK_FAILS, text);
     }
     if (worse > WORSE_TOLD)

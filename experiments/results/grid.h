@@ -51,6 +51,8 @@ struct grid {
     bool *fixed;                /* nothing is drawn: one trial is all seeds' */
     uint32_t *failed;           /* trials that failed */
     uint32_t *without;          /* what cannot happen: without.h */
+    const char *stray;          /* a column of the folder's summary.csv that is no metric of the
+                                   set; NULL: none */
     const struct fingerprints *jobs;    /* of each point; NULL: not known, or not read */
 };
 

@@ -88,6 +88,23 @@ static bool find_columns(const struct csv *in, const struct metric_set *metrics,
     return true;
 }
 
+/* Returns the first column that nothing is read from: of a newer or an older program, or a metric
+ * whose metrics.csv is not there.  NULL: there is none. */
+static const char *find_stray(struct arena *arena, const struct csv *in,
+                              const struct columns *c, unsigned metrics)
+{
+    for (size_t i = 0; i < csv_columns(in); i++) {
+        bool read = i == c->point || i == c->policy || i == c->seed || i == c->fixed ||
+                    i == c->without;
+
+        for (unsigned m = 0; m < metrics && !read; m++)
+            read = c->metric[m] == i;
+        if (!read)
+            return arena_text(arena, csv_names(in)[i]);
+    }
+    return NULL;
+}
+
 /* Names of points, policies and seeds. */
 struct axes {
     struct names point, policy, seed;
@@ -207,6 +224,7 @@ static bool read_values(struct arena *arena, const char *path,
     if (in != NULL && find_columns(in, grid->metrics, &c, err)) {
         for (unsigned m = 0; m < metric_count(grid->metrics); m++)
             grid->column[m].lacks = c.metric[m] == SIZE_MAX;
+        grid->stray = find_stray(arena, in, &c, metric_count(grid->metrics));
         while ((step = csv_next(in, err)) == CSV_ROW)
             if (!read_row(grid, in, &c, &near, err)) {
                 step = CSV_ERROR;

@@ -198,9 +198,8 @@ static struct stats_mean cut_mean(const struct metric_info *info, enum metric me
     return mean;
 }
 
-/* Cuts a percentage at -100: figures that are not below 0 cannot fall by more. */
-static void cut_percent(const struct metric_info *info, enum metric metric,
-                        struct stats_delta *delta)
+void trust_cut_percent(const struct metric_info *info, enum metric metric,
+                       struct stats_delta *delta)
 {
     if (range_of(info, metric).low == 0 && !isnan(delta->percent_low))
         delta->percent_low = fmax(delta->percent_low, fmin(delta->percent, -100));
@@ -516,7 +515,7 @@ struct stats_delta trust_delta(const struct trust_side *side, const struct trust
     else if (delta.count > 0)
         heed_equal(side, base, metric, sure, &pair, &delta, open);
     free(pair.x);
-    cut_percent(metric_info(side->grid->metrics, metric), metric, &delta);
+    trust_cut_percent(metric_info(side->grid->metrics, metric), metric, &delta);
     delta.cases = open->cases;
     /* What the rules of both folders for their seeds make of it. */
     delta.p_value = fmax(grid_p_value(side->grid, delta.p_value),

@@ -75,6 +75,10 @@ struct trust_side {
 };
 /* Is it a share of a whole, so that it lies from 0 to 1? */
 bool trust_is_share(const struct metric_info *info, enum metric metric);
+/* Cuts the interval of a percentage at -100, unless the metric may be below 0: figures that
+ * are not cannot fall by more. */
+void trust_cut_percent(const struct metric_info *info, enum metric metric,
+                       struct stats_delta *delta);
 /* Returns the mean of a metric over the seeds and its interval: that of the samples, or what
  * equal seeds leave open.  It is the same in all tables, charts and verdicts.  Seeds that
  * are alike in every metric count as one, except where they leave something open.

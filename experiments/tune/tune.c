@@ -15,6 +15,7 @@
 
 #include "experiments/columns/metric.h"
 #include "experiments/probe/probe.h"
+#include "experiments/results/trust.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/spec/only.h"
 #include "experiments/tune/entry.h"
@@ -226,6 +227,7 @@ static bool judge_best(struct tuning *t, uint32_t best, struct tune_found *found
     if (is_alike(x[0], seeds) && is_alike(x[1], seeds))
         seeds = 1;
     found->judged = stats_delta(x[1], x[0], seeds, 0.95);
+    trust_cut_percent(t->space->info, t->space->metric, &found->judged);
     found->kept = seeds == 1 ? !(better * found->judged.mean > 0)
                 : !(better < 0 ? found->judged.high < 0 : found->judged.low > 0);
     return true;
@@ -278,6 +280,51 @@ static bool finish_policy(struct tuning *t, uint32_t best, struct tune_found *fo
     return found->entry != NULL;
 }
 
+/* Does a key of the policy itself vary? */
+static bool has_own_key(const struct tuning *t)
+{
+    for (uint32_t c = 1; c < t->candidate_count; c++)
+        for (size_t i = 0; i < t->candidate[c].choice.count; i++)
+            if (strncmp(t->candidate[c].choice.set[i].key, "policies.",
+                        strlen("policies.")) == 0)
+                return true;
+    return false;
+}
+
+/* Returns whether nothing but the entry as it is could be tried. */
+static bool is_refused(const struct tune_found *found)
+{
+    return found->refused > 0 && found->refused + 1 == found->candidates;
+}
+
+/* Sets err: nothing that `over` says for the policy is a valid experiment.  That is a slip,
+ * and must not look like an entry that nothing beats.  Returns false. */
+static bool refuse_all(const struct tuning *t, const struct tune_found *found,
+                       struct err *err)
+{
+    const struct conf_node *tune = probe_experiment(t->probe)->tune;
+
+    return err_set(err, ERR_SCHEMA, conf_pos(conf_get(tune, "over")), "nothing that is "
+                   "tuned for policy %.60s gives a valid experiment; the first: %s",
+                   found->policy, found->refusal);
+}
+
+/* False, with err, if nothing could be tried for any policy.  Keys of the workload and the
+ * cluster may suit some policies alone, so that one without candidates is no slip. */
+static bool check_tried(const struct tuning *t, const struct tune_found *found,
+                        uint32_t count, struct err *err)
+{
+    const struct tune_found *first = NULL;
+
+    for (uint32_t i = count; i-- > 0;) {
+        if (is_refused(&found[i]))
+            first = &found[i];
+        else if (found[i].candidates > 1)
+            return true;
+    }
+    return first == NULL || refuse_all(t, first, err);
+}
+
 /* Searches for one policy.  A pull is one seed at all points, so that
  * candidates are always compared over all points.  Example: a budget of 200
  * trials at 4 points is 50 pulls. */
@@ -302,6 +349,8 @@ static bool tune_policy(struct tuning *t, struct tune_found *found, struct err *
     found->trials = spent * t->point_count - t->unread;
     found->refusal = t->refusal;
     count_states(t, found);
+    if (is_refused(found) && has_own_key(t))
+        return refuse_all(t, found, err);
     return finish_policy(t, best, found, err);
 }
 
@@ -358,7 +407,7 @@ const struct tune_found *tune_run(struct arena *arena, struct probe *probe,
             !tune_policy(&t, &found[(*count)++], err))
             return NULL;
     }
-    return found;
+    return check_tried(&base, found, *count, err) ? found : NULL;
 }
 
 /* Reading the space finds all slips in `tune:` before any trial runs. */

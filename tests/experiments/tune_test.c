@@ -844,6 +844,60 @@ static void what_is_nothing_at_first_cannot_be_tuned(void **state)
     assert_null(scratch_read(scratch, "out/tuned.yaml"));
 }
 
+/* A slip in every value is an error at `over:`, and no entry that nothing beats: of a key of a
+ * policy even where others could be tried, of a shared key where none could.  `fcfs` has no key
+ * `reserve`, and jobs must stay the same. */
+static void what_no_value_of_is_valid_is_an_error(void **state)
+{
+    static const struct { const char *over, *says; int status; } of[] = {
+        { "{policies.fcfs.reserve: [1, 2], cluster.nodes.b.count: [3]}",
+          "for policy fcfs gives a valid experiment; the first: policies.fcfs.reserve=1 ", 3 },
+        { "{policies.fcfs.reserve: [1, 2], policies.sjf.blocking: [skip]}",
+          "for policy fcfs gives a valid experiment; the first: policies.fcfs.reserve=1: ", 3 },
+        { "{workload.jobs: [30]}",
+          "for policy sjf gives a valid experiment; the first: workload.jobs=30: ", 3 },
+        { "{m: [{workload.jobs: 30}, {cluster.nodes.b.count: 3}]}", "", 0 },
+    };
+    struct scratch *scratch = *state;
+    char said[4096], path[256], text[400];
+
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        snprintf(text, sizeof text, "policies: [sjf, fcfs]\n"
+                 "tune: {metric: jct_mean_s, seeds: 2, judge: 4, budget: 20, over: %s}\n",
+                 of[i].over);
+        write_experiment(scratch, "e.yaml", text);
+        snprintf(path, sizeof path, "%s", scratch_path(scratch, "e.yaml"));
+        assert_int_equal(tune_command(scratch, path, NULL, said), of[i].status);
+        if (strstr(said, of[i].says) == NULL)
+            fail_msg("%s", said);
+        if (of[i].status != 0) {
+            assert_non_null(strstr(said, "e.yaml:15:66: schema error: nothing that is tuned "));
+            assert_null(scratch_read(scratch, "out/tuned.yaml"));
+        }
+    }
+}
+
+/* With 40 nodes in place of 4 nobody of pool b waits.  Over four judging seeds the interval of the
+ * difference reaches far to both sides, and a wait cannot fall by more than all of it. */
+static void no_wait_falls_by_more_than_all_of_it(void **state)
+{
+    struct scratch *scratch = *state;
+    struct search search;
+
+    write_experiment(scratch, "e.yaml",
+        "policies: [{policy: fcfs, blocking: skip}]\n"
+        "tune: {metric: wait_mean_s, seeds: 2, judge: 4, budget: 20, over: "
+        "{cluster.nodes.b.count: [40]}}\n");
+    run_search(scratch, 2, &search);
+    const struct stats_delta *judged = &search.found[0].judged;
+
+    assert_int_equal(judged->count, 4);
+    assert_true(judged->percent < 0 && judged->percent >= -100);
+    assert_true(judged->percent_low == -100);
+    assert_true(judged->percent_high > judged->percent);
+    end_search(&search);
+}
+
 /* Tenants own less than their jobs ask for, and may borrow nothing. */
 static void what_fails_at_first_is_named_with_its_place(void **state)
 {
@@ -886,6 +940,8 @@ int main(int argc, char **argv)
         TEST(what_is_wrong_is_told_with_its_place),
         TEST(what_is_nothing_at_first_cannot_be_tuned),
         TEST(what_fails_at_first_is_named_with_its_place),
+        TEST(what_no_value_of_is_valid_is_an_error),
+        TEST(no_wait_falls_by_more_than_all_of_it),
         TEST(what_nothing_beats_stays),
         TEST(a_point_that_is_named_is_tuned_for_alone),
         TEST(who_is_refused_has_no_trials_and_a_reason),

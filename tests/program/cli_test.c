@@ -503,7 +503,7 @@ static void calibrate_does_not_overwrite_measurements(void **state)
     struct said said;
 
     scratch_write(*state, "measured.csv", "id,suite,model\n1,x,y\n");
-    say(*state, &said, "calibrate --suite B1 --csv @/measured.csv");
+    say(*state, &said, "calibrate --suite Korthikanti-T5 --csv @/measured.csv");
     assert_int_equal(said.status, 4);
     assert_says(said.err, "would overwrite this file");
     char *kept = scratch_read(*state, "measured.csv");
@@ -513,9 +513,18 @@ static void calibrate_does_not_overwrite_measurements(void **state)
     assert_int_equal(said.status, 0);
     say(*state, &said, "calibrate --suite Korthikanti-T5 --csv @/new.csv");
     assert_int_equal(said.status, 0);
-    say(*state, &said, "calibrate --suite Korthikanti-T6");
+    char *table = scratch_read(*state, "new.csv");
+    say(*state, &said, "calibrate --suite Korthikanti-T6 --csv @/new.csv");
     assert_int_equal(said.status, 2);
     assert_says(said.err, "Did you mean Korthikanti-T5?");
+    say(*state, &said, "calibrate --data @/nowhere --csv @/new.csv");
+    assert_int_equal(said.status, 4);
+    assert_says(said.err, "there is no such folder of measurements");
+    kept = scratch_read(*state, "new.csv");     /* neither emptied it */
+    assert_string_equal(kept, table);
+    assert_non_null(strstr(table, "Korthikanti-T5,"));
+    free(kept);
+    free(table);
     /* a file of measurements that cannot be read ends it */
     scratch_write(*state, "training_throughput.csv", "suite,id\nKorthikanti-T5\n");
     say(*state, &said, "calibrate --suite Korthikanti-T5 --data @");

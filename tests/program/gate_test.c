@@ -149,7 +149,8 @@ static void what_is_gone_is_1(void **state)
         /* a metric that only one version has */
         { "sed '1s/wait_mean_s/wait_was_s/' b/summary.csv >gone/summary.csv",
           0, NULL },
-        { "clustersim check b --baseline gone", 0, NULL },
+        { "clustersim check b --baseline gone", 1, "wait_was_s is not compared" },
+        { "clustersim check b --baseline gone --allow-not-judged", 0, "wait_was_s is not" },
         { "clustersim check gone --baseline b", 1, "wait_mean_s worse" },
         /* nothing but jobs, of which neither way is better, and one metric */
         { "awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == \"jobs\") j = i; "

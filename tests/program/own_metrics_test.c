@@ -284,6 +284,7 @@ static void another_expression_is_not_compared(void **state)
     char a[192], b[192];
     const char *const compare[] = { "compare", a, b, NULL };
     const char *const check[] = { "check", b, "--baseline", a, NULL };
+    const char *const allow[] = { "check", b, "--baseline", a, "--allow-not-judged", NULL };
     char *said;
 
     snprintf(a, sizeof a, "%s", program_path(program, "a"));
@@ -294,9 +295,65 @@ static void another_expression_is_not_compared(void **state)
     assert_non_null(strstr(said, "x is not compared"));
     assert_non_null(strstr(said, "no metric moved"));
     free(said);
-    assert_int_equal(program_say(program, check, &said), 0);
+    assert_int_equal(program_say(program, check, &said), 1);
     assert_non_null(strstr(said, "x is not compared: the baseline has another"));
-    assert_non_null(strstr(said, "2 of 2 checks hold"));
+    assert_non_null(strstr(said, "0 of 2 checks hold, 2 not judged"));
+    free(said);
+    assert_int_equal(program_say(program, allow, &said), 0);
+    free(said);
+    run(program, EXPERIMENT("", "  y: {of: cost_usd, better: less}\n"), "b", NULL);
+    assert_int_equal(program_say(program, check, &said), 1);
+    assert_non_null(strstr(said, "x is not compared: it is in the baseline alone"));
+    free(said);
+}
+
+/* The same jobs at half the price cost half: worse where more is better.  Which way is better is
+ * what the run says, and not what was said when the baseline was stored. */
+static void which_way_is_better_is_what_the_run_says(void **state)
+{
+    static const struct { const char *before, *now; int status; } of[] = {
+        { EXPERIMENT("", "  x: {of: cost_usd, better: less}\n"),
+          EXPERIMENT("", "  x: {of: cost_usd, better: more}\n"), 1 },
+        { EXPERIMENT("", "  x: {of: cost_usd}\n"),
+          EXPERIMENT("", "  x: {of: cost_usd, better: more}\n"), 1 },
+        { EXPERIMENT("", "  x: {of: cost_usd, better: more}\n"),
+          EXPERIMENT("", "  x: {of: cost_usd, better: less}\n"), 0 },
+    };
+    static const char *const half[] = { "--set", "cluster.nodes.n.price=8USD/h", NULL };
+    const struct program *program = *state;
+    char a[192], b[192];
+    const char *const check[] = { "check", b, "--baseline", a, NULL };
+    char *said;
+
+    snprintf(a, sizeof a, "%s", program_path(program, "a"));
+    snprintf(b, sizeof b, "%s", program_path(program, "b"));
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        run(program, of[i].before, "a", NULL);
+        run(program, of[i].now, "b", half);
+        assert_int_equal(program_say(program, check, &said), of[i].status);
+        assert_true((strstr(said, "x worse in 4 of 4 seeds") != NULL) == (of[i].status == 1));
+        free(said);
+    }
+}
+
+/* A baseline whose metrics.csv was not stored with it has a column that nobody knows. */
+static void a_column_that_nobody_knows_is_not_judged(void **state)
+{
+    const struct program *program = *state;
+    char a[192], b[192];
+    const char *const check[] = { "check", b, "--baseline", a, NULL };
+    char *said;
+
+    snprintf(a, sizeof a, "%s", program_path(program, "a"));
+    snprintf(b, sizeof b, "%s", program_path(program, "b"));
+    run(program, EXPERIMENT("", "  x: {of: cost_usd, better: less}\n"), "a", NULL);
+    run(program, EXPERIMENT("", "  x: {of: cost_usd, better: less}\n"), "b", NULL);
+    assert_int_equal(program_say(program, check, &said), 0);
+    free(said);
+    assert_int_equal(remove(program_path(program, "a/metrics.csv")), 0);
+    assert_int_equal(program_say(program, check, &said), 1);
+    assert_non_null(strstr(said, "x is not compared: this program has no such metric"));
+    assert_non_null(strstr(said, "0 of 2 checks hold, 2 not judged"));
     free(said);
 }
 
@@ -344,6 +401,8 @@ int main(int argc, char **argv)
         TEST(metrics_of_what_was_done_follow_the_rule),
         TEST(expectations_and_seeds_may_name_them),
         TEST(another_expression_is_not_compared),
+        TEST(a_column_that_nobody_knows_is_not_judged),
+        TEST(which_way_is_better_is_what_the_run_says),
         TEST(mistakes_are_told_within_the_expression),
     };
 

@@ -730,6 +730,26 @@ static void the_skeleton_is_a_policy(void **state)
     free(said);
 }
 
+/* Words of C and structs of the headers are names of policies, too. */
+static void the_skeleton_takes_names_that_c_has(void **state)
+{
+    static const char *const name[] = { "for", "double", "cs-policy", "cs-host", "task-id" };
+    char file[32], path[192], *said;
+
+    for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
+        const char *words[] = { "new", "policy", name[i], "-o", path, NULL };
+
+        snprintf(file, sizeof file, "%s.c", name[i]);
+        snprintf(path, sizeof path, "%s", program_path(*state, file));
+        assert_int_equal(program_say(*state, words, &said), 0);
+        free(said);
+        if (explain(*state, file, &said) != 0)
+            fail_msg("%s", said);
+        assert_part(said, "patience_h       number, from 0 to 1e+06, default 24\n");
+        free(said);
+    }
+}
+
 /* `validate` reads its table and does not let it begin; each trial does, and tells its words. */
 static void validate_does_not_let_a_policy_from_a_file_begin(void **state)
 {
@@ -789,6 +809,7 @@ int main(int argc, char **argv)
         TEST(a_changed_header_is_seen_where_paths_have_blanks),
         TEST(the_compiler_is_the_one_that_cc_names),
         TEST(the_skeleton_is_a_policy),
+        TEST(the_skeleton_takes_names_that_c_has),
     };
 
     (void)argc;

@@ -130,8 +130,10 @@ def _clean(value: Any, path: Tuple[str, ...]) -> Any:
         return str.__str__(value)
     if isinstance(value, (int, float)):
         return int(value) if isinstance(value, int) else float(value)
-    raise Error(f"a value must be a number, a text, a bool, a list or a dict, "
-                f"found {type(value).__name__}", key=".".join(path))
+    found = f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+    raise Error(f"a value must be a number, a text, a bool, a list or a dict, found {found}",
+                key=".".join(path), hint="run(policies=[...]) takes policies that are classes; "
+                "a file has no word for them." if isinstance(value, type) else None)
 
 
 def json_of(value: Any, key: str) -> str:

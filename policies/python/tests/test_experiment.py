@@ -92,6 +92,14 @@ class Yaml(Scratch):
             error = self.error(cs.Experiment, small_tree(workload={"jobs": value}))
             self.assertEqual(error.key, "workload.jobs")
 
+    def test_a_class_is_told_where_it_belongs(self):
+        class Mine:
+            pass
+        error = self.error(cs.Experiment, small_tree(policies=["fcfs", Mine]))
+        self.assertEqual(error.key, "policies.1")
+        self.assertIn("found the class Mine", error.message)
+        self.assertIn("run(policies=[...])", error.hint)
+
     def test_a_file_that_is_no_experiment_is_refused(self):
         path = self.folder / "cluster.yaml"
         path.write_text("nodes: [{name: a, count: 1, gpus: {type: generic, count: 8}}]\n",
