@@ -113,7 +113,8 @@ static struct means simulate_requests(struct replay *replay,
     struct loop *loop = loop_new((struct loop_limits){ INT64_MAX, UINT64_MAX,
                                                        NULL });
     struct service_spec spec = {
-        .name = "replay", .batch_max = replay->batch_max, .chunk_tokens = CHUNK,
+        .name = "replay", .route = SERVE_SHORTEST_QUEUE, .batch_max = replay->batch_max,
+        .chunk_tokens = CHUNK,
         .side[SERVE_GPU] = {
             .form = (const struct job_form *)(const void *)&form, .law = law,
             .min = replay->replicas, .max = replay->replicas },

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "experiments/preflight/places.h"
+#include "experiments/preflight/allowed.h"
 #include "experiments/spec/experiment.h"
 #include "models/cluster/cluster.h"
 #include "models/cluster/fabric.h"
@@ -107,7 +107,7 @@ bool load_can_be(const struct reckoning *r, const struct job_request *request, u
                  uint32_t pool)
 {
     const struct cluster_spec *spec = r->point->cluster;
-    uint32_t mask = places_mask(spec, r->policy, request, role);
+    uint32_t mask = allowed_pools(spec, r->policy, request, role);
     const struct role_spec as = load_counted(r, &request->form->role[role]);
 
     if (mask != 0 && !(mask >> pool & 1))

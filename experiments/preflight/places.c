@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "experiments/preflight/allowed.h"
 #include "experiments/preflight/kinds.h"
 #include "experiments/preflight/never.h"
 #include "experiments/spec/experiment.h"
@@ -34,83 +35,6 @@
 #include "workloads/jobs/draw.h"
 #include "workloads/source.h"
 
-/* ---- where it may go ---------------------------------------------------- */
-
-/* Returns the pools in which a role may lie, as bits; 0: all.  A home confines;
- * else the role's pool does, if it names one. */
-uint32_t places_mask(const struct cluster_spec *spec,
-                     const struct host_policy *policy,
-                     const struct job_request *request, uint32_t r)
-{
-    const struct role_spec *role = &request->form->role[r];
-    enum host_home rule;
-    uint32_t home = host_home_pool(spec, role, &rule);
-    uint32_t pool = role->pool ? cluster_pool(spec, role->pool) : UINT32_MAX;
-
-    if (home != UINT32_MAX && host_confines(policy))
-        return 1u << home;
-    return pool == UINT32_MAX ? 0 : 1u << pool;
-}
-
-/* Returns the text that a key of the policy's own has; NULL: it has no such key. */
-static const char *text_of_key(const struct host_policy *policy, const char *key)
-{
-    const struct cs_policy *p = policy->policy;
-    const char *text = NULL;
-
-    for (uint32_t i = 0; i < p->param_count && policy->params != NULL; i++)
-        if (p->param[i].type == CS_PARAM_TEXT && strcmp(p->param[i].key, key) == 0)
-            memcpy(&text, (const char *)policy->params + p->param[i].offset, sizeof text);
-    return text;
-}
-
-/* Returns the pools to which the keys `spot` and `reserved` of a policy confine a role with
- * GPUs, as bits: both for the one that generates, the second for all others.  0: the policy
- * has no such keys, or the cluster no such pools. */
-static uint32_t mask_of_keys(const struct cluster_spec *spec, const struct host_policy *policy,
-                             const struct role_spec *role)
-{
-    const char *spot = text_of_key(policy, "spot"), *other = text_of_key(policy, "reserved");
-    const char *generates = text_of_key(policy, "role");
-
-    if (spot == NULL || other == NULL || generates == NULL || role->gpus == 0)
-        return 0;
-    uint32_t s = cluster_pool(spec, spot), o = cluster_pool(spec, other);
-    if (s == UINT32_MAX || o == UINT32_MAX)
-        return 0;
-    return 1u << o | (strcmp(role->name, generates) == 0 ? 1u << s : 0);
-}
-
-/* Keeps the pools of *mask (0: all) to which keys of the policy confine a role; false: they
- * leave none. */
-static bool keep_of_keys(const struct cluster_spec *spec, const struct host_policy *policy,
-                         const struct role_spec *role, uint32_t *mask)
-{
-    uint32_t keys = mask_of_keys(spec, policy, role);
-
-    if (keys == 0)
-        return true;
-    *mask = *mask != 0 ? *mask & keys : keys;
-    return *mask != 0;
-}
-
-/* Keeps the pools of *mask in which a job with measured rates makes progress;
- * false: there is none. */
-static bool has_rates(const struct cluster_spec *spec,
-                      const struct job_request *request, uint32_t gpus,
-                      uint32_t *mask)
-{
-    uint32_t paced = 0;
-
-    if (request->rates == NULL)
-        return true;
-    for (uint32_t p = 0; p < spec->pool_count; p++)
-        if (speedup_of(request, p, gpus) > 0)
-            paced |= 1u << p;
-    *mask = *mask != 0 ? *mask & paced : paced;
-    return *mask != 0;
-}
-
 /* ---- one policy --------------------------------------------------------- */
 
 /* A policy at a point, tried on a cluster on which nothing runs. */
@@ -122,29 +46,6 @@ struct trying {
     struct placer *placer;
     struct share *share;        /* of one role */
 };
-
-/* Returns the fewest GPUs with which the policy would start the role.  Policies that stop and
- * resize jobs start those of one role on fewer than they ask for; who has a key `role` starts
- * the others as they ask. */
-static uint32_t least_gpus(const struct trying *t,
-                           const struct job_request *request, uint32_t r)
-{
-    const struct role_spec *role = &request->form->role[r];
-    const struct job_scaling *scaling = request->form->scaling;
-    uint32_t asked = job_role_gpus(request, r), least = asked;
-
-    uint32_t flags = t->policy->policy->flags, deals = CS_RESIZES | CS_PREEMPTS;
-    const char *shrinks = text_of_key(t->policy, "role");
-    if ((!(flags & CS_SHRINKS) &&
-         ((flags & deals) != deals || request->form->role_count > 1)) ||
-        (shrinks != NULL && strcmp(role->name, shrinks) != 0))
-        return asked;
-    if (scaling != NULL && r == 0)
-        least = scaling->gpus_min;
-    else if (role->gpus_min > 0)
-        least = role->gpus_min;
-    return least > 0 && least < asked ? least : asked;
-}
 
 /* Looks for GPUs for a role, in one pool after the other if the policy spreads no gang over
  * several. */
@@ -174,10 +75,10 @@ static bool find_place(const struct trying *t,
     const struct cluster_spec *spec = t->point->cluster;
     const struct role_spec *role = &request->form->role[r];
     struct fit_want want = {
-        .gpus = least_gpus(t, request, r), .cores = role->cores,
+        .gpus = allowed_least_gpus(t->policy, request, r), .cores = role->cores,
         .memory_bytes = role->memory_bytes, .gpu_types = role->gpu_types,
         .gpu_type_count = role->gpu_type_count, .pod = role->pod,
-        .pool_mask = places_mask(spec, t->policy, request, r),
+        .pool_mask = allowed_pools(spec, t->policy, request, r),
         .core_milli = role->core_milli, .relaxed = true,
         .gpu_milli = job_role_milli(request, r),
         .gpu_mib = r == 0 ? request->gpu_mib : 0,
@@ -191,8 +92,8 @@ static bool find_place(const struct trying *t,
         return false;
     if (!(chooses && hardware == HOST_CORES_ALONE) &&
         !(role->gpus == 0 && role->on_cores.cores > 0) &&
-        has_rates(spec, request, want.gpus, &want.pool_mask) &&
-        keep_of_keys(spec, t->policy, role, &want.pool_mask) && find_gpus(t, &want, out))
+        allowed_by_rates(spec, request, want.gpus, &want.pool_mask) &&
+        allowed_by_keys(spec, t->policy, role, &want.pool_mask) && find_gpus(t, &want, out))
         return true;
     if (role->on_cores.cores == 0 || (chooses && hardware == HOST_GPUS_ALONE))
         return false;
@@ -252,10 +153,10 @@ static double least_mw(const struct trying *t, const struct job_request *request
     for (uint32_t g = 0; g < spec->group_count; g++)
         if (spec->group[g].rent != NULL)
             return 0;
-    for (uint32_t r = 0; r < form->role_count; r++)
-        mw += draw_least_mw(spec, &form->role[r],
-                            (uint64_t)least_gpus(t, request, r) * job_role_milli(request, r)) -
-              standby_mw;
+    for (uint32_t r = 0; r < form->role_count; r++) {
+        uint64_t gpus = allowed_least_gpus(t->policy, request, r);
+        mw += draw_least_mw(spec, &form->role[r], gpus * job_role_milli(request, r)) - standby_mw;
+    }
     return mw;
 }
 
@@ -269,7 +170,7 @@ static bool is_role_over_cap(const struct trying *t, const char *name,
 
     for (uint32_t r = 0; r < request->form->role_count; r++) {
         const struct role_spec *role = &request->form->role[r];
-        uint32_t gpus = least_gpus(t, request, r);
+        uint32_t gpus = allowed_least_gpus(t->policy, request, r);
         double mw = gpus == 0 ? 0 : draw_least_mw(spec, role,
                                         (uint64_t)gpus * job_role_milli(request, r));
 
@@ -350,9 +251,9 @@ static void describe_place(const struct trying *t, const char *name,
                            struct err *err)
 {
     const struct role_spec *role = &request->form->role[r];
-    uint32_t mask = places_mask(t->point->cluster, t->policy, request, r);
-    uint32_t gpus = least_gpus(t, request, r);
-    bool any = keep_of_keys(t->point->cluster, t->policy, role, &mask);
+    uint32_t mask = allowed_pools(t->point->cluster, t->policy, request, r);
+    uint32_t gpus = allowed_least_gpus(t->policy, request, r);
+    bool any = allowed_by_keys(t->point->cluster, t->policy, role, &mask);
     uint32_t there = any ? gpus_there(t->point->cluster, role, mask) : 0;
     char home[96];
 

@@ -13,17 +13,8 @@
 #include <stdint.h>
 
 struct arena;
-struct cluster_spec;
 struct err;
-struct host_policy;
-struct job_request;
 struct experiment;
-struct experiment_point;
-
-/* Returns the pools that a policy may start a role in, as a mask; 0: any. */
-uint32_t places_mask(const struct cluster_spec *spec,
-                     const struct host_policy *policy,
-                     const struct job_request *request, uint32_t role);
 
 typedef void places_tell_fn(void *self, const struct err *err);
 /* Tells a warning for each policy that starts roles only at their homes if no role

@@ -303,7 +303,8 @@ static void move_parts(struct cluster *cluster, const struct share *share,
     assert(cores >= 0);
     parts->core_milli[node] = (uint16_t)(cores % 1000);
     parts->version[node]++;
-    /* A ring: whoever looks after more changes than nodes must look at all nodes. */
+    /* A ring with room for the newest changes.  A reader that has missed more of them than there
+     * are nodes looks at all nodes. */
     parts->changed[parts->changes++ % cluster->spec->node_count] = node;
     /* A lease counts once on each of its nodes, by what it holds there. */
     kind = is_part(share) ? 0 : mask_count(share->gpu_mask);

@@ -481,7 +481,7 @@ const struct service_result *service_close(struct service *s)
     for (uint32_t i = 0; i < s->lives; i++) {
         struct replica *r = s->replica[s->live[i]];
 
-        /* The same as in close_replica(), but requests stay: they are counted as unfinished. */
+        /* As close_replica() does, but the requests stay, and are counted as unfinished. */
         tell_busy(r);
         cut_off(s, &r->queue);
         for (uint32_t k = 0; r->batch != NULL && k < r->at_work; k++)

@@ -372,8 +372,8 @@ void host_task_lost_lease(struct cs_host *host, uint32_t task)
     host_kinds_again(host, task);
 }
 
-/* As host_task_make(): of the free slots, the one that became free last is used first.  The lease
- * stands behind all others in the list of those that are held. */
+/* As host_task_make(): of the free slots, the one that became free last is used first.  The
+ * lease is the last one of the list of leases. */
 uint32_t host_lease_make(struct cs_host *host)
 {
     uint32_t i;

@@ -246,4 +246,19 @@ static inline bool csv_cell(const char *text, const char *policy,
     return false;
 }
 
+/* The results `fast` and `slow` of a program have the same file, of more than 200 bytes. */
+static inline void program_same(const struct program *program, const char *file)
+{
+    char *fast = program_result(program, "fast", file);
+    char *slow = program_result(program, "slow", file);
+
+    assert_non_null(fast);
+    assert_non_null(slow);
+    assert_true(strlen(fast) > 200);
+    if (strcmp(fast, slow) != 0)
+        fail_msg("%s differs", file);
+    free(fast);
+    free(slow);
+}
+
 #endif

@@ -23,47 +23,13 @@
 #include "models/laws/memory.h"
 #include "sim/base/rng.h"
 #include "tests/aid/law_aids.h"
-#include "tests/aid/scratch.h"
+#include "tests/aid/rows.h"
 
 #define GIB 1073741824.0
 #define NONE (-1.0)             /* of a prediction: the row is refused */
 
-struct fixture {
-    struct scratch scratch;
-    struct law_aids aids;
-    struct calibrate_samples samples;
-};
-
-static int set_up(void **state)
-{
-    scratch_state(state, sizeof(struct fixture));
-    ((struct fixture *)*state)->aids = law_aids_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    law_aids_free(&((struct fixture *)*state)->aids);
-    return scratch_teardown(state);
-}
-
-static void read_rows(struct fixture *f, const char *name, const char *rows)
-{
-    const struct calibrate_suite *suite = NULL;
-    struct err err = { 0 };
-
-    for (size_t i = 0; i < calibrate_suite_count; i++)
-        if (strcmp(calibrate_suites[i].name, name) == 0)
-            suite = &calibrate_suites[i];
-    assert_non_null(suite);
-    scratch_write(&f->scratch, suite->file, rows);
-    if (!calibrate_read(f->aids.arena, f->aids.catalogue, suite, f->scratch.dir, &f->samples,
-                        &err))
-        fail_msg("%s", err.text);
-}
-
 /* Sample i: measured and predicted, or refused with this reason. */
-static void has_sample(const struct fixture *f, size_t i, double measured, double predicted,
+static void has_sample(const struct rows *f, size_t i, double measured, double predicted,
                        const char *refused)
 {
     const struct calibrate_sample *s = &f->samples.item[i];
@@ -78,7 +44,7 @@ static void has_sample(const struct fixture *f, size_t i, double measured, doubl
                  predicted, measured);
 }
 
-static struct gang gang_of(const struct fixture *f, const char *name, uint32_t gpus,
+static struct gang gang_of(const struct rows *f, const char *name, uint32_t gpus,
                            uint32_t nodes, double inter_bps)
 {
     const struct gpu_type *gpu = catalogue_gpu(f->aids.catalogue, name);
@@ -107,9 +73,9 @@ static void a_bus_bandwidth_is_a_time(void **state)
         "j,nccl,8x H100,all_reduce,2,4,1e9,175,GB/s,yes\n"
         "k,nccl,8x H100,all_reduce,8,1,,175,GB/s,yes\n"
         "l,nccl,8x H100,all_reduce,8,8,1e9,175,GB/s,yes\n";
-    struct fixture *f = *state;
+    struct rows *f = *state;
 
-    read_rows(f, "links", rows);
+    rows_read(f, "links", rows);
     assert_int_equal(f->samples.count, 9);
     struct gang h8 = gang_of(f, "h100", 8, 1, 400e9), a4 = gang_of(f, "a100-80", 4, 1, 400e9);
     struct gang h16 = gang_of(f, "h100", 16, 2, 400e9), g8 = gang_of(f, "gb200", 8, 1, 400e9);
@@ -133,11 +99,11 @@ static void a_collective_has_its_time_and_its_law(void **state)
         "reduce_scatter,a100_sxm,2,1024,9,no\n" "alltoall,h100_sxm,8,134217728,400,yes\n"
         "broadcast,h100_sxm,8,134217728,400,yes\n" "all_reduce,tpu,8,134217728,400,yes\n"
         "all_reduce,h100_sxm,8,134217728,,yes\n";
-    struct fixture *f = *state;
+    struct rows *f = *state;
     struct gang h8 = gang_of(f, "h100", 8, 1, 0), h4 = gang_of(f, "h100", 4, 1, 0);
     struct gang a2 = gang_of(f, "a100-80", 2, 1, 0);
 
-    read_rows(f, "collectives", rows);
+    rows_read(f, "collectives", rows);
     assert_int_equal(f->samples.count, 7);
     has_sample(f, 0, 300e-6, comm_gang_s(COMM_ALL_REDUCE, &h8, 67108864), NULL);
     has_sample(f, 1, 200e-6, comm_gang_s(COMM_ALL_GATHER, &h4, 67108863), NULL);
@@ -151,7 +117,7 @@ static void a_collective_has_its_time_and_its_law(void **state)
     assert_false(f->samples.item[5].chosen);
     assert_string_equal(f->samples.item[3].model, "alltoall");
     assert_string_equal(f->samples.item[3].device, "h100_sxm");
-    read_rows(f, "collectives-64M", rows);
+    rows_read(f, "collectives-64M", rows);
     assert_int_equal(f->samples.count, 5);
     has_sample(f, 0, 300e-6, comm_gang_s(COMM_ALL_REDUCE, &h8, 67108864), NULL);
     has_sample(f, 1, 400e-6, comm_gang_s(COMM_ALL_TO_ALL, &h8, 134217728), NULL);
@@ -164,7 +130,7 @@ static void a_kernel_has_its_shape_and_format(void **state)
         { "nvfp4", GEMM_FP4 }, { "sq", GEMM_INT8 }, { "int8_wo", GEMM_WEIGHTS8 },
         { "int4_wo", GEMM_WEIGHTS4 },
     };
-    struct fixture *f = *state;
+    struct rows *f = *state;
     const struct gpu_type *gpu = catalogue_gpu(f->aids.catalogue, "b200");
     char rows[2000], *at = rows + sprintf(rows, "system,dtype,m,n,k,latency_us,solid\n");
 
@@ -174,7 +140,7 @@ static void a_kernel_has_its_shape_and_format(void **state)
     sprintf(at, "b200_sxm,int3,64,4096,512,10,yes\nb200_sxm,fp8,0,4096,512,10,yes\n"
             "b200_sxm,fp8,64,0,512,10,yes\nb200_sxm,fp8,64,4096,0,10,yes\n"
             "tpu,fp8,64,4096,512,10,yes\n");
-    read_rows(f, "kernels", rows);
+    rows_read(f, "kernels", rows);
     assert_int_equal(f->samples.count, 12);
     for (size_t i = 0; i < 7; i++) {
         struct gemm gemm = { 64, 4096, 512 * (double)(i + 1), format[i].format };
@@ -194,10 +160,10 @@ static void interruptions_add_up_their_rates(void **state)
         "Meta RSC-1,job MTTF,measured,1024,7.9,yes\nMeta RSC-1,job MTTF,measured,2048,4.5,yes\n"
         "Llama 3,derived,MTTI,16384,2.7,yes\nx,job MTTF,projected,1024,7.9,yes\n"
         "x,derived,count,1024,7.9,yes\n";
-    struct fixture *f = *state;
+    struct rows *f = *state;
     double node = 6.5e-3 / 24, job = 1 / 7.9 - 128 * node, gpu = 324 / (16384.0 * 54 * 24);
 
-    read_rows(f, "interruptions", rows);
+    rows_read(f, "interruptions", rows);
     assert_int_equal(f->samples.count, 3);
     for (size_t i = 0; i < 3; i++) {
         const double hours[] = { 7.9, 4.5, 2.7 };
@@ -220,11 +186,11 @@ static void bytes_have_their_units(void **state)
         "vLLM peak,,,none,,,,70,GiB,yes\nother,,,,,,,70,GiB,yes\n"
         "llama.cpp,llama-2-7b,Q6_K,,,,,5.5,MB,yes\n"
         "DeepSpeed,,,,1,param+opt offload,1,70,GiB,yes\n";
-    struct fixture *f = *state;
+    struct rows *f = *state;
     const struct llm *llm = catalogue_llm(f->aids.catalogue, "llama-2-7b");
     double memory = catalogue_gpu(f->aids.catalogue, "a100-80")->memory_bytes;
 
-    read_rows(f, "memory", rows);
+    rows_read(f, "memory", rows);
     assert_int_equal(f->samples.count, 10);
     has_sample(f, 0, 5.5e9, llm->params * 6.5625 / 8, NULL);
     has_sample(f, 1, 12 * GIB, memory_weight_bytes(llm, PRECISION_FP16), NULL);
@@ -261,7 +227,7 @@ static double quantile(const double *value, size_t count, double q)
 
 static void errors_are_those_of_rows_that_count(void **state)
 {
-    struct fixture *f = *state;
+    struct rows *f = *state;
 
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct calibrate_sample item[40];
@@ -300,7 +266,7 @@ static void errors_are_those_of_rows_that_count(void **state)
     }
 }
 
-#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, rows_set_up, rows_tear_down)
 
 int main(void)
 {

@@ -126,7 +126,8 @@ static uint32_t admit(struct engine *e)
     return tokens;
 }
 
-/* The last goes back to the head of those that wait, with what it has made. */
+/* The last request of the batch waits again, before all others, and keeps the tokens that it has
+ * made. */
 static void throw_out(struct engine *e)
 {
     memmove(e->wait + 1, e->wait, e->waits++ * sizeof *e->wait);

@@ -24,20 +24,6 @@
 
 static const char *self;        /* this program */
 
-static void same_file(const struct program *program, const char *file)
-{
-    char *fast = program_result(program, "fast", file);
-    char *slow = program_result(program, "slow", file);
-
-    assert_non_null(fast);
-    assert_non_null(slow);
-    assert_true(strlen(fast) > 200);
-    if (strcmp(fast, slow) != 0)
-        fail_msg("%s differs", file);
-    free(fast);
-    free(slow);
-}
-
 static void both_write_the_same(const char *text)
 {
     static const char *const more[] = { "-j", "1", NULL };
@@ -53,8 +39,8 @@ static void both_write_the_same(const char *text)
     assert_int_equal(program_experiment(&program, experiment, "fast", more), 0);
     snprintf(program.path, sizeof program.path, "%s", self);
     assert_int_equal(program_experiment(&program, experiment, "slow", more), 0);
-    same_file(&program, "jobs.csv");
-    same_file(&program, "audit.json");     /* every event at the same time */
+    program_same(&program, "jobs.csv");
+    program_same(&program, "audit.json");     /* every event at the same time */
     program_close(&program);
 }
 

@@ -16,56 +16,34 @@
 #include "experiments/calibrate/calibrate.h"
 #include "models/serving/serve.h"
 #include "tests/aid/law_aids.h"
-#include "tests/aid/scratch.h"
+#include "tests/aid/rows.h"
 
 #define HEAD "id,suite,model,gpu,tp,dp,precision,batch_or_concurrency,qps,isl,osl,ttft_ms," \
              "tpot_ms,solid,notes\n"
 
-struct fixture {
-    struct scratch scratch;
-    struct law_aids aids;
-};
-
 static int open_fixture(void **state)
 {
-    int why = scratch_state(state, sizeof(struct fixture));
-    struct fixture *f = *state;
+    int why = rows_set_up(state);
 
-    f->aids = law_aids_new();
-    assert_int_equal(mkdir(scratch_path(&f->scratch, "requests"), 0777), 0);
+    assert_int_equal(mkdir(scratch_path(&((struct rows *)*state)->scratch, "requests"), 0777), 0);
     return why;
 }
 
-static int close_fixture(void **state)
-{
-    struct fixture *f = *state;
-
-    law_aids_free(&f->aids);
-    return scratch_teardown(state);
-}
-
 /* Returns the one sample of a suite for a row, an 8B on an RTX 4090. */
-static struct calibrate_sample predict(struct fixture *f, const char *suite, const char *dp,
+static struct calibrate_sample predict(struct rows *f, const char *suite, const char *dp,
                                        const char *notes)
 {
-    struct calibrate_samples samples;
-    struct err err = { 0 };
     char text[1024];
-    size_t i = 0;
 
     snprintf(text, sizeof text, HEAD "R1,LLMServingSim-bench,Llama-3.1-8B,RTX 4090,1,%s,bf16,"
              "2,10,100,3,50,20,yes,%s\n", dp, notes);
-    scratch_write(&f->scratch, "inference_throughput.csv", text);
-    while (strcmp(calibrate_suites[i].name, suite) != 0)
-        i++;
-    assert_true(calibrate_read(f->aids.arena, f->aids.catalogue, &calibrate_suites[i],
-                               f->scratch.dir, &samples, &err));
-    assert_int_equal(samples.count, 1);
-    return samples.item[0];
+    rows_read(f, suite, text);
+    assert_int_equal(f->samples.count, 1);
+    return f->samples.item[0];
 }
 
 /* The engine of the row, whose one GPU it is. */
-static struct serve_law engine_of(const struct fixture *f)
+static struct serve_law engine_of(const struct rows *f)
 {
     return (struct serve_law){
         .kind = SERVE_GENERATE, .llm = catalogue_llm(f->aids.catalogue, "llama-3.1-8b"),
@@ -74,7 +52,7 @@ static struct serve_law engine_of(const struct fixture *f)
 }
 
 /* Seconds of a request alone: its prompt, then a step for each token but the first. */
-static double time_alone(const struct fixture *f, double prompt, uint32_t output, double *first_s)
+static double time_alone(const struct rows *f, double prompt, uint32_t output, double *first_s)
 {
     struct serve_law law = engine_of(f);
     struct gang gang = law_gang(&f->aids, "rtx-4090", 1, 1, 0);
@@ -90,7 +68,7 @@ static double time_alone(const struct fixture *f, double prompt, uint32_t output
  * answered.  The row says 10 a second of 100 tokens each, which nobody draws. */
 static void recorded_requests_come_as_they_did(void **state)
 {
-    struct fixture *f = *state;
+    struct rows *f = *state;
     double first_a, first_b, a = time_alone(f, 100, 3, &first_a);
     double b = time_alone(f, 200, 5, &first_b);
     struct calibrate_sample s;
@@ -110,7 +88,7 @@ static void recorded_requests_come_as_they_did(void **state)
  * waits for the first. */
 static void replicas_and_room_are_those_of_the_row(void **state)
 {
-    struct fixture *f = *state;
+    struct rows *f = *state;
     double first, alone = time_alone(f, 100, 3, &first);
 
     scratch_write(&f->scratch, "requests/R1.csv", "arrival_s,prompt_tokens,output_tokens\n"
@@ -136,7 +114,7 @@ static void requests_that_cannot_be_read_refuse_the_row(void **state)
         "arrival_s,prompt_tokens,output_tokens\n-1,100,3\n",
         "arrival_s,prompt_tokens,output_tokens\n1,100,3\n2,100\n",
     };
-    struct fixture *f = *state;
+    struct rows *f = *state;
     double drawn = predict(f, "replay-latency", "1", "").predicted;
 
     assert_true(drawn > 0 && predict(f, "replay-latency", "1", "").predicted == drawn);
@@ -151,7 +129,7 @@ static void requests_that_cannot_be_read_refuse_the_row(void **state)
  * 32 layers, 8 heads of 128, keys and values of two bytes. */
 static void room_of_the_cache_is_what_is_said_or_what_memory_leaves(void **state)
 {
-    struct fixture *f = *state;
+    struct rows *f = *state;
     struct serve_law law = engine_of(f);
     struct gang gang = law_gang(&f->aids, "rtx-4090", 1, 1, 0);
     double block = 16.0 * 32 * 8 * 128 * 2 * 2;
@@ -166,7 +144,7 @@ static void room_of_the_cache_is_what_is_said_or_what_memory_leaves(void **state
 
 int main(void)
 {
-#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, open_fixture, close_fixture)
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, open_fixture, rows_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(recorded_requests_come_as_they_did),
         TEST(replicas_and_room_are_those_of_the_row),

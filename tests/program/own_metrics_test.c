@@ -307,8 +307,8 @@ static void another_expression_is_not_compared(void **state)
     free(said);
 }
 
-/* The same jobs at half the price cost half: worse where more is better.  Which way is better is
- * what the run says, and not what was said when the baseline was stored. */
+/* The second run has half the price, and so half the cost: it is worse where more is better.  The
+ * run says which way is better, and not the baseline. */
 static void which_way_is_better_is_what_the_run_says(void **state)
 {
     static const struct { const char *before, *now; int status; } of[] = {

@@ -19,7 +19,7 @@
 #include "models/laws/rollout.h"
 #include "models/laws/train.h"
 #include "tests/aid/law_aids.h"
-#include "tests/aid/scratch.h"
+#include "tests/aid/rows.h"
 
 #define NET_COLUMNS "id,suite,model,pass,gpu,gpus,gpus_per_node,mbs,gbs,precision,samples_s,solid\n"
 #define RLHF_COLUMNS "id,suite,framework,model,gpu,gpus,prompts_per_step,mbs,prompt_len_mean," \
@@ -28,45 +28,17 @@
 #define DGX_A100_BPS 185e9
 #define DGX_H100_BPS 370e9
 
-struct fixture {
-    struct scratch scratch;
-    struct law_aids aids;
-    struct calibrate_samples samples;
-};
-
-static int set_up(void **state)
-{
-    scratch_state(state, sizeof(struct fixture));
-    ((struct fixture *)*state)->aids = law_aids_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    law_aids_free(&((struct fixture *)*state)->aids);
-    return scratch_teardown(state);
-}
-
 /* Writes the rows as the suite's file, and reads them as the suite does. */
-static void read_rows(struct fixture *f, const char *name, const char *columns, const char *rows)
+static void read_rows(struct rows *f, const char *name, const char *columns, const char *rows)
 {
-    const struct calibrate_suite *suite = NULL;
     char text[4000];
-    struct err err = { 0 };
 
-    for (size_t i = 0; i < calibrate_suite_count; i++)
-        if (strcmp(calibrate_suites[i].name, name) == 0)
-            suite = &calibrate_suites[i];
-    assert_non_null(suite);
     snprintf(text, sizeof text, "%s%s", columns, rows);
-    scratch_write(&f->scratch, suite->file, text);
-    if (!calibrate_read(f->aids.arena, f->aids.catalogue, suite, f->scratch.dir, &f->samples,
-                        &err))
-        fail_msg("%s", err.text);
+    rows_read(f, name, text);
 }
 
 /* Sample i is predicted, and by these seconds. */
-static void assert_sample(const struct fixture *f, size_t i, double measured, double predicted)
+static void assert_sample(const struct rows *f, size_t i, double measured, double predicted)
 {
     const struct calibrate_sample *s = &f->samples.item[i];
 
@@ -79,7 +51,7 @@ static void assert_sample(const struct fixture *f, size_t i, double measured, do
 }
 
 /* All rows are refused, for these reasons in turn. */
-static void assert_refused(const struct fixture *f, const char *const *why, size_t count)
+static void assert_refused(const struct rows *f, const char *const *why, size_t count)
 {
     assert_int_equal(f->samples.count, count);
     for (size_t i = 0; i < count; i++) {
@@ -92,7 +64,7 @@ static void assert_refused(const struct fixture *f, const char *const *why, size
 
 static void a_row_of_a_net_is_predicted_by_the_law_of_its_pass(void **state)
 {
-    struct fixture *f = *state;
+    struct rows *f = *state;
     const struct catalogue *all = f->aids.catalogue;
     const struct net *resnet = catalogue_net(all, "resnet-50");
     const struct net *dlrm = catalogue_net(all, "dlrm-mlperf");
@@ -131,7 +103,7 @@ static void a_row_of_a_net_that_lacks_something_is_refused(void **state)
         "the CPU is not in the catalogue", "no measured value in the row",
         "the batch is not in the row", "the batch is not in the row",
     };
-    struct fixture *f = *state;
+    struct rows *f = *state;
 
     read_rows(f, "nets", NET_COLUMNS,
               "a,nets,resnet-50,train,a100-80,1,8,64,64,int7,100,yes\n"
@@ -146,7 +118,7 @@ static void a_row_of_a_net_that_lacks_something_is_refused(void **state)
 /* Of the rows that ship, those that chose no constant. */
 static void the_nets_that_ship_are_off_by_less_than_three_tenths(void **state)
 {
-    struct fixture *f = *state;
+    struct rows *f = *state;
     struct err err = { 0 };
     struct calibrate_error e;
 
@@ -178,7 +150,7 @@ static double generate_s(const struct llm *llm, const struct gang *gang, uint32_
  * reference make a pass each.  One step off, 32 GPUs are 16 that train beside 16 that generate. */
 static void a_step_of_grpo_is_its_phases_or_one_step_off_the_longer_one(void **state)
 {
-    struct fixture *f = *state;
+    struct rows *f = *state;
     const struct llm *llm = catalogue_llm(f->aids.catalogue, "llama-3.1-8b");
     struct gang gang = law_gang(&f->aids, "h100-sxm", 16, 2, DGX_H100_BPS);
     struct train_shape shape = {
@@ -217,7 +189,7 @@ static void a_row_of_grpo_that_lacks_something_is_refused(void **state)
         "the batch is not in the row", "the batch is not in the row",
         "the layout does not divide the GPUs", "the layout does not divide the GPUs",
     };
-    struct fixture *f = *state;
+    struct rows *f = *state;
 
     read_rows(f, "GRPO-steps", RLHF_COLUMNS,
               GRPO("abacus", "16", B, "1000,4096", "[4,1]", "[2,1,1,2]", "100")
@@ -239,7 +211,7 @@ static void a_row_of_grpo_that_lacks_something_is_refused(void **state)
  * critic.  A GPU that the log names by its memory alone counts as an A100. */
 static void a_step_of_ppo_trains_a_policy_and_a_critic(void **state)
 {
-    struct fixture *f = *state;
+    struct rows *f = *state;
     const struct llm *llm = catalogue_llm(f->aids.catalogue, "qwen2.5-7b");
     struct gang gang = law_gang(&f->aids, "a100-80", 4, 1, DGX_H100_BPS);
     struct train_shape shape = {
@@ -265,7 +237,7 @@ static void a_row_of_ppo_that_lacks_something_is_refused(void **state)
         "the batch is not in the row", "the batch is not in the row",
         "the batch is not in the row",
     };
-    struct fixture *f = *state;
+    struct rows *f = *state;
 
     read_rows(f, "PPO-steps", RLHF_COLUMNS,
               "a,verl-data,x,abacus,x,4,256,mini 64 micro 2,,300,512,,,30,medium\n"
@@ -289,7 +261,7 @@ static void a_layout_that_cannot_be_is_refused(void **state)
         "the layout needs more GPUs than there are",
         "the length of sequences is not in the row",
     };
-    struct fixture *f = *state;
+    struct rows *f = *state;
 
     read_rows(f, "links", "link,metric,kind,gpus,nodes,size_bytes,value,unit,solid\n",
               "H100,all-reduce,nccl,1,2,1e9,300,GB/s,yes\n");
@@ -305,7 +277,7 @@ static void a_layout_that_cannot_be_is_refused(void **state)
     assert_refused(f, train, 2);
 }
 
-#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, rows_set_up, rows_tear_down)
 
 int main(void)
 {
