@@ -779,6 +779,43 @@ static void validate_does_not_let_a_policy_from_a_file_begin(void **state)
     free(said);
 }
 
+/* `harvest` starts on fewer GPUs the role alone that its key `role` names.  In a policy from a
+ * file a key of that name may be anything: the role of 16 GPUs, with a `min` of 4, has a place on
+ * 8.  Without CS_SHRINKS it has none. */
+static void a_key_of_a_file_says_nothing_of_roles(void **state)
+{
+    static const char text[] =
+        "#include <stddef.h>\n#include \"policies/params.h\"\n#include \"policies/policy.h\"\n"
+        "struct keyed { const char *role; };\n"
+        "static const struct cs_param param[] = {\n"
+        "    { .key = \"role\", .type = CS_PARAM_TEXT, .fallback = \"x\", .help = \"x\",\n"
+        "      .offset = offsetof(struct keyed, role) },\n};\n"
+        "extern const struct cs_policy keyed_policy;\n"
+        "const struct cs_policy keyed_policy = {\n"
+        "    .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),\n"
+        "    .name = \"keyed\", .summary = \"x\", .flags = %s,\n"
+        "    .self_bytes = sizeof(struct keyed), .param = param, .param_count = 1,\n};\n";
+    static const char experiment[] =
+        "experiment: e\nseeds: 1\ncluster: {nodes: [{name: a, count: 1, gpus: {type: a100-80, "
+        "count: 8}, cpu: {type: epyc-7742, sockets: 2}, memory: 1TB}]}\n"
+        "workload: {arrival: {process: all_at_once}, jobs: 1, mix: [{recipe: lora, name: l, model: "
+        "llama-3.1-8b, batch: 64, sequence: 2048, steps: 10, train: {gpus: 16, min: 4}}]}\n"
+        "policies: [./keyed.c]\n";
+    const struct program *program = *state;
+
+    for (int shrinks = 0; shrinks <= 1; shrinks++) {
+        char source[1500], *said;
+
+        snprintf(source, sizeof source, text, shrinks ? "CS_SHRINKS" : "0");
+        program_write(program, "keyed.c", source);
+        const char *words[] = { "validate", program_write(program, "e.yaml", experiment), NULL };
+        assert_int_equal(program_say(program, words, &said), shrinks ? 0 : 3);
+        if (!shrinks)
+            assert_non_null(strstr(said, "it asks for 16 GPUs, and there are 8"));
+        free(said);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, program_teardown)
 
 int main(int argc, char **argv)
@@ -810,6 +847,7 @@ int main(int argc, char **argv)
         TEST(the_compiler_is_the_one_that_cc_names),
         TEST(the_skeleton_is_a_policy),
         TEST(the_skeleton_takes_names_that_c_has),
+        TEST(a_key_of_a_file_says_nothing_of_roles),
     };
 
     (void)argc;
