@@ -2,11 +2,10 @@
 /*
  * rlhf.c - rows of RLHF steps, and the phases that make them.
  *
- * No such row has an exact configuration, so the suites report and have no
- * target to keep.  Assumed where rows are silent: prompts of 100 tokens,
- * lognormal lengths with a cv of 0.7, a policy and a reference pass over all
- * sequences; one step off, half of the GPUs generate; a log that names its GPU
- * by its 80 GB only is taken as an A100.
+ * No such row has an exact configuration.  Assumed where rows are silent: prompts of 100 tokens,
+ * lognormal lengths with a cv of 1, a policy and a reference pass over all sequences; one step
+ * off, half of the GPUs generate; a log that names its GPU by its 80 GB only is taken as an A100.
+ * Where the engine generates on the trainer's GPUs, a step ends with its refit.
  */
 #include "experiments/calibrate/suites.h"
 
@@ -21,7 +20,11 @@
 #include "models/laws/train.h"
 
 #define PROMPT_TOKENS 100.0
-#define LENGTH_CV 0.7
+#define LENGTH_CV 1.0
+/* New weights into the engine on the same GPUs: seconds, and bytes of weights a second.  Chosen on
+ * the four refits of NeMo-RL's issue 959. */
+#define REFIT_S 3.5
+#define REFIT_BPS 20e9
 /* Eight ConnectX-7 of 400 Gb/s, as measured (see train.c). */
 #define NODE_BPS (3200e9 / 8.0 * 185.0 / 200.0)
 
@@ -73,7 +76,26 @@ static double predict_train_s(const struct step *s, uint32_t gpus)
                                    s->sequences / s->updates).step_s;
 }
 
-/* Reads what both kinds of rows have; returns why it cannot. */
+/* Time to bring new weights, 16 bits each, into an engine on the trainer's GPUs. */
+static double predict_refit_s(const struct step *s)
+{
+    return REFIT_S + 2.0 * s->llm->params / REFIT_BPS;
+}
+
+/* The longest sequences of models whose rows of release 0.6 do not say it, as those of 0.4 do. */
+static double find_limit(const struct llm *llm)
+{
+    static const struct { const char *llm; double tokens; } known[] = {
+        { "deepseek-v3", 1536.0 }, { "qwen3-235b-a22b", 8192.0 }, { "qwen3-30b-a3b", 4096.0 },
+    };
+
+    for (size_t i = 0; llm != NULL && i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].llm, llm->name) == 0)
+            return known[i].tokens;
+    return 0.0;
+}
+
+/* Reads what all kinds of rows have; returns why it cannot. */
 static const char *read_step(const struct calibrate_row *row, struct step *s)
 {
     s->llm = row_llm(row);
@@ -82,7 +104,7 @@ static const char *read_step(const struct calibrate_row *row, struct step *s)
     s->engine_tp = 1;
     s->prompt = row_number(row, "prompt_len_mean", PROMPT_TOKENS);
     s->response = row_number(row, "resp_len_mean", 0.0);
-    s->response_max = row_number(row, "resp_len_max", 0.0);
+    s->response_max = row_number(row, "resp_len_max", find_limit(s->llm));
     if (s->llm == NULL)
         return "the model is not in the catalogue";
     if (s->gpu == NULL)
@@ -98,16 +120,34 @@ static const char *read_step(const struct calibrate_row *row, struct step *s)
     return NULL;
 }
 
-/* Reads "[4,1,8,2]" (tensor, context, expert, pipeline parallel) and the layout of
- * the engine; returns why it cannot. */
+/* Returns the number behind "TP" in a text such as "Megatron TP4 PP4"; 1: it is not there. */
+static unsigned find_degree(const char *text, const char *word)
+{
+    const char *at = strstr(text, word);
+    unsigned degree;
+
+    return at != NULL && sscanf(at + strlen(word), "%u", &degree) == 1 ? degree : 1;
+}
+
+/* Reads "[4,1,8,2]" (tensor, context, expert, pipeline parallel) or "Megatron TP4 EP8", and the
+ * layout of the engine; returns why it cannot. */
 static const char *read_layout(const struct calibrate_row *row,
                                struct step *s)
 {
     unsigned tp, cp, ep, pp;
     const char *engine = row_text(row, "gen_parallel");
+    const char *trainer = row_text(row, "train_parallel");
 
-    if (sscanf(row_text(row, "train_parallel"), "[%u,%u,%u,%u", &tp, &cp, &ep,
-               &pp) != 4 || tp == 0 || cp == 0 || pp == 0)
+    if (strncmp(trainer, "Megatron", 8) == 0) {
+        tp = find_degree(trainer, " TP");
+        cp = find_degree(trainer, " CP");
+        ep = find_degree(trainer, " EP");
+        pp = find_degree(trainer, " PP");
+        engine = strstr(engine, "TP") != NULL ? engine : "1";
+    } else if (sscanf(trainer, "[%u,%u,%u,%u", &tp, &cp, &ep, &pp) != 4) {
+        return "the layout is not in the row";
+    }
+    if (tp == 0 || cp == 0 || pp == 0)
         return "the layout is not in the row";
     engine += strcspn(engine, "0123456789");
     if (sscanf(engine, "%u", &s->engine_tp) != 1 || s->engine_tp == 0)
@@ -122,13 +162,37 @@ static const char *read_layout(const struct calibrate_row *row,
     return NULL;
 }
 
+/* Do trainer and engine divide so many GPUs? */
+static bool is_divided(const struct step *s, uint32_t gpus)
+{
+    return gpus >= s->engine_tp && gpus % (s->train.tp * s->train.pp) == 0;
+}
+
+/* Reads the sequences of a step and of an update: "G-GBS 512" and "T-GBS 512", "G-GBS/T-GBS
+ * 512/512", or prompts, responses to each, and "T-GBS 512" in the notes; returns why it cannot. */
+static const char *read_batch(const struct calibrate_row *row, struct step *s)
+{
+    const char *both = strstr(row_text(row, "notes"), "G-GBS/T-GBS ");
+    double update = row_noted(row, "T-GBS", 0);
+
+    s->sequences = row_number(row, "prompts_per_step", 0.0) *
+                   row_number(row, "responses_per_prompt", 0.0);
+    if (both != NULL)
+        (void)sscanf(both, "G-GBS/T-GBS %lf/%lf", &s->sequences, &update);
+    (void)sscanf(row_text(row, "prompts_per_step"), "G-GBS %lf", &s->sequences);
+    (void)sscanf(row_text(row, "mbs"), "T-GBS %lf", &update);
+    if (!(s->sequences >= 1.0) || !(update >= 1.0))
+        return "the batch is not in the row";
+    s->updates = fmax(1.0, s->sequences / update);
+    return NULL;
+}
+
 /* One step off (1-step-off), training and generation overlap, each on half of the
  * GPUs: the slower one decides. */
 const char *calibrate_grpo(const struct calibrate_row *row, double *measured,
                            double *predicted)
 {
     struct step s;
-    double batch = 0.0, update = 0.0;
     const char *why = read_step(row, &s);
     bool off = strstr(row_text(row, "framework"), "1-step-off") != NULL;
 
@@ -137,21 +201,81 @@ const char *calibrate_grpo(const struct calibrate_row *row, double *measured,
     *measured = row_number(row, "t_step_s", 0.0);
     if (why != NULL || !(*measured > 0.0))
         return why != NULL ? why : "the step time is not in the row";
-    if (sscanf(row_text(row, "prompts_per_step"), "G-GBS %lf", &batch) != 1 ||
-        sscanf(row_text(row, "mbs"), "T-GBS %lf", &update) != 1)
-        return "the batch is not in the row";
+    why = read_batch(row, &s);
+    if (why != NULL)
+        return why;
     /* The row's mean counts the prompt too. */
     s.response = fmax(1.0, s.response - s.prompt);
     s.train.sequence_tokens = s.prompt + s.response;
-    s.sequences = batch;
-    s.updates = fmax(1.0, batch / update);
     uint32_t gpus = off ? s.gpus / 2 : s.gpus;
-    if (gpus < s.engine_tp || gpus % (s.train.tp * s.train.pp) != 0)
+    if (!is_divided(&s, gpus))
         return "the layout does not divide the GPUs";
     double train = 2.0 * predict_forward_s(&s, gpus) + predict_train_s(&s, gpus);
     double generate = predict_generate_s(&s, gpus);
-    *predicted = off ? fmax(train, generate) : train + generate;
+    *predicted = off ? fmax(train, generate) : train + generate + predict_refit_s(&s);
     return NULL;
+}
+
+/* Reads a row that has the phases of a step on GPUs that trainer and engine share; returns why it
+ * cannot. */
+static const char *read_phases(const struct calibrate_row *row, struct step *s)
+{
+    const char *why = read_step(row, s);
+
+    if (why == NULL)
+        why = read_layout(row, s);
+    if (why == NULL)
+        why = read_batch(row, s);
+    return why == NULL && !is_divided(s, s->gpus) ? "the layout does not divide the GPUs" : why;
+}
+
+const char *calibrate_rl_generate(const struct calibrate_row *row, double *measured,
+                                  double *predicted)
+{
+    struct step s;
+    const char *why = read_phases(row, &s);
+
+    if (why == NULL)
+        *predicted = predict_generate_s(&s, s.gpus);
+    *measured = row_number(row, "t_gen_s", 0.0);
+    return why;
+}
+
+/* Log-probabilities under the policy and under the reference. */
+const char *calibrate_rl_logprob(const struct calibrate_row *row, double *measured,
+                                 double *predicted)
+{
+    struct step s;
+    const char *why = read_phases(row, &s);
+
+    if (why == NULL)
+        *predicted = 2.0 * predict_forward_s(&s, s.gpus);
+    *measured = row_number(row, "t_ref_s", 0.0);
+    return why;
+}
+
+const char *calibrate_rl_train(const struct calibrate_row *row, double *measured,
+                               double *predicted)
+{
+    struct step s;
+    const char *why = read_phases(row, &s);
+
+    if (why == NULL)
+        *predicted = predict_train_s(&s, s.gpus);
+    *measured = row_number(row, "t_actor_s", 0.0);
+    return why;
+}
+
+const char *calibrate_rl_refit(const struct calibrate_row *row, double *measured,
+                               double *predicted)
+{
+    struct step s;
+    const char *why = read_phases(row, &s);
+
+    if (why == NULL)
+        *predicted = predict_refit_s(&s);
+    *measured = row_noted(row, "refit", 0);
+    return why;
 }
 
 /* One response a prompt.  Passes: reference and values; updates: policy and a

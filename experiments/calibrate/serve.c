@@ -5,6 +5,7 @@
 #include "experiments/calibrate/suites.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "experiments/calibrate/row.h"
@@ -20,11 +21,13 @@ struct serving {
     uint32_t tp;                /* its GPUs, over which weights are divided */
     double batch, prompt, output;
     enum decode_engine engine;  /* whose overheads a step has */
+    bool ahead;                 /* its host prepares the next step meanwhile */
 };
 
 /* Prompts of unknown length: the suite's median, and half of its limit. */
 #define PROMPT_TOKENS 280.0
 #define OUTPUT_TOKENS 256.0
+#define NODE_GPUS 8u
 
 /* FP8 models of TensorRT-LLM's own tool say in their files that the cache is
  * in 8 bits too; Qwen's do not. */
@@ -43,6 +46,31 @@ static enum decode_engine row_engine(const struct calibrate_row *row)
     return row_is(row, "precision", "fp8") &&
                    strstr(row_text(row, "model"), "Qwen") == NULL
                ? DECODE_KV8 : DECODE_COMPILED;
+}
+
+/* Does the engine's host work ahead of the GPU?  vLLM does from 0.14 on (its notes of that
+ * release); SGLang from 0.5.9, as was chosen on its rows of DeepSeek.  Rows without a release are
+ * of late ones, where SGLang serves a mixture of experts. */
+static bool is_ahead(const struct calibrate_row *row, const struct llm *llm)
+{
+    const char *framework = row_text(row, "framework");
+    unsigned minor, patch;
+
+    if (sscanf(framework, "vllm 0.%u", &minor) == 1)
+        return minor >= 14;
+    if (sscanf(framework, "sglang 0.%u.%u", &minor, &patch) == 2)
+        return minor > 5 || (minor == 5 && patch >= 9);
+    return strncmp(framework, "vllm nightly", 12) == 0 ||
+           (strncmp(framework, "sglang", 6) == 0 && llm->experts > 0);
+}
+
+/* GPUs of a replica.  Where experts are divided over all of them, some rows have the product of
+ * both degrees: a configuration tp8_ep8 of one node as tp 64 and ep 8. */
+static uint32_t row_tp(const struct calibrate_row *row)
+{
+    uint32_t tp = row_count(row, "tp", 1), ep = row_count(row, "ep", 1);
+
+    return ep > 1 && tp == ep * ep ? ep : tp;
 }
 
 /* The virtual machines of Splitwise (Patel et al. 2023, arXiv 2311.18677,
@@ -72,7 +100,8 @@ static const char *read_serving(const struct calibrate_row *row,
     if (!row_precision(precision, &s->precision))
         return "the precision is unknown";
     s->engine = row_engine(row);
-    s->tp = row_count(row, "tp", 1);
+    s->ahead = is_ahead(row, s->llm);
+    s->tp = row_tp(row);
     s->gang = row_gang(gpu, s->tp, s->tp, 0.0);
     if (s->engine == DECODE_EAGER)
         s->gang.cpu = catalogue_cpu(row->catalogue, eager_host(gpu));
@@ -85,8 +114,8 @@ static const char *read_serving(const struct calibrate_row *row,
 /* One replica of the engine; points to the gang of `s`. */
 static struct decode_replica replica_of(const struct serving *s)
 {
-    return (struct decode_replica){ s->llm, s->precision, &s->gang, s->tp,
-                                    s->engine };
+    return (struct decode_replica){ s->llm, s->precision, &s->gang, s->tp, s->engine,
+                                    s->ahead };
 }
 
 /* Time of a decode step in the middle of the answers: the cache holds the prompt
@@ -136,6 +165,15 @@ const char *calibrate_tpot_served(const struct calibrate_row *row,
     return NULL;
 }
 
+/* Does a step give more than one token?  DeepSeek's rows of this release are those that
+ * SemiAnalysis InferenceX runs as dsr1-*-b200-trt-mtp (multi-token prediction): on the same layout
+ * and load the release before it takes twice as long a token. */
+static bool predicts_several(const struct calibrate_row *row)
+{
+    return strstr(row_text(row, "model"), "DeepSeek") != NULL &&
+           row_is(row, "framework", "trtllm 1.2.0rc6.post3");
+}
+
 /* Rows of mixtures of experts, and of models that the catalogue does not have.
  * The law divides attention by tensor parallelism, whatever experts do. */
 const char *calibrate_tpot_experts(const struct calibrate_row *row,
@@ -147,6 +185,10 @@ const char *calibrate_tpot_experts(const struct calibrate_row *row,
         return calibrate_not_mine;
     if (row_count(row, "dp", 1) > 1)
         return "the law has no data parallel attention";
+    if (row_tp(row) > NODE_GPUS)
+        return "more GPUs than a node has: how attention is divided is not in the row";
+    if (predicts_several(row))
+        return "a step gives several tokens (multi-token prediction), how many is not said";
     return calibrate_tpot_served(row, measured, predicted);
 }
 

@@ -21,6 +21,10 @@ static const char *const bridge_chosen[] = { "LLAMA3_70B", NULL };
 static const char *const served_chosen[] = {
     "meta-llama/Llama-3.1-70B", NULL
 };
+static const char *const experts_chosen[] = {
+    "deepseek-ai/DeepSeek-V3", "deepseek-ai/DeepSeek-R1", "nvidia/DeepSeek-R1-NVFP4",
+    "nvidia/DeepSeek-V3.1-NVFP4", NULL
+};
 static const char *const splitwise_chosen[] = { "llama2-70b", NULL };
 /* Three chose the constants of decode; of the others the catalogue's sustained bandwidth was
  * taken from their row of this suite (`sources` of models/catalogue/gpus.yaml). */
@@ -37,10 +41,12 @@ static const char *const kernel_chosen[] = {
 };
 static const char *const loader_chosen[] = { "AMD-EPYC-9B14", NULL };
 static const char *const interruption_chosen[] = { "Meta RSC-1", NULL };
+static const char *const refit_chosen[] = { "nemo-rl-phases", NULL };
 static const char *const trtllm_chosen[] = { "LLaMA 7B", NULL };
 
 #define TRAINING "training_throughput.csv"
 #define SERVING "inference_throughput.csv"
+#define RLHF "rlhf_throughput.csv"
 
 const struct calibrate_suite calibrate_suites[] = {
     { "vTrain-multi", "B1", TRAINING, "vTrain-multi", "step time",
@@ -89,8 +95,8 @@ const struct calibrate_suite calibrate_suites[] = {
       "time per token", "AIConfigurator 18-21%", calibrate_tpot_served,
       "model", served_chosen, 0.10, 0.08, 0.0, NULL },
     { "aic-silicon-agg-MoE", "B18", SERVING, "aic-silicon-agg",
-      "time per token", "none", calibrate_tpot_experts, NULL, NULL, 0.20,
-      0.12, 0.0, "medium" },
+      "time per token", "none", calibrate_tpot_experts, "model",
+      experts_chosen, 0.20, 0.12, 0.0, "medium" },
     { "TRTLLM-static", "B13", SERVING, "TRTLLM-0.6.1-static", "tokens/s",
       "none", calibrate_static_batch, "model", trtllm_chosen, 0.20, 0.0,
       0.0, NULL },
@@ -103,11 +109,20 @@ const struct calibrate_suite calibrate_suites[] = {
     { "replay-TPOT", "B12", SERVING, "LLMServingSim-bench",
       "time per token, simulated", "LLMServingSim 0.2-14% (own), 32%",
       calibrate_replay_tpot, NULL, NULL, 0.10, 0.0, 0.0, NULL },
-    { "GRPO-steps", "B17", "rlhf_throughput.csv", "NeMo-RL-0.4",
-      "step time", "none", calibrate_grpo, NULL, NULL, 0.25, 0.0, 0.0,
-      "medium" },
-    { "PPO-steps", "B17", "rlhf_throughput.csv", "verl-data", "step time",
-      "none", calibrate_ppo, NULL, NULL, 0.25, 0.0, 0.0, "medium" },
+    { "GRPO-steps", "", RLHF, "NeMo-RL-0.4", "step time", "none", calibrate_grpo, NULL,
+      NULL, 0.0, 0.0, 0.0, "medium" },
+    { "GRPO-steps-0.6", "B17", RLHF, "nemo-rl-0.6", "step time", "none", calibrate_grpo, NULL,
+      NULL, 0.20, 0.0, 0.0, "medium" },
+    { "RL-generate", "B17", RLHF, "nemo-rl-phases", "time of a phase", "none",
+      calibrate_rl_generate, NULL, NULL, 0.0, 0.0, 0.25, "medium" },
+    { "RL-logprob", "B17", RLHF, "nemo-rl-phases", "time of a phase", "none",
+      calibrate_rl_logprob, NULL, NULL, 0.0, 0.0, 0.25, "medium" },
+    { "RL-train", "B17", RLHF, "nemo-rl-phases", "time of a phase", "none",
+      calibrate_rl_train, NULL, NULL, 0.0, 0.0, 0.25, "medium" },
+    { "RL-refit", "", RLHF, "nemo-rl-phases", "time of a phase", "none",
+      calibrate_rl_refit, "suite", refit_chosen, 0.0, 0.0, 0.0, "medium" },
+    { "PPO-steps", "", RLHF, "verl-data", "step time", "none", calibrate_ppo, NULL, NULL,
+      0.0, 0.0, 0.0, "medium" },
     { "collectives", "B14", "collectives.csv", NULL, "time", "none",
       calibrate_collective, "system", collective_chosen, 0.10, 0.0, 0.0, NULL },
     { "collectives-64M", "B14", "collectives.csv", NULL,

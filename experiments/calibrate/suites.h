@@ -20,6 +20,8 @@ calibrate_law calibrate_static_batch;   /* tokens per second of a batch */
 calibrate_law calibrate_replay_latency, calibrate_replay_tpot;  /* under load,
                                            simulated request by request */
 calibrate_law calibrate_grpo, calibrate_ppo;    /* a whole RLHF step */
+calibrate_law calibrate_rl_generate, calibrate_rl_logprob, calibrate_rl_train,
+    calibrate_rl_refit;                         /* a phase of one */
 calibrate_law calibrate_encoder;        /* one forward pass */
 calibrate_law calibrate_memory_fig1;    /* states and activations */
 calibrate_law calibrate_memory_other;   /* every other row */

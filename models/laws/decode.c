@@ -17,6 +17,7 @@
 #include "models/laws/comm.h"
 #include "models/laws/compute.h"
 #include "models/laws/cores.h"
+#include "models/laws/experts.h"
 #include "models/laws/memory.h"
 #include "models/types/gang.h"
 
@@ -37,6 +38,12 @@
 #define LAYER_S 12e-6
 /* Further kernels of a layer that scale activations to 8 or 4 bits. */
 #define SCALE_S 6e-6
+/* What a layer of experts adds to a step: routing, permutation and grouped kernels, and more
+ * with tensor parallelism.  Chosen on aiconfigurator's silicon samples of DeepSeek-V3 and R1; four
+ * other families test them (models/validation/README.md).  TensorRT-LLM fuses most of it. */
+#define EXPERTS_LAYER_S 36e-6
+#define EXPERTS_COMPILED_LAYER_S 8e-6
+#define EXPERTS_TP_LAYER_S 35e-6
 /* Times where the host launches every kernel: it overlaps with the GPU,
  * and either waits for the other now and then. */
 #define EAGER_LAYER_S 0.345e-3
@@ -117,7 +124,7 @@ static double add_host(const struct decode_replica *r, double work_s,
     case DECODE_WAVES:
         break;
     }
-    return work_s + STEP_S + SEQUENCE_S * batch;
+    return r->ahead ? work_s : work_s + STEP_S + SEQUENCE_S * batch;
 }
 
 /* How often a cached element is read, in units of 16 bits. */
@@ -154,6 +161,25 @@ static double time_gaps(const struct decode_replica *r)
     return (LAYER_S + (scaled ? SCALE_S : 0.0)) * r->llm->layers;
 }
 
+/* Does the engine run a compiled host, whose kernels are fused? */
+static bool is_compiled(enum decode_engine engine)
+{
+    return engine == DECODE_COMPILED || engine == DECODE_KV8 || engine == DECODE_UNGROUPED;
+}
+
+/* What the layers of experts add to the gaps of a step; an eager host hides it. */
+static double time_expert_layers(const struct decode_replica *r)
+{
+    assert(r->llm != NULL && r->tp > 0);
+    double layer_s = is_compiled(r->engine) ? EXPERTS_COMPILED_LAYER_S : EXPERTS_LAYER_S;
+
+    if (r->engine == DECODE_EAGER) {
+        return 0.0;
+    }
+    return experts_of(r->llm).layers *
+           (layer_s + (r->tp > 1 ? EXPERTS_TP_LAYER_S : 0.0));
+}
+
 /* Has a replica all that its time depends on: a model, a gang, and GPUs for
  * its tp? */
 static bool is_complete(const struct decode_replica *r)
@@ -188,8 +214,29 @@ double decode_step_s(const struct decode_replica *r, double batch,
     double math_s = compute_forward_flops(r->llm, batch, 0.0) / r->tp /
                     (MATH_SHARE * compute_sustained_flops(gpu, r->precision));
 
-    return add_host(r, weight_s + kv_s + math_s + time_gaps(r) +
+    return add_host(r, weight_s + kv_s + math_s + time_gaps(r) + time_expert_layers(r) +
                            EXCHANGE_SHARE * time_exchange(r, batch), batch);
+}
+
+/* Further time of prompts because their experts' matrices are small and each multiplies only
+ * the tokens sent to it, where `rate` is what the other matrices reach; and the copies of tokens
+ * to experts and back.  0: a dense model. */
+static double time_prompt_experts(const struct decode_replica *r, double tokens, double rate)
+{
+    assert(rate > 0.0);
+    struct experts experts = experts_of(r->llm);
+    const struct gpu_type *gpu = r->gang->gpu;
+
+    if (experts.routed == 0 || tokens <= 0.0) {
+        return 0.0;
+    }
+    double rows = fmax(1.0, tokens * experts.active / experts.routed);
+    double own = PREFILL_SHARE *
+                 compute_size_efficiency(experts_width(r->llm, r->tp), rows) *
+                 compute_sustained_flops(gpu, r->precision);
+
+    return (2.0 * tokens * experts.params_active * fmax(0.0, 1.0 / own - 1.0 / rate) +
+            experts_copy_s(r->llm, tokens, gpu->memory_bps_sustained)) / r->tp;
 }
 
 /* Bound by arithmetic; an eager engine waits for its host at short prompts, as
@@ -213,7 +260,7 @@ double decode_prefill_s(const struct decode_replica *r, double prompts,
     double math_s = compute_forward_flops(r->llm, tokens,
                                           prompt_tokens / 2.0) /
                     r->tp / rate;
-    double work_s = math_s + time_exchange(r, tokens);
+    double work_s = math_s + time_prompt_experts(r, tokens, rate) + time_exchange(r, tokens);
 
     if (r->engine != DECODE_EAGER) {
         return work_s;

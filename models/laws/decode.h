@@ -10,6 +10,7 @@
 #ifndef MODELS_LAWS_DECODE_H
 #define MODELS_LAWS_DECODE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "models/types/precision.h"
@@ -28,13 +29,16 @@ enum decode_engine {
                            own copy of the shared keys and values */
 };
 
-/* A replica runs on tp GPUs of the gang; the gang has at least tp. */
+/* A replica runs on tp GPUs of the gang; the gang has at least tp.  `ahead` counts with
+ * GRAPHS and WAVES alone: vLLM does so from release 0.14 (its notes: "async scheduling enabled
+ * by default").  false is the host of earlier releases. */
 struct decode_replica {
     const struct llm *llm;
     enum precision precision;
     const struct gang *gang;
     uint32_t tp;
     enum decode_engine engine;
+    bool ahead;         /* the host prepares the next step while the GPU works */
 };
 
 /* Time of one decode step of `batch` responses; context_tokens is their mean

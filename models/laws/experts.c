@@ -40,6 +40,21 @@ struct experts experts_of(const struct llm *llm)
     return e;
 }
 
+double experts_width(const struct llm *llm, uint32_t tp)
+{
+    assert(llm != NULL && llm->hidden > 0 && llm->ffn > 0);
+    assert(tp > 0);
+    return sqrt((double)llm->hidden * llm->ffn / 4.0 / tp);
+}
+
+double experts_copy_s(const struct llm *llm, double tokens, double bps)
+{
+    assert(llm != NULL && tokens >= 0.0 && bps > 0.0);
+    struct experts experts = experts_of(llm);
+
+    return 8.0 * tokens * experts.active * llm->hidden * experts.layers / bps;
+}
+
 /* Expert parallelism takes its ranks from the data parallel ones; tensor
  * parallelism within experts only where both divide the stage. */
 struct experts_place experts_place(const struct train_shape *shape,

@@ -32,6 +32,14 @@ struct experts {
  * does not use. */
 struct experts experts_of(const struct llm *llm);
 
+/* Returns the width that the matrices of one expert count as, in tp parts: h x ffn, of which
+ * a dense model's, h x 4h, count as of width h (compute_size_efficiency()). */
+double experts_width(const struct llm *llm, uint32_t tp);
+
+/* Returns the time to copy the tokens of one pass to their experts and back, in s: each copy is
+ * read and written in 16 bits, at `bps` bytes a second. */
+double experts_copy_s(const struct llm *llm, double tokens, double bps);
+
 struct experts_place {
     uint32_t ep;                /* parts of the set of experts; at least 1 */
     uint32_t tp;                /* parts of one expert */

@@ -113,8 +113,7 @@ static double find_matrix_rate(const struct train_shape *shape,
                            shape->llm->hidden / sqrt((double)shape->tp), tokens);
 }
 
-/* What an expert's matrices reach: h x ffn, of which a dense model's, h x 4h,
- * count as of width h; each expert multiplies the tokens sent to it. */
+/* What an expert's matrices reach: each expert multiplies the tokens sent to it. */
 static double find_expert_rate(const struct train_shape *shape,
                                const struct gang *gang,
                                const struct experts *experts, double tokens)
@@ -122,8 +121,7 @@ static double find_expert_rate(const struct train_shape *shape,
     assert(experts->routed > 0);
     assert(tokens > 0.0);
     struct experts_place place = experts_place(shape, gang->gpus);
-    double width = sqrt((double)shape->llm->hidden * shape->llm->ffn / 4.0 /
-                        place.tp);
+    double width = experts_width(shape->llm, place.tp);
     double rows = tokens * place.ep * place.tp / shape->tp *
                   experts->active / experts->routed;
 
@@ -171,8 +169,7 @@ double train_logits_s(const struct train_shape *shape,
            entries * LOGIT_BYTES / gpu->memory_bps_sustained;
 }
 
-/* Routed experts: their matrices, and tokens copied to their place for each
- * expert and back, each copy read and written in 16 bits. */
+/* Routed experts: their matrices, and tokens copied to their place and back. */
 static double time_experts(const struct train_shape *shape,
                            const struct gang *gang, const struct train_passes *p,
                            const struct experts *experts, double tokens)
@@ -185,9 +182,8 @@ static double time_experts(const struct train_shape *shape,
     }
     return 2.0 * tokens * experts->params_active / split * p->matrix /
                find_expert_rate(shape, gang, experts, tokens) +
-           8.0 * tokens * experts->active * shape->llm->hidden *
-               experts->layers / split * p->layer /
-               gang->gpu->memory_bps_sustained;
+           experts_copy_s(shape->llm, tokens, gang->gpu->memory_bps_sustained) /
+               split * p->layer;
 }
 
 /* All layers of one GPU, exchanges apart: matrices, experts, attention,

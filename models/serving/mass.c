@@ -96,8 +96,9 @@ static double time_token(const struct replica *r, double at_once)
     if (r->gang.gpu == NULL)
         return serve_step_s(law, &r->gang, fmax(at_once, 1.0),
                             mass->prompt + mass->output / 2.0);
-    struct decode_replica replica = { law->llm, law->precision, &r->gang,
-                                      law->tp, DECODE_GRAPHS };
+    struct decode_replica replica = { .llm = law->llm, .precision = law->precision,
+                                      .gang = &r->gang, .tp = law->tp,
+                                      .engine = DECODE_GRAPHS };
     return decode_served_step_s(&replica, fmax(at_once, 1.0), mass->prompt,
                                 fmax(mass->output, 1.0));
 }

@@ -41,8 +41,8 @@ static struct decode_replica replica_of(const struct serve_law *law,
                                         const struct gang *gang)
 {
     assert(law->llm != NULL && law->tp > 0);
-    return (struct decode_replica){ law->llm, law->precision, gang, law->tp,
-                                    DECODE_GRAPHS };
+    return (struct decode_replica){ .llm = law->llm, .precision = law->precision,
+                                    .gang = gang, .tp = law->tp, .engine = DECODE_GRAPHS };
 }
 
 double serve_prefill_s(const struct serve_law *law, const struct gang *gang,

@@ -35,8 +35,8 @@ static void decoding_reads_weights_and_cache(void **state)
     struct law_aids aids = law_aids_new();
     const struct llm *llm = catalogue_llm(aids.catalogue, "llama-2-7b");
     struct gang gang = cores_of(&aids, 56);
-    struct decode_replica replica = { llm, PRECISION_BF16, &gang, 1,
-                                      DECODE_GRAPHS };
+    struct decode_replica replica = { .llm = llm, .precision = PRECISION_BF16, .gang = &gang,
+                                      .tp = 1, .engine = DECODE_GRAPHS };
     double bytes = 2.0 * (6.738e9 - 32000.0 * 4096.0) + 256.0 * 524288.0;
 
     (void)state;

@@ -65,8 +65,16 @@ static double read_bytes(const struct law_world *w, double batch)
     return (llm->params - unread) * each + table * law_most(0, 2 - each);
 }
 
-static double step_s(const struct law_world *w, enum decode_engine engine, double batch,
-                     double context)
+/* A layer of experts costs 36 us more, 8 behind a compiled host, and 35 where GPUs share it. */
+static double routing_s(const struct law_world *w, enum decode_engine engine)
+{
+    bool python = engine == DECODE_GRAPHS || engine == DECODE_WAVES;
+
+    return w->expert_layers * ((python ? 36e-6 : 8e-6) + (w->shape.tp > 1) * 35e-6);
+}
+
+static double step_s(const struct law_world *w, enum decode_engine engine, bool ahead,
+                     double batch, double context)
 {
     const struct llm *llm = &w->llm;
     const struct gpu_type *gpu = &w->gpu;
@@ -87,10 +95,35 @@ static double step_s(const struct law_world *w, enum decode_engine engine, doubl
                   0.65 * reduce_s(w, batch);
     if (engine == DECODE_EAGER)
         return both(work, 0.345e-3 * layers * host_slow(w)) + 2.2e-3 + 0.3e-3 * batch;
-    work += layers * (fp8 ? 18e-6 : 12e-6);
+    work += layers * (fp8 ? 18e-6 : 12e-6) + routing_s(w, engine);
     if (engine == DECODE_GRAPHS || engine == DECODE_WAVES)
-        return work + 2.2e-3 + 20e-6 * batch;
+        return work + (ahead ? 0 : 2.2e-3 + 20e-6 * batch);
     return work + 0.75e-3 + 11.5e-6 * batch;
+}
+
+/* What matrices of that width reach on so many rows, in FLOP a second. */
+static double prompt_rate(const struct law_world *w, double width, double rows)
+{
+    double size = width * sqrt(law_most(1, rows) / 2048);
+
+    return 0.8 * w->gpu.flops_sustained[w->shape.precision] * size / (size + 130);
+}
+
+/* Each expert multiplies the tokens that chose it; a token is copied to its experts and back, each
+ * copy of 16 bits written and read.  Slower than the other matrices, never faster. */
+static double expert_prompt_s(const struct law_world *w, double tokens, double other)
+{
+    double tp = w->shape.tp, h = w->llm.hidden;
+
+    if (w->routed == 0)
+        return 0;
+    double own = prompt_rate(w, sqrt(h * w->llm.ffn / 4 / tp),
+                             tokens * w->routed_active / w->routed);
+    double flops = 2 * tokens * w->expert_params * w->routed_active / w->routed;
+
+    return (flops / law_least(own, other) - flops / other +
+            tokens * w->routed_active * h * w->expert_layers * 2 * 4 /
+                w->gpu.memory_bps_sustained) / tp;
 }
 
 static double prefill_s(const struct law_world *w, enum decode_engine engine, double prompts,
@@ -100,9 +133,8 @@ static double prefill_s(const struct law_world *w, enum decode_engine engine, do
     double tokens = prompts * length, tp = w->shape.tp;
     double work = tokens * (2 * llm->params_active +
                             2.0 * llm->layers * llm->heads * llm->head_dim * length);
-    double size = llm->hidden / sqrt(tp) * sqrt(law_most(1, tokens) / 2048);
-    double s = work / tp / (0.8 * w->gpu.flops_sustained[w->shape.precision] *
-                            size / (size + 130)) + reduce_s(w, tokens);
+    double rate = prompt_rate(w, llm->hidden / sqrt(tp), tokens);
+    double s = work / tp / rate + expert_prompt_s(w, tokens, rate) + reduce_s(w, tokens);
 
     if (engine != DECODE_EAGER)
         return s;
@@ -121,21 +153,24 @@ static void decoding_reads_computes_and_waits_for_its_host(void **state)
         draw_cpu(&rng, &w.cpu);
         w.gang.cpu = LAW_ONE(&rng, 0, 1) ? &w.cpu : NULL;
         enum decode_engine e = (enum decode_engine)LAW_ONE(&rng, 0, 1, 2, 3, 4, 5);
-        struct decode_replica r = { &w.llm, w.shape.precision, &w.gang, w.shape.tp, e };
+        struct decode_replica r = { &w.llm, w.shape.precision, &w.gang, w.shape.tp, e,
+                                    LAW_ONE(&rng, 0, 1) == 1 };
+        bool ahead = r.ahead;
         double batch = LAW_ONE(&rng, 1, 7, 200), out = LAW_ONE(&rng, 1, 90, 2000);
         double length = LAW_ONE(&rng, 1, 500, 20000);
         double first = prefill_s(&w, e, batch, length);
-        law_same("step", i, decode_step_s(&r, batch, length), step_s(&w, e, batch, length));
+        law_same("step", i, decode_step_s(&r, batch, length),
+                 step_s(&w, e, ahead, batch, length));
         law_same("prefill", i, decode_prefill_s(&r, batch, length), first);
         if (e != DECODE_EAGER)
-            first = both(first, step_s(&w, e, batch, 0));
+            first = both(first, step_s(&w, e, ahead, batch, 0));
         law_same("first token", i, decode_first_token_s(&r, batch, length), first);
         /* The cache holds `held` requests; each step has a part of the prompts of the others. */
         double held = memory_decode_batch_max(&w.llm, w.shape.precision, w.shape.tp,
                                               length + out / 2, w.gpu.memory_bytes);
         held = law_least(batch, law_most(1, e == DECODE_KV8 ? 2 * held : held));
         law_same("served", i, decode_served_step_s(&r, batch, length, out),
-             step_s(&w, e, held, length + out / 2) + (e == DECODE_WAVES ? 0.5 : 0.78) *
+             step_s(&w, e, ahead, held, length + out / 2) + (e == DECODE_WAVES ? 0.5 : 0.78) *
                  (held - 1) * prefill_s(&w, e, 1, length) / out);
     }
 }
@@ -188,7 +223,8 @@ static void cores_compute_or_read_whichever_is_longer(void **state)
         law_same("alone", i, compute_cpu_forward_s(llm, w.shape.precision, &w.cpu, w.gang.cores,
                                                n * tokens, tokens / 2),
              law_most(flops / c.flops, llm->params_active * each / c.bps));
-        struct decode_replica r = { llm, w.shape.precision, &w.gang, 1, DECODE_GRAPHS };
+        struct decode_replica r = { llm, w.shape.precision, &w.gang, 1, DECODE_GRAPHS,
+                                    false };
         law_same("step", i, decode_step_s(&r, n, tokens),
              law_most(n * (2 * llm->params_active + pairs * tokens) / c.flops,
                   (read_bytes(&w, n) + n * tokens * 2 * llm->layers * llm->kv_width) / read));

@@ -19,6 +19,7 @@
 #include "experiments/calibrate/calibrate.h"
 #include "models/laws/comm.h"
 #include "models/laws/compute.h"
+#include "models/laws/decode.h"
 #include "models/laws/gemm.h"
 #include "models/laws/memory.h"
 #include "sim/base/rng.h"
@@ -121,6 +122,52 @@ static void a_collective_has_its_time_and_its_law(void **state)
     assert_int_equal(f->samples.count, 5);
     has_sample(f, 0, 300e-6, comm_gang_s(COMM_ALL_REDUCE, &h8, 67108864), NULL);
     has_sample(f, 1, 400e-6, comm_gang_s(COMM_ALL_TO_ALL, &h8, 134217728), NULL);
+}
+
+/* Mixtures of experts: which releases prepare a step ahead, a replica whose tp is the product of
+ * both degrees, and rows that do not say how a token came to be. */
+static void a_served_mixture_has_its_host_and_its_layout(void **state)
+{
+    static const char rows[] = "suite,model,gpu,tp,dp,ep,precision,framework,"
+        "batch_or_concurrency,isl,osl,tpot_ms,solid\n"
+#define ROW(MODEL, TP, DP, EP, FRAMEWORK) "aic-silicon-agg," MODEL ",h200_sxm," TP "," DP "," EP \
+        ",fp8," FRAMEWORK ",16,1024,512,20,medium\n"
+        ROW("kimi-k2", "8", "1", "1", "vllm 0.14.0") ROW("kimi-k2", "8", "1", "1", "vllm 0.13.9")
+        ROW("kimi-k2", "8", "", "", "vllm nightly-5b8c")
+        ROW("kimi-k2", "8", "1", "1", "sglang 0.5.9")
+        ROW("kimi-k2", "8", "1", "1", "sglang 0.5.8") ROW("kimi-k2", "8", "1", "1", "sglang 0.6.0")
+        ROW("kimi-k2", "8", "1", "1", "sglang ") ROW("kimi-k2", "64", "1", "8", "vllm 0.19.0")
+        ROW("kimi-k2", "8", "1", "8", "trtllm 1.2.0rc6.post3")
+        ROW("deepseek-ai/DeepSeek-R1", "8", "1", "8", "trtllm 1.2.0rc6.post3")
+        ROW("deepseek-ai/DeepSeek-R1", "8", "1", "8", "trtllm 1.2.0rc6.post2")
+        ROW("kimi-k2", "16", "1", "1", "vllm 0.19.0") ROW("kimi-k2", "4", "4", "16", "vllm 0.19.0")
+        ROW("Llama-3.1-70B", "8", "1", "1", "vllm 0.19.0");
+    static const struct { const char *llm; enum decode_engine engine; bool ahead; } wanted[] = {
+        { "kimi-k2", DECODE_GRAPHS, true }, { "kimi-k2", DECODE_GRAPHS, false },
+        { "kimi-k2", DECODE_GRAPHS, true }, { "kimi-k2", DECODE_WAVES, true },
+        { "kimi-k2", DECODE_WAVES, false }, { "kimi-k2", DECODE_WAVES, true },
+        { "kimi-k2", DECODE_WAVES, true }, { "kimi-k2", DECODE_GRAPHS, true },
+        { "kimi-k2", DECODE_KV8, false }, { NULL, DECODE_KV8, false },
+        { "deepseek-v3", DECODE_KV8, false },
+    };
+    struct rows *f = *state;
+    struct gang gang = gang_of(f, "h200", 8, 1, 0);
+
+    rows_read(f, "aic-silicon-agg-MoE", rows);
+    assert_int_equal(f->samples.count, 13);         /* the dense one is of the other suite */
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        struct decode_replica r = { catalogue_llm(f->aids.catalogue, wanted[i].llm != NULL
+                                                  ? wanted[i].llm : "kimi-k2"),
+                                    PRECISION_FP8, &gang, 8, wanted[i].engine, wanted[i].ahead };
+
+        has_sample(f, i, 0.020, decode_served_step_s(&r, 16, 1024, 512), wanted[i].llm != NULL
+                   ? NULL : "a step gives several tokens (multi-token prediction), how many is not "
+                            "said");
+    }
+    has_sample(f, 11, 0, NONE, "more GPUs than a node has: how attention is divided is not in the "
+               "row");
+    has_sample(f, 12, 0, NONE, "the law has no data parallel attention");
+    assert_true(f->samples.item[10].chosen && !f->samples.item[0].chosen);
 }
 
 static void a_kernel_has_its_shape_and_format(void **state)
@@ -272,6 +319,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_bus_bandwidth_is_a_time), TEST(a_collective_has_its_time_and_its_law),
+        TEST(a_served_mixture_has_its_host_and_its_layout), TEST(interruptions_add_up_their_rates),
         TEST(a_kernel_has_its_shape_and_format), TEST(interruptions_add_up_their_rates),
         TEST(bytes_have_their_units), TEST(errors_are_those_of_rows_that_count),
     };

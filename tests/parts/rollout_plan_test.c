@@ -44,8 +44,8 @@ static double of_lengths(const void *self, double x)
 static double step_s(const struct plain *p, const struct rollout_shape *shape,
                      const struct gang *gang, double batch, double x)
 {
-    struct decode_replica replica = { shape->llm, shape->precision, gang, shape->tp,
-                                      DECODE_GRAPHS };
+    struct decode_replica replica = { .llm = shape->llm, .precision = shape->precision,
+                                      .gang = gang, .tp = shape->tp, .engine = DECODE_GRAPHS };
     double age = p->age + x > p->lengths.max_tokens ? p->lengths.max_tokens : p->age + x;
 
     return decode_step_s(&replica, batch < 1 ? 1 : batch,
@@ -138,8 +138,8 @@ static struct plain plain_of(const struct rollout_shape *shape, const struct gan
 static double plain_prompts_s(const struct plain *p, const struct rollout_shape *shape,
                               const struct gang *gang)
 {
-    struct decode_replica replica = { shape->llm, shape->precision, gang, shape->tp,
-                                      DECODE_GRAPHS };
+    struct decode_replica replica = { .llm = shape->llm, .precision = shape->precision,
+                                      .gang = gang, .tp = shape->tp, .engine = DECODE_GRAPHS };
     double all = p->responses / p->replicas, fresh = all / p->lengths.parts;
     double s = decode_prefill_s(&replica, fresh / shape->responses_per_prompt,
                                 shape->prompt_tokens);

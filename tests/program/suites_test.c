@@ -133,21 +133,22 @@ static void the_nets_that_ship_are_off_by_less_than_three_tenths(void **state)
 
 /* ---- steps of RLHF --------------------------------------------------------- */
 
-/* Seconds of a rollout to its longest response, by lengths of a cv of 0.7. */
+/* Seconds of a rollout to its longest response, by lengths of a cv of 1. */
 static double generate_s(const struct llm *llm, const struct gang *gang, uint32_t tp,
                          double responses, double prompt, double mean, double most)
 {
     struct rollout_shape shape = {
         .llm = llm, .precision = PRECISION_BF16, .tp = tp, .responses = responses,
         .responses_per_prompt = 1, .prompt_tokens = prompt, .response_mean_tokens = mean,
-        .response_cv = 0.7, .response_max_tokens = most,
+        .response_cv = 1.0, .response_max_tokens = most,
     };
 
     return rollout_time(&shape, gang, 0.5).total_s;
 }
 
 /* 512 prompts in 4 updates of 128, 1000 tokens each of which 200 are the prompt; policy and
- * reference make a pass each.  One step off, 32 GPUs are 16 that train beside 16 that generate. */
+ * reference make a pass each; weights of 16 bits come in 3.5 s and 20 GB a second.  One step off,
+ * 32 GPUs are 16 that train beside 16 that generate. */
 static void a_step_of_grpo_is_its_phases_or_one_step_off_the_longer_one(void **state)
 {
     struct rows *f = *state;
@@ -171,8 +172,74 @@ static void a_step_of_grpo_is_its_phases_or_one_step_off_the_longer_one(void **s
               "c,verl-data,on-policy,llama-3.1-8b,h100-sxm,16,G-GBS 512,T-GBS 128,200,1000,4096,"
               "\"[4,1]\",\"[2,1,1,2]\",100,medium\n");
     assert_int_equal(f->samples.count, 2);      /* c is of the other suite */
-    assert_sample(f, 0, 100, train + generate);
+    assert_sample(f, 0, 100, train + generate + 3.5 + 2 * llm->params / 20e9);
     assert_sample(f, 1, 50, train > generate ? train : generate);
+}
+
+/* Release 0.6 names its layouts by words and its batches in the notes, and no longest sequence:
+ * that of the model's rows of 0.4 is meant. */
+static void a_step_of_release_0_6_says_its_layout_in_words(void **state)
+{
+    struct rows *f = *state;
+    const struct llm *llm = catalogue_llm(f->aids.catalogue, "qwen3-30b-a3b");
+    struct gang gang = law_gang(&f->aids, "h100-sxm", 32, 4, DGX_H100_BPS);
+    struct train_shape shape = {
+        .llm = llm, .method = TRAIN_FULL, .precision = PRECISION_BF16,
+        .recompute = RECOMPUTE_FULL, .micro_batch = 1, .tp = 2, .cp = 1, .pp = 2, .vp = 1,
+        .ep = 8, .sequence_tokens = 3000, .sequence_parallel = true, .zero = 1,
+        .stack = STACK_ENGINE,
+    };
+    double pass = forward_step(llm, PRECISION_BF16, &gang, 2048, 3000).step_s;
+
+    read_rows(f, "GRPO-steps-0.6",
+              "id,suite,framework,model,gpu,gpus,resp_len_mean,gen_parallel,train_parallel,"
+              "t_step_s,notes,solid\n",
+              "a,nemo-rl-0.6,on-policy,Qwen3-30B-A3B,h100-sxm,32,3000,vLLM TP4,"
+              "Megatron TP2 CP1 EP8 PP2,192,G-GBS/T-GBS 2048/512; more,medium\n"
+              "b,nemo-rl-0.6,on-policy,llama-3.1-8b,h100-sxm,32,3000,vLLM TP4,"
+              "Megatron TP2 CP1 EP8 PP2,192,G-GBS/T-GBS 2048/512; more,medium\n");
+    assert_int_equal(f->samples.count, 2);
+    assert_sample(f, 0, 192, 2 * pass + 4 * train_step(&shape, &gang, 512).step_s +
+                                 generate_s(llm, &gang, 4, 2048, 100, 2900, 4096) + 3.5 +
+                                 2 * llm->params / 20e9);
+    assert_string_equal(f->samples.item[1].refused, "GPUs or lengths are not in the row");
+}
+
+/* The phases of one step: 64 prompts of 32 responses in updates of 512. */
+static void the_phases_of_a_step_are_each_a_suite(void **state)
+{
+    static const char *const name[] = { "RL-generate", "RL-logprob", "RL-train", "RL-refit" };
+    static const char *const why[] = { "the layout does not divide the GPUs" };
+    struct rows *f = *state;
+    const struct llm *llm = catalogue_llm(f->aids.catalogue, "llama-3.1-8b");
+    struct gang gang = law_gang(&f->aids, "h100-sxm", 8, 1, DGX_H100_BPS);
+    struct train_shape shape = {
+        .llm = llm, .method = TRAIN_FULL, .precision = PRECISION_BF16,
+        .recompute = RECOMPUTE_FULL, .micro_batch = 1, .tp = 1, .cp = 1, .pp = 1, .vp = 1,
+        .ep = 1, .sequence_tokens = 900, .zero = 1, .stack = STACK_ENGINE,
+    };
+    double predicted[] = {
+        generate_s(llm, &gang, 1, 2048, 100, 800, 4096),
+        2 * forward_step(llm, PRECISION_BF16, &gang, 2048, 900).step_s,
+        4 * train_step(&shape, &gang, 512).step_s, 3.5 + 2 * llm->params / 20e9,
+    };
+
+    for (size_t i = 0; i < 4; i++) {
+        static const double measured[] = { 58, 18, 28, 5 };
+        static const char columns[] =
+            "id,suite,model,gpu,gpus,prompts_per_step,responses_per_prompt,resp_len_mean,"
+            "resp_len_max,gen_parallel,train_parallel,t_gen_s,t_ref_s,t_actor_s,notes,solid\n";
+
+        read_rows(f, name[i], columns,
+                  "a,nemo-rl-phases,llama-3.1-8b,h100-sxm,8,64,32,800,4096,vLLM,Megatron,58,18,28,"
+                  "\"refit 5 s; T-GBS 512\",medium\n");
+        assert_int_equal(f->samples.count, 1);
+        assert_sample(f, 0, measured[i], predicted[i]);
+        read_rows(f, name[i], columns,
+                  "a,nemo-rl-phases,llama-3.1-8b,h100-sxm,8,64,32,800,4096,vLLM TP16,Megatron,58,"
+                  "18,28,\"refit 5 s; T-GBS 512\",medium\n");
+        assert_refused(f, why, 1);
+    }
 }
 
 static void a_row_of_grpo_that_lacks_something_is_refused(void **state)
@@ -286,6 +353,8 @@ int main(void)
         TEST(a_row_of_a_net_that_lacks_something_is_refused),
         TEST(the_nets_that_ship_are_off_by_less_than_three_tenths),
         TEST(a_step_of_grpo_is_its_phases_or_one_step_off_the_longer_one),
+        TEST(a_step_of_release_0_6_says_its_layout_in_words),
+        TEST(the_phases_of_a_step_are_each_a_suite),
         TEST(a_row_of_grpo_that_lacks_something_is_refused),
         TEST(a_step_of_ppo_trains_a_policy_and_a_critic),
         TEST(a_row_of_ppo_that_lacks_something_is_refused),
