@@ -72,7 +72,7 @@ void import_line(FILE *report, struct out *out, uint64_t count,
 {
     if (count > 0 && out != NULL)
         out_printf(out, "#   %" PRIu64 " %s\n", count, text);
-    else if (count > 0)
+    else if (count > 0 && report != NULL)
         fprintf(report, "  %" PRIu64 " %s\n", count, text);
 }
 
@@ -119,7 +119,7 @@ static void put_notes(FILE *file, struct out *out, const struct notes *notes)
             import_line(file, out, note->count, note->text);
         else if (out != NULL)
             out_printf(out, "#   %s\n", note->text);
-        else
+        else if (file != NULL)
             fprintf(file, "  %s\n", note->text);
     }
 }

@@ -180,7 +180,7 @@ void abilities_warn(const struct experiment *experiment,
         struct err_pos pos = { experiment->path, 0, 0 };
         char names[NAMES_BYTES];
         struct err err = { 0 }, plan = { 0 };
-        const char *role;
+        const char *role = "";
         const struct job_form *form = find_one_sided(experiment, p, &role);
 
         if (plans_warn(experiment, p, &plan))

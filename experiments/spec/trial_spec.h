@@ -22,7 +22,7 @@ struct workload_spec;
 struct trial_watch {
     struct loop_pulse pulse;
     uint64_t requests;
-    char last[TRIAL_LAST][120]; /* request i at i % TRIAL_LAST */
+    char last[TRIAL_LAST][192]; /* request i at i % TRIAL_LAST */
 };
 
 /* The process of a trial that has one of its own. */

@@ -47,7 +47,7 @@ static uint32_t add_file(struct log_files *files, const char *name, bool own)
 {
     struct log_file file = { .own = own, .reader.fd = -1 };
 
-    snprintf(file.name, sizeof file.name, "%s", name);
+    snprintf(file.name, sizeof file.name, "%.31s", name);
     ARENA_ADD(NULL, files->file, files->file_count, files->file_room, file);
     return files->file_count - 1;
 }

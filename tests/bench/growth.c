@@ -317,7 +317,7 @@ static bool print_row(const struct row *row, enum load load,
     uint32_t most = limits_of[row->kind].points - (load == QUEUE);
     uint32_t points = options->quick && most > 2 ? 2 : most;
     FILE *csv = options->csv;
-    double us[POINTS];
+    double us[POINTS] = { 0 };
 
     if (rate_at[row->kind][load] == 0)
         return true;
