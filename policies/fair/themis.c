@@ -27,7 +27,7 @@
 extern const struct cs_policy themis_policy;
 
 struct themis_job {
-    struct job_id job;
+    struct job_id job;          /* a job that has not ended */
     uint32_t now, gpus;         /* GPUs that it has, and that it is to have */
     int64_t since_ns;           /* it came */
     double whole_s;             /* seconds alone, on the best size */

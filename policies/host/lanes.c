@@ -45,7 +45,7 @@
 /* The jobs that run and hold one number of GPUs.  Their lines have one slope, so that
  * their order does not change. */
 struct lane {
-    struct order order;
+    struct order order;         /* the smallest key first */
     uint32_t gpus;              /* of each of them */
     uint32_t done;              /* in this deal: how many of the first were dealt with */
     uint32_t upto;              /* how many stand before the job that waits */
@@ -54,8 +54,8 @@ struct lane {
 
 /* All lanes of a trial, and the jobs that wait. */
 struct host_lanes {
-    struct order waiting;
-    struct lane lane[LANES_MAX];
+    struct order waiting;       /* jobs that run on none, whatever they ask for */
+    struct lane lane[LANES_MAX];    /* the first `count` are in use, by rising GPUs */
     uint32_t count;             /* lanes */
     bool on, never;             /* on: they hold the jobs; never: some job does not suit */
     uint32_t wait;              /* deals until it is tried again */

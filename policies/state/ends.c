@@ -262,13 +262,13 @@ uint32_t host_next_part_gpu(const struct cs_host *host, uint32_t *at)
 /* What is known of a pool: when its leases that work or load should end, and
  * the GPUs of its idle leases, which could be taken over now. */
 struct pool_ends {
-    struct calendar *ends;
-    uint64_t idle_gpus;
+    struct calendar *ends;      /* expected ends, with the GPUs that each frees */
+    uint64_t idle_gpus;         /* of leases in the state CS_LEASE_IDLE */
 };
 
 /* What is known of all pools. */
 struct host_pool_ends {
-    uint32_t pools;
+    uint32_t pools;             /* of the cluster */
     struct pool_ends *of;       /* by pool; the last is of all pools */
 };
 
@@ -437,12 +437,12 @@ int64_t host_cores_when(struct cs_host *host, int64_t milli, int64_t from_ns, in
 
 /* What is known of one set of groups. */
 struct group_ends {
-    uint64_t groups;
+    uint64_t groups;            /* a mask, bit g: group g of the cluster */
     struct calendar *gpus, *cores;      /* cores in thousandths */
 };
 
 struct host_group_ends {
-    struct group_ends *of;
+    struct group_ends *of;      /* [count], one for each set that was asked for */
     uint32_t count, room;
 };
 

@@ -42,19 +42,19 @@
 
 /* All by which tasks are told apart, and how many tasks there are. */
 struct kind {
-    uint32_t form, phase, gpus, gpu_milli, gpu_mib;
+    uint32_t form, phase, gpus, gpu_milli, gpu_mib; /* numbers; of each task: GPUs, part, MiB */
     bool later, woken;          /* the law of later steps; its state was held */
     bool new;                   /* its job has kept nothing */
     double owed;                /* bytes of new weights */
-    const struct job_rates *rates;
+    const struct job_rates *rates;  /* of the job; NULL: none */
     uint32_t next;              /* kind of its form */
-    uint32_t tasks;
+    uint32_t tasks;             /* of this kind that wait */
 };
 
 /* The index.  heap: the first untried task of each kind, the first in the
  * policy's order on top. */
 struct host_kinds {
-    struct kind *kind;
+    struct kind *kind;          /* [count]; kinds stay when their tasks have gone */
     uint32_t count, room;
     uint32_t *first, forms;     /* kind of a form, or ID_NONE */
     uint32_t *of, of_room;      /* kind of a task */
