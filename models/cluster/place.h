@@ -70,7 +70,7 @@ typedef int32_t place_score_fn(const struct place_world *world,
                                const struct place_task *task, uint32_t *gpu);
 
 struct place_info {
-    const char *name;
+    const char *name;           /* as `placement:` has it */
     const char *summary;        /* where a job goes */
     const char *source;         /* where the rule comes from */
     const char *bad;            /* where the rule is bad */

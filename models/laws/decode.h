@@ -31,10 +31,10 @@ enum decode_engine {
 /* A replica runs on tp GPUs of the gang; the gang has at least tp. */
 struct decode_replica {
     const struct llm *llm;
-    enum precision precision;
-    const struct gang *gang;
+    enum precision precision;   /* of weights and activations; the KV cache has 16 bits */
+    const struct gang *gang;    /* good as long as the replica is asked about */
     uint32_t tp;
-    enum decode_engine engine;
+    enum decode_engine engine;  /* whose overheads count */
 };
 
 /* Time of one decode step of `batch` responses; context_tokens is their mean

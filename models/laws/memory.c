@@ -410,9 +410,9 @@ double memory_serve_bytes(double gpu_bytes)
 /* A remedy: what a message says, and the keys as it sets them. */
 struct step {
     const char *text;
-    int zero;
+    int zero;                   /* ZeRO stage */
     int recompute;
-    bool one_sequence;
+    bool one_sequence;          /* micro_batch becomes 1 */
     int method;
 };
 

@@ -35,9 +35,9 @@
 
 /* The parts of one micro batch on one pipeline stage. */
 struct micro {
-    double compute_s;
-    double comm_s;
-    double launch_s;
+    double compute_s;           /* of its GPUs, kernels back to back */
+    double comm_s;              /* collectives within a replica, and hops between stages */
+    double launch_s;            /* kernel launches that compute does not cover */
     double total_s;
     double logit_s;     /* more on the last stage than on the mean one */
 };
@@ -114,7 +114,7 @@ static double gradient_bytes(const struct train_shape *shape)
 
 /* Parameters per GPU that `n` GPUs, `stride` apart, hold alike. */
 struct shared_part {
-    double base, trained;
+    double base, trained;       /* all of them; those that are trained */
     uint32_t n, stride;
 };
 
