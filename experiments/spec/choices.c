@@ -30,7 +30,7 @@
 /* The keys of one option.  policy: NULL if it names none. */
 struct option_keys {
     const char *name, *policy;
-    const struct conf_node *set;
+    const struct conf_node *set;    /* a map of the policy's keys; NULL: none */
 };
 
 static const struct conf_field option_field[] = {
@@ -48,9 +48,9 @@ const struct conf_schema experiment_option_schema =
 
 /* The keys of `decide:`. */
 struct decide_keys {
-    const char *metric;
-    const struct conf_node *keep;
-    double quantile;
+    const char *metric;         /* name of the metric by which options are compared */
+    const struct conf_node *keep;   /* a list of conditions; NULL: none */
+    double quantile;            /* 0 to 1 */
 };
 
 static const struct conf_field decide_field[] = {
@@ -70,7 +70,7 @@ const struct conf_schema experiment_decide_schema =
 
 /* The experiment that is made of the options, one after the other. */
 struct opening {
-    struct arena *arena;
+    struct arena *arena;        /* of the experiment */
     const struct conf_node *policies;   /* the file's list */
     bool *used;                         /* by entry of it */
     const struct conf_node *list;       /* the new entries, */

@@ -28,7 +28,7 @@ struct sweep {
     /* Of a sample instead of a product: the keys in order, and places in their ranges
      * by point and key. */
     const struct input *input;
-    uint32_t input_count;
+    uint32_t input_count;       /* 0: a product */
     const double *u;
 };
 
