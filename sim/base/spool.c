@@ -25,7 +25,7 @@ struct part {
 };
 
 struct spool {
-    struct arena *arena;
+    struct arena *arena;        /* of the caller, whose file is shared */
     FILE *file;                 /* the arena's; NULL: not asked for yet */
     bool refused;               /* no file, or no more room in it */
     struct part *part;          /* in the order of the records */

@@ -33,7 +33,7 @@
 /* One reading of a text: the parser's state, where trees and messages go, and
  * how many nodes were made, which is bounded. */
 struct reader {
-    struct arena *arena;
+    struct arena *arena;        /* of the tree */
     struct err *err;
     const char *file;           /* the name for messages */
     const char *place;          /* the path that the root is set at; NULL: it is a file's */

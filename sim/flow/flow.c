@@ -68,8 +68,8 @@ struct flow_crowd {
  * what it knows of a flow stands in share.flow, what time adds to it in `flow`. */
 struct flow_net {
     uint32_t ended_at;          /* bottleneck of the flow that ended last */
-    struct loop *loop;
-    struct share share;
+    struct loop *loop;          /* events of flows that end are its own */
+    struct share share;         /* the solver: who gets which rate */
     struct flow *flow;          /* beside share.flow */
     uint32_t flow_room;
     struct flow_link *link;     /* beside share.link */

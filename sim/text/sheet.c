@@ -25,7 +25,7 @@
 /* A small text below a cell in HTML; a cell has a list of them. */
 struct small {
     const char *class, *text;
-    struct small *next;
+    struct small *next;         /* the one below; NULL: no more */
 };
 
 struct cell {
@@ -34,15 +34,15 @@ struct cell {
 };
 
 struct column {
-    const char *title;
+    const char *title;          /* NULL: without one */
     int width;                          /* at least; > 0: a number */
 };
 
 struct sheet {
-    struct arena *arena;
-    struct column *column;
+    struct arena *arena;        /* of the caller */
+    struct column *column;      /* [columns] */
     size_t columns, columns_room;
-    int gap;
+    int gap;                    /* blanks between columns */
     struct cell *cell;                  /* row by row */
     size_t count, room;
     size_t printed;                     /* cells */
