@@ -34,7 +34,7 @@ static const char *const philly_names[] = {
 
 /* A log under way: one job at a time. */
 struct philly {
-    struct json *json;
+    struct json *json;          /* the open file */
     bool begun;                 /* the bracket of the array was read */
     char text[PHILLY_COLUMNS][TEXT_BYTES];
     struct err_pos pos[PHILLY_COLUMNS];     /* where each text was read */
