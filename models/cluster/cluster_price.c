@@ -16,7 +16,7 @@
 
 /* What a file asks of the catalogue: a kind, or a tier of its own. */
 struct price_task {
-    const char *text;
+    const char *text;           /* as written, for messages */
     enum price_kind kind;
     enum price_tier tier;       /* TIER_COUNT: the kind says enough */
 };

@@ -25,7 +25,7 @@
 
 /* A path under construction: links arrive in ascending order. */
 struct path {
-    struct flow_use *use;
+    struct flow_use *use;       /* of the caller, with room for all links */
     uint32_t count;
 };
 
@@ -145,9 +145,9 @@ uint32_t fabric_uses(const struct fabric *fabric,
 
 /* Walks two placements together, in node order. */
 struct both {
-    const struct placement *from, *to;
-    uint32_t f, t;
-    uint32_t node;
+    const struct placement *from, *to;  /* shares by rising node */
+    uint32_t f, t;              /* the next share of each */
+    uint32_t node;              /* the present one; in_from, in_to: whether each has it */
     bool in_from, in_to;
     struct share share;         /* of `to`, or of `from` if it only sends */
 };

@@ -46,7 +46,7 @@ struct server {
 
 /* A file being read. */
 struct reading {
-    struct arena *arena;
+    struct arena *arena;        /* of the experiment */
     struct faults *faults;      /* what is made */
     struct server *server;      /* in the order of the file */
     uint32_t servers, server_room, fault_room; /* servers so far; entries of `server` and of

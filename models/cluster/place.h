@@ -111,7 +111,7 @@ struct placer_parts {
 /* A kind of job of the workload, for rules that look at what may come. */
 struct place_demand {
     struct place_task task;
-    const uint32_t *gpu_types;
+    const uint32_t *gpu_types;  /* catalogue indexes, preferred types first */
     uint32_t gpu_type_count;    /* 0: any */
     uint64_t jobs;              /* of this kind in the workload */
 };

@@ -194,7 +194,7 @@ struct tick {
     struct kind kind[KINDS_MAX];
     uint32_t kinds;
     double from_s;                      /* when it began */
-    double able_per_s, served;
+    double able_per_s, served;  /* requests a second, of all kinds; in this tick */
 };
 
 /* One request of the tick, behind `before_s` of work that waits. */
