@@ -49,7 +49,7 @@ struct advise_world {
     const struct cluster_spec *spec;    /* of it; or NULL */
     struct advise_place *place; /* [place_count], in the order of the file */
     size_t place_count;
-    uint32_t gpus_max;
+    uint32_t gpus_max;          /* of a role, wherever it runs */
     enum price_tier tier;       /* of all prices: only one tier is ranked */
 };
 
@@ -91,9 +91,9 @@ struct advise_row {
     bool pareto;                /* no other timed row beats it in time or cost and loses in
                                    neither */
     /* of the plan: */
-    bool timed;
+    bool timed;                 /* what follows is known */
     double time_s, usd, start_s;
-    double items_per_s, tokens_per_s, mfu, hfu;
+    double items_per_s, tokens_per_s, mfu, hfu; /* mfu, hfu: fractions of the peak */
     double busy[ADVISE_STAGE_COUNT];
     const char *bottleneck;     /* the slowest stage of the main phase */
     uint32_t cores, workers;    /* per GPU of the main role */
@@ -111,7 +111,7 @@ struct advice {
     size_t row_count;
     struct advise_layout *miss; /* per place: the least need of all counts */
     uint32_t *miss_gpus;        /* and the count that needs it */
-    uint64_t tried_count, fit_count;
+    uint64_t tried_count, fit_count;    /* layouts that were tried; that fit into memory */
     size_t refused_count;       /* wanted rows that the reader refused */
     struct err refused;         /* why the last of them was */
 };

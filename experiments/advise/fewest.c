@@ -37,7 +37,7 @@
 
 /* What the service's callback needs. */
 struct simulation {
-    const struct advise_replica *replica;
+    const struct advise_replica *replica;   /* what each of its replicas is */
     struct service *service;
 };
 

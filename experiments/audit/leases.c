@@ -26,7 +26,7 @@
  * kept, so that sums are whole numbers. */
 struct part {
     const struct node_group *group;
-    uint64_t gpu_milli;
+    uint64_t gpu_milli;         /* a whole GPU is 1000 */
     int64_t core_milli;
 };
 
@@ -43,17 +43,17 @@ struct audit_lease {
 struct audit_leases {
     struct arena *arena;
     const struct cluster_spec *cluster;
-    const struct cs_host *host;
+    const struct cs_host *host; /* asked for placements */
     struct audit_checks *checks;
     uint64_t *held_mask;        /* per node */
     bool *down;                 /* per node: out of service, or not rented */
     uint32_t *first_gpu;        /* per group: of all GPUs, its first */
     uint16_t *part;             /* per GPU: milli held in parts, or NULL */
     int64_t *held_cores;        /* thousandths */
-    int64_t *held_memory;
+    int64_t *held_memory;       /* bytes, per node */
     struct audit_lease *lease;  /* per lease slot */
     uint32_t lease_room;
-    double usd, joules;
+    double usd, joules;         /* of all leases up to now */
     uint64_t held_milli;        /* of all GPUs */
     struct audit_power power;   /* under a power cap alone */
 };

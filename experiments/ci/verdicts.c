@@ -54,7 +54,7 @@ static struct out *open_file(struct arena *arena, const char *path, struct err *
 
 struct junit {
     struct out *out;
-    const char *suite;
+    const char *suite;          /* name of the experiment */
     uint32_t count, of[4];      /* by weight */
 };
 
@@ -262,7 +262,7 @@ struct quality {
     struct arena *arena;
     struct out *out;
     const char *title;
-    bool any;
+    bool any;                   /* an entry was written: the next one needs a comma */
 };
 
 /* A path in the repository does not begin with "./". */
