@@ -52,7 +52,7 @@ struct metric_info {
  * own.  Code that goes through metrics, or finds one by its name, asks the set; NULL
  * has the built-in ones alone. */
 struct metric_set {
-    const struct metric_info *own;
+    const struct metric_info *own;  /* [own_count], numbered behind the built-in ones */
     uint32_t own_count;         /* at most METRIC_OWN_MAX */
 };
 /* Returns the number of metrics of the set, built-in ones included; `set` may be

@@ -45,9 +45,9 @@ const char *decide_verdict_name(enum decide_verdict verdict)
 /* The state of a decision while it is made. */
 struct deciding {
     struct arena *arena;
-    const struct grid *grid;
-    const struct experiment_decide *spec;
-    struct decision *decision;
+    const struct grid *grid;    /* the values by point, policy and seed */
+    const struct experiment_decide *spec;   /* what is to be decided, and by what */
+    struct decision *decision;  /* what comes of it */
     double *p_holm;             /* by point and pair of options: pair_at() */
     /* By option and condition: an item for each point. */
     const struct check_item **kept;

@@ -31,7 +31,7 @@ struct machines_format;
 
 /* Begins as {.arena = arena, .notes = {.arena = arena}}, with a file and a format. */
 struct machines {
-    struct arena *arena;
+    struct arena *arena;        /* of the command */
     const char *file;           /* what the manager printed */
     const struct machines_format *format;
     struct machine *machine;    /* [count], in the order of the file */
@@ -54,6 +54,7 @@ bool machines_name(const char *text);
 
 struct machines_format {
     const char *name, *summary;
+    /* Adds all nodes of machines->file; false: err is set. */
     bool (*read)(struct machines *machines, struct err *err);
     bool hidden;                /* names of GPUs are made up: they only count */
 };

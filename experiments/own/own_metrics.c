@@ -39,7 +39,7 @@ static const char *const over_choices[] = {
 /* One entry as the key table fills it; `over` is -1 where the key is not given. */
 struct own_keys {
     const char *of, *unit, *title, *help;
-    int better, over;
+    int better, over;           /* numbers in their lists of words */
 };
 
 static const struct conf_field own_field[] = {
