@@ -40,12 +40,12 @@ struct fair_jobs {
 };
 
 struct level {                  /* thousandths of GPUs over time */
-    int64_t now, since_ns;
-    wide area;
+    int64_t now, since_ns;      /* since_ns: up to when `area` counts */
+    wide area;                  /* thousandths of GPUs x ns */
 };
 
 struct tenant {
-    const char *name;
+    const char *name;           /* of the workload */
     uint64_t jobs, done;        /* those that count */
     struct level held, asked;   /* asked: of its jobs in the system */
     double usd;                 /* of its jobs that have ended */
@@ -61,7 +61,7 @@ struct fairness {
     wide area;                  /* ... x ns, up to last_ns */
     struct fair_jobs **jobs, *spare;    /* jobs: by id / JOBS_TOGETHER */
     uint32_t jobs_room, block;  /* block: of the last job that came */
-    double rho_sum, rho_max;
+    double rho_sum, rho_max;    /* rho: JCT over that on a fair share */
     uint64_t rhos, over;        /* jobs with a rho, with one above 1 */
     struct tenant *tenant;      /* in the order in which they came */
     uint32_t count, room, last; /* last: that was found */

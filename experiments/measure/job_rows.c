@@ -26,7 +26,7 @@
 struct job_rows {
     struct arena *arena;
     const struct trial_spec *spec;
-    const struct trial_tables *tables;
+    const struct trial_tables *tables;  /* where rows go */
     const char *keys;           /* cells that begin each row; NULL: none yet */
     size_t keys_bytes;
 };

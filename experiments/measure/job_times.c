@@ -24,7 +24,7 @@ __extension__ typedef __int128 wide_ns;
  * otherwise. */
 struct job_times {
     const struct trial_spec *spec;
-    wide_ns jct_sum, wait_sum;
+    wide_ns jct_sum, wait_sum;  /* in ns */
     wide_ns lost_sum;           /* up to `until`, of jobs that were not done */
     struct tally slowdown, bounded;         /* JCT over the run time; over BOUND_S, if
                                                that is more */

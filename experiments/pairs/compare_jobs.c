@@ -21,7 +21,7 @@
 struct sides {
     struct arena *arena;
     FILE *file;                 /* where the answer is printed */
-    const struct compare_jobs *what;
+    const struct compare_jobs *what;    /* the folders and the policies */
     struct jobs_table left, right;          /* of one folder both are the same */
     double warmup_s;            /* the longer one of both folders */
     uint64_t lines;             /* pairs of policies so far: each draws by its number */

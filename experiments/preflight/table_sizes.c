@@ -39,7 +39,7 @@ static const struct csv_kind *const kind[SIZED_COUNT] = {
 
 /* What one seed of a point will meet. */
 struct drawn {
-    double jobs, phases;
+    double jobs, phases;        /* jobs that come, and runs of their phases */
 };
 
 /* Returns how many rows of phases.csv the job will write. */

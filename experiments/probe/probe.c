@@ -39,10 +39,10 @@
 
 /* A trial that was asked for. */
 struct known {
-    uint64_t hash;
+    uint64_t hash;              /* experiment_trial_hash() */
     bool settled;               /* it was run, or found in the folder */
     bool queued;                /* a job of this part runs it */
-    struct probe_trial trial;
+    struct probe_trial trial;   /* valid if `settled` */
 };
 
 /* Answers questions about variants of one experiment; what was run once is known. */

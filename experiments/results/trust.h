@@ -67,7 +67,6 @@ struct trust_open {
     double percent_below, percent_above;    /* ... the percentage */
 };
 
-/* A policy at a point of a grid. */
 /* A policy at a point of a grid: one side of a comparison. */
 struct trust_side {
     const struct grid *grid;

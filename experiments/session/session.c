@@ -41,7 +41,7 @@
 struct keeper {
     const struct experiment *experiment;     /* of the seeds that are run now */
     struct results results;
-    struct crash *crash;
+    struct crash *crash;        /* which policies crashed before */
 };
 
 /* What trial `index` is to run, and which of the large tables it writes: phases,

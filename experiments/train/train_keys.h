@@ -34,7 +34,7 @@ struct train_validation {
 
 /* Weights under one key. */
 struct train_group {
-    const char *key;
+    const char *key;            /* of `weights:` */
     uint32_t first, count;      /* where they begin in the vector of weights; how many */
     bool list;                  /* else it is a number */
 };
