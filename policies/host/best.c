@@ -207,6 +207,7 @@ static bool could_hold(const struct cs_host *host, struct job_id id,
     return false;
 }
 
+/* On the nodes of the file, all of them empty: failures and rental are not looked at. */
 bool cs_could_hold(const struct cs_host *host, struct job_id id, uint32_t role,
                    uint32_t pool_mask)
 {

@@ -324,6 +324,7 @@ static const struct cs_policy *find_policy(const struct conf_node *conf,
     return NULL;
 }
 
+/* A guest's keys are known only once its table was checked: they are not looked at here. */
 bool rules_known(struct arena *arena, const struct conf_node *entry,
                  const struct registry_guests *guests, struct err *err)
 {

@@ -227,6 +227,7 @@ int64_t host_part_when(const struct cs_host *host, uint32_t gpu, struct cs_part 
     return CLOCK_NEVER_NS;
 }
 
+/* Leases that outlive their estimate count as ended: their expected end is before at_ns. */
 struct cs_part host_part_by(const struct cs_host *host, uint32_t gpu, int64_t at_ns)
 {
     struct cs_part left = free_part(host, gpu);
@@ -593,6 +594,7 @@ int64_t host_groups_when(struct cs_host *host, uint64_t groups, uint32_t gpus,
     return at_ns;
 }
 
+/* The cap on power counts for what is free now, and not for what comes free. */
 uint64_t host_groups_by(struct cs_host *host, uint64_t groups, int64_t at_ns)
 {
     const struct group_ends *of = keep_groups(host, groups);

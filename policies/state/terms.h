@@ -198,7 +198,8 @@ struct host_pool_now {
 enum host_action { HOST_START, HOST_CONTINUE, HOST_RELEASE, HOST_STOP,
                    HOST_RESIZE, HOST_MOVE, HOST_TAKE_BACK, HOST_ACTION_COUNT };
 
-/* Every request a policy makes, carried out or refused: for decisions.csv. */
+/* A request of a policy that was carried out, or refused for another reason than want of
+ * room: for decisions.csv. */
 struct host_decision {
     int64_t time_ns;            /* when it was made */
     uint64_t seq;               /* counts requests from 1, those without room left out */
