@@ -16,12 +16,12 @@
 
 /* What rank 0 hands out: trials from first to last, none if first > last. */
 struct fleet_part {
-    uint32_t first, last;
+    uint32_t first, last;       /* indices into what is due */
 };
 
 /* One thread at a time calls these. */
 struct fleet_module {
-    uint32_t abi;
+    uint32_t abi;               /* FLEET_MODULE_ABI of the header that it was built with */
     /* Joins the other ranks. */
     bool (*open)(uint32_t *rank, uint32_t *count);
     /* Of rank 0: a rank that has asked, and whether it has left; FLEET_NOBODY: none has

@@ -54,7 +54,7 @@ struct lost_job {
 
 /* The book of a trial: jobs by number, and the sum of what was lost. */
 struct lost {
-    struct arena *arena;
+    struct arena *arena;        /* of the trial */
     const struct trial_spec *spec;
     int64_t from_ns;            /* the end of the warm-up: what was held before counts as 0 */
     struct lost_job *job;       /* by the job's number */

@@ -42,14 +42,14 @@
 /* The second opinion: the books, and what is heard between two instants. */
 struct recount {
     struct recount_parts parts;
-    struct recount_books books;
+    struct recount_books books; /* one for each kind of figure */
     struct arrivals *arrivals;  /* or NULL */
-    struct cs_host *host;
+    struct cs_host *host;       /* NULL: GPUs are a count */
     const uint32_t *waits, *runs;       /* without a host */
     bool full, fair_due, services;
     uint32_t rows_read;         /* of jobs.csv, */
     size_t bytes_read;          /* ... and their bytes */
-    uint64_t decides;
+    uint64_t decides;           /* decisions so far */
     struct levels levels;
     struct judge judge;
 };

@@ -23,7 +23,7 @@
 #define HASH_DIGITS 16u
 
 struct reading {
-    struct arena *arena;
+    struct arena *arena;        /* of what is read */
     struct crashed_trial *trial;
     size_t count, room;
 };
