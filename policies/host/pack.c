@@ -194,7 +194,7 @@ static uint32_t replace_lease(struct cs_host *host, uint32_t i,
     return host_regrant_at(host, i, place, speedup);
 }
 
-/* Called when the other lease on its GPUs has ended. Its halves become whole GPUs; cores and host
+/* Called when the other lease on its GPUs has ended.  Its halves become whole GPUs; cores and host
  * memory stay as they were. */
 void host_pack_alone(struct cs_host *host, uint32_t i)
 {

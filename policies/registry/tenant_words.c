@@ -101,7 +101,7 @@ bool host_tenants_check(struct arena *arena, const struct cs_policy *policy,
     return true;
 }
 
-/* For a warning: unlike host_tenants_check() it also tells a name that is near to no tenant. It
+/* For a warning: unlike host_tenants_check() it also tells a name that is near to no tenant.  It
  * reads the parameters as they were filled, defaults too. */
 const char *host_tenants_absent(struct arena *arena, const struct host_policy *policy,
                                 const char *const *tenants, const char **key)

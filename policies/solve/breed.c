@@ -156,6 +156,7 @@ static void take_over(struct cs_breed *b, struct breed_matrix *to,
     }
 }
 
+/* A sort of parents moves matrices by their structs: rows and cells stay where they are. */
 static void swap_matrices(struct cs_breed *b, uint32_t x, uint32_t y)
 {
     struct breed_matrix matrix = b->matrix[x];

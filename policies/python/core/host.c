@@ -227,7 +227,7 @@ static PyObject *host_running(PyObject *self, PyObject *value)
     return PyLong_FromUnsignedLong(cs_running(host, i).i);
 }
 
-/* request(job): a Job, made anew for each call. It is a copy, and good after the trial. */
+/* request(job): a Job, made anew for each call.  It is a copy, and good after the trial. */
 static PyObject *host_request(PyObject *self, PyObject *value)
 {
     struct cs_host *host = ask(self);
@@ -479,7 +479,7 @@ static PyObject *host_limit_reached(PyObject *self, PyObject *none)
 
 /* ---- leases for a phase ---- */
 
-/* forecast(task, **want): None if there is no room. A request, since it searches the cluster. */
+/* forecast(task, **want): None if there is no room.  A request, since it searches the cluster. */
 static PyObject *host_forecast(WITH_NAMES)
 {
     struct cs_host *host = request(self);
