@@ -111,6 +111,8 @@ uint32_t fabric_uses(const struct fabric *fabric,
                          ? 0.0 : rates->storage_bytes / nodes;
     double between = nodes > 1 ? rates->network_bytes : 0.0;
     bool leaves = fabric_spans_leaves(fabric->spec, placement);
+    /* Per node.  FABRIC_NVME only says whether anything is read: count_drive_bytes() has its
+     * bytes. */
     double amount[FABRIC_CLASS_COUNT] = {
         [FABRIC_CPU] = rates->core_s / nodes,
         [FABRIC_PCIE] = rates->pcie_bytes / nodes,

@@ -96,6 +96,7 @@ struct drain {
     double longest, carried;    /* tokens: at most now, and before */
 };
 
+/* Rollouts are timed as engines with CUDA graphs run them (DECODE_GRAPHS), the usual form. */
 static struct decode_replica replica_of(const struct rollout_shape *shape,
                                         const struct gang *gang)
 {

@@ -386,7 +386,10 @@ struct step_time forward_step(const struct llm *llm, enum precision precision,
     };
     struct train_software stack = train_software(&shape);
     struct step_time step = { 0 };
+    /* One forward pass; a layer exchanges activations twice, behind attention and behind the
+     * MLP. */
     struct train_passes p = { 1.0, 1.0, 1.0, 2.0 };
+    /* GPUs beyond whole replicas stay idle.  The slowest replica has the rounded-up share. */
     double replicas = fmax(1.0, floor((double)gang->gpus / shape.tp));
     double each = ceil(sequences / replicas - 1e-9);
     double packed = fmin(each, fmax(1.0, floor(FORWARD_TOKENS / tokens)));
@@ -406,6 +409,7 @@ struct step_time forward_step(const struct llm *llm, enum precision precision,
     step.flops = compute_forward_flops(llm, sequences * tokens, tokens);
     step.mfu = step.flops / (step.step_s * gang->gpus *
                              compute_peak_flops(gang->gpu, precision));
+    /* Nothing is recomputed in a pass without gradients. */
     step.hfu = step.mfu;
     step.busy_fraction = step.compute_s / step.step_s;
     return step;
