@@ -334,6 +334,7 @@ enum fate judge_values(struct reading *in, struct row *row, struct err *err)
         return judge_reason(in, IMPORT_NO_POOL,
                             in->import == NULL ? in->at.tenant : in->at.submit,
                             err);
+    /* Memory that the file has no column for is the format's own, and never too much. */
     if (row->gpus > 0 && row->gpu_mib > trace_kinds_memory(spec->tasks) &&
         in->at.gpu_memory_mib != ROW_NO_COLUMN)
         return judge_memory(in, err);
@@ -342,6 +343,7 @@ enum fate judge_values(struct reading *in, struct row *row, struct err *err)
     if (spec->run_times != NULL &&
         !run_times_row(spec->run_times, in->arena, in->csv, row, err))
         return FATE_ERROR;
+    /* `place` says how large a job may be, for the message of a larger one. */
     if (has_place(in, row, &place))
         return judge_placed(in, row, err);
     if (skip->reason[IMPORT_TOO_LARGE]) {

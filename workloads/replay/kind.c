@@ -290,6 +290,7 @@ const struct trace_kind *trace_kind_make(struct trace_kinds *kinds,
     narrow_types(kinds, world, entry->types, entry->memory, &entry->kind);
     if (row->pod) {
         role->pod = true;
+        /* Whole cores, for laws; placement goes by core_milli. */
         role->cores = (uint32_t)((row->core_milli + 999) / 1000);
         role->core_milli = row->core_milli;
         role->memory_bytes = row->memory_bytes;
