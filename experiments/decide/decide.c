@@ -330,6 +330,7 @@ static void measure_option(const struct deciding *d, uint32_t point, uint32_t i)
     for (uint32_t k = 0; k < d->spec->keep_count; k++)
         judge_keep(d, point, i, k);
     failed = grid_failed(d->grid, point, o->policy);
+    /* A condition that is broken says more than a trial that failed. */
     if (o->verdict == DECIDE_DROPPED)
         return;
     if (failed > 0 || o->mean.count == 0) {

@@ -53,6 +53,7 @@ bool fleet_is_one_of_many(void)
 
 /* ---- the module ---- */
 
+/* `why`: what dlopen() said, or which ABI the module has.  Returns false. */
 static bool no_module(const char *why, struct err *err)
 {
     err_set(err, ERR_USAGE, nowhere, "this is one of several ranks, and MPI is not to be had: "

@@ -38,6 +38,7 @@ static void print_policies(FILE *out, const struct catalogue *catalogue)
                 p->flags & CS_CLAIRVOYANT ? " (knows true run times)" : "");
 }
 
+/* In the order of policies.def, as `list policies` prints them. */
 static struct sheet *policy_rows(const struct catalogue *catalogue)
 {
     struct sheet *sheet = sheet_new("name:0\tsummary:0\tclairvoyant:1");
@@ -243,6 +244,7 @@ static void print_placements(FILE *out, const struct catalogue *catalogue)
     }
 }
 
+/* In the order of enum place_rule, which the table of rules has too. */
 static struct sheet *placement_rows(const struct catalogue *catalogue)
 {
     struct sheet *sheet = sheet_new("name:0\tsummary:0\tbad:0\tsource:0");

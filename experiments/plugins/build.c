@@ -309,6 +309,7 @@ static bool compile(struct build *b)
     for (size_t i = 0; i < FLAGS; i++)
         word[n++] = arena_text(b->arena, flag[i]);
     word[n++] = text_format(b->arena, "-I%s", b->headers);
+    /* The compiler lists the headers that it read: a change of one builds anew. */
     word[n++] = arena_text(b->arena, "-MMD");
     word[n++] = arena_text(b->arena, "-MF");
     word[n++] = rule;

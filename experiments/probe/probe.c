@@ -334,6 +334,7 @@ static bool take_job(void *self, uint32_t index, struct runner_trial *trial)
     return false;
 }
 
+/* runner_plan.begin: a trial's rows go to the store under the hash by which it is asked for. */
 static void *begin_job(void *self, uint32_t thread, uint32_t index,
                        const struct trial_tables *tables, volatile int *stop)
 {

@@ -383,6 +383,7 @@ const struct conf_node *choices_open(struct arena *arena, const struct conf_node
         return NULL;
     if (options != NULL && policies == NULL && !check_options(options, err))
         return NULL;
+    /* A list of policies that is wrong is reported later, where its place is known. */
     if (options == NULL || policies == NULL || conf_kind(policies) != CONF_LIST)
         return root;
     if (conf_kind(options) != CONF_LIST || conf_count(options) < 2) {
@@ -399,6 +400,7 @@ const struct conf_node *choices_open(struct arena *arena, const struct conf_node
     o.used = arena_alloc(arena, conf_count(policies) + 1, sizeof *o.used);
     o.name = arena_alloc(arena, count, sizeof *o.name);
     o.said = arena_alloc(arena, count, sizeof *o.said);
+    /* Both lists begin empty, and get one entry for each option. */
     o.list = o.options = conf_parse(arena, conf_pos(options).file, "[]", 2, err);
     for (size_t i = 0; i < count; i++)
         if (o.list == NULL || !open_option(&o, i, conf_item(options, i), err))
