@@ -227,7 +227,7 @@ static void make_bid(const struct themis *t, struct cs_host *host,
 
 /* ---- the auction ------------------------------------------------------------ */
 
-/* Of two alike the older. */
+/* Is a worse off than b: of a larger rho, or of an equal one and older? */
 static bool is_worse(const struct themis_rank *a, const struct themis_rank *b)
 {
     return a->rho != b->rho ? a->rho > b->rho : a->job < b->job;

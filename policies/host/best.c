@@ -186,7 +186,8 @@ static bool type_could_hold(const struct cluster_spec *spec, const struct fit_wa
     return gpus > 0 && gpus >= fit->gpus && powered;
 }
 
-/* All GPUs of a gang are of one type. */
+/* Could the groups hold a role where its want allows?  All GPUs of a gang are of one type, so
+ * that each type is asked by itself.  A role that may be on cores always could. */
 static bool could_hold(const struct cs_host *host, struct job_id id,
                        const struct cs_want *there, uint64_t groups)
 {

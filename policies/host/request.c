@@ -249,7 +249,7 @@ static bool find_as_asked(struct cs_host *host,
                           const struct host_job_slot *job, uint32_t gpus,
                           bool look, struct placement *place)
 {
-    /* Of these, jobs of a form differ in what has room for them. */
+    /* By each of these, jobs of one form differ in whether there is room for them. */
     uint32_t milli = job_role_milli(&job->pub.request, 0);
     bool alike = job->pub.request.rates == NULL && job->pub.request.goodput == NULL &&
                  job->pub.request.gpu_mib == 0 &&

@@ -419,7 +419,7 @@ uint32_t cs_find_beside(struct cs_host *host, uint32_t i, const struct cs_filter
     return host_order_find(host, i, filter, groups);
 }
 
-/* By a linear search: a policy has few weights. */
+/* Policies have a few weights by key, so that they are searched from the front. */
 double cs_weight(const struct cs_host *host, const char *key)
 {
     const struct host_policy *policy = host->parts.policy;

@@ -421,7 +421,8 @@ static double pcie_bps(const struct cluster_spec *spec,
     return bps > 0 ? bps : INFINITY;
 }
 
-/* A lease that loads has nothing to save. */
+/* Over the host links of the lease's GPUs, with no other flow there.  A lease that loads has
+ * nothing to save. */
 double host_save_s(const struct cs_host *host, uint32_t i)
 {
     const struct host_lease_slot *lease = &host->leases->slot[i];

@@ -410,8 +410,8 @@ static void keep_core_ends(struct cs_host *host)
             note_cores(host, host->waiting->held->item[i], true);
 }
 
-/* Turned about: at most `left` thousandths may be held so that `milli` are
- * free.  As long as more are held, leases must end. */
+/* Counts what is held, since cores that are free are not kept: `milli` thousandths are free if
+ * at most `left` are held.  While more are held, leases must end. */
 int64_t host_cores_when(struct cs_host *host, int64_t milli, int64_t from_ns, int64_t *spare)
 {
     if (host->waiting->core_ends == NULL)

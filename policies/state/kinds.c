@@ -3,10 +3,10 @@
  * kinds.c - what waits, by kind, so that a policy that tries one task after
  * the other need not try again what is alike.
  *
- * Of a kind are tasks that cs_forecast() and cs_start_want() answer alike: of one
- * form, phase and law, of as many GPUs, woken or not; of whole jobs those that
- * cs_start_wants() answers alike.  Those of known length may
- * still differ in their estimates.  Asks with something of their own (an idle
+ * Tasks are of one kind if cs_forecast() and cs_start_want() answer them alike: they have the
+ * same form, phase, law and GPUs, and are all woken or all not.  Tasks of whole jobs are of one
+ * kind if cs_start_wants() answers them alike.  Tasks of known length may still differ in
+ * their estimates.  Asks with something of their own (an idle
  * lease, a goodput) are all in one kind, SINGLE, of which none is like another.
  *
  * One sequence holds all kinds, one behind the other, each in the order of the

@@ -189,7 +189,7 @@ void host_job_leave_orders(struct cs_host *host, uint32_t job)
     slot->left = slot->tenant = ID_NONE;
 }
 
-/* Of the free slots, the one that became free last is used first. */
+/* The slot that became free last is used first: it is most likely in the cache. */
 uint32_t host_task_make(struct cs_host *host)
 {
     uint32_t i;
