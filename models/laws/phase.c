@@ -46,7 +46,8 @@ static uint32_t repeats_of(const struct phase_law *law)
     return law->repeats > 0 ? law->repeats : 1;
 }
 
-/* Times below a nanosecond are none. */
+/* Returns runs per second.  A time below a nanosecond, the step of the clock, is none:
+ * INFINITY. */
 static double rate_of(double seconds)
 {
     assert(seconds >= 0.0);

@@ -465,7 +465,9 @@ struct rollout_time rollout_time(const struct rollout_shape *shape,
     return rollout_draw(&plan, u);
 }
 
-/* Mean and cv of lengths that are beyond the row. */
+/* Sets the mean and the coefficient of variation of the tokens that responses still have, of
+ * those that are longer than the row's.  Integrals are by trapezoids; what has no such
+ * response stays as it was. */
 static void fill_beyond(const struct rollout_plan *plan, int row,
                         struct rollout_shape *rest)
 {

@@ -203,7 +203,8 @@ static double edge_bytes(const struct train_shape *shape,
            at_least_one(shape->cp) / shape->tp * shape->llm->hidden;
 }
 
-/* Parameters that each GPU updates. */
+/* Returns how many parameters each GPU updates. tp and pp divide all of them.  Without ZeRO,
+ * groups of experts divide the experts further; ZeRO divides everything among the replicas. */
 static double updated_params(const struct train_shape *shape,
                              const struct gang *gang)
 {
@@ -226,9 +227,9 @@ static double updated_params(const struct train_shape *shape,
     return params;
 }
 
-/* Of the host's work what the backward passes (two thirds of a micro batch) do
- * not hide: it adds up gradients behind all but the last, and updates behind
- * that one. */
+/* Returns the seconds of the host's work that backward passes do not hide.  They are two thirds
+ * of a micro batch.  The host adds up gradients behind all but the last pass, and updates the
+ * weights behind the last one. */
 static double optimizer_s(const struct train_shape *shape,
                           const struct gang *gang, double count,
                           const struct micro *m)

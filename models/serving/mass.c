@@ -320,7 +320,7 @@ static void solve_kind(struct kind *kind, double each)
     }
 }
 
-/* Work of the replicas that are there for a tick. */
+/* Lets the open replicas work for a tick: replicas that are alike share one answer of the law. */
 static void serve_tick(struct service *s, double from_s, double until_s)
 {
     assert(s->opens > 0);
@@ -439,7 +439,8 @@ static void end_sample(struct service *s, struct service *sampled)
     s->mass.kept += sampled->result.in_slo;
 }
 
-/* Those that came first are answered first. */
+/* Requests are answered in the order in which they came: the first `early` of those that are
+ * done came in the warm-up. */
 void service_mass_end(struct service *s)
 {
     assert(s->spec->aggregate_ns > 0);
