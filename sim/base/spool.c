@@ -18,7 +18,7 @@
 
 #define BLOCK_BYTES ((size_t)1 << 16)   /* that a reader takes at once */
 
-/* Of the file. */
+/* A piece of the arena's file that holds records of this spool. */
 struct part {
     uint64_t at;                /* offset of its first byte */
     size_t bytes;

@@ -18,8 +18,9 @@ struct stats_mean {
     double mean, low, high;     /* what neither Student's nor Hall's test rejects */
     double skew;                /* how much few samples decide: |skewness| / sqrt(samples),
                                    from 0 to 1; NAN below three samples */
-    bool cases;                 /* never here: a caller's interval takes what came in one sample
-                                   as independent */
+    bool cases;                 /* the interval is over cases of one sample, taken as
+                                   independent.  These functions set false; callers with an
+                                   interval of their own set true */
 };
 
 /* Differences of pairs, in the unit of the samples and in percent of the

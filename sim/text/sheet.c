@@ -196,7 +196,8 @@ static int larger_of(int a, int b)
     return a > b ? a : b;
 }
 
-/* Of the titles, and of the cells that were not printed yet. */
+/* Returns the characters that a column needs: for its title, and for the cells that were not
+ * printed yet.  At least the width that it was given. */
 static int column_width(const struct sheet *sheet, size_t c)
 {
     assert(c < sheet->columns);
