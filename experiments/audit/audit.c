@@ -250,7 +250,7 @@ static void hear_decide(void *self, const struct fact *fact)
     look_at_pools(audit);
 }
 
-/* Of all else only the time is checked. */
+/* Hears all facts that no other function hears: only their times are checked. */
 static void hear_other(void *self, const struct fact *fact)
 {
     (void)hears(self, fact);

@@ -122,7 +122,8 @@ static bool take_parts(struct audit_leases *leases, const struct share *share)
     return free;
 }
 
-/* Those of its GPUs of which parts are still held. */
+/* Gives the parts of a share back; returns the mask of its GPUs of which other leases still hold
+ * parts. */
 static uint64_t drop_parts(struct audit_leases *leases, const struct share *share)
 {
     uint16_t *part = parts_of(leases, share->node);
@@ -318,8 +319,8 @@ static double usd_of(const struct audit_leases *leases, uint32_t lease, int64_t 
     return usd;
 }
 
-/* Of all GPUs of a lease, so busy.  `busy` is a fraction from 0 to 1.  Of a part of a GPU that
- * part of its watts counts. */
+/* Returns the watts of all GPUs of a lease that are busy for a fraction `busy` of the time, 0 to 1.
+ * A part of a GPU draws that part of its watts. */
 static double watts_of(const struct audit_leases *leases, uint32_t lease, double busy)
 {
     struct lease_id id = { lease };

@@ -34,8 +34,8 @@ struct known_form {
     struct bounds_form *bounds; /* NULL: none is known */
 };
 
-/* Of jobs of an application, with tuned batches and with that of `job`.  They are kept in
- * lists, which are searched from the front. */
+/* The least that jobs of an application take: with tuned batches, or with the batch of `job`.
+ * There is a list of each kind, which is searched from the front. */
 struct known_goodput {
     const struct goodput_job *job;
     struct goodput_least least; /* what it takes at least */

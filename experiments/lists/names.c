@@ -55,7 +55,7 @@ static struct sheet *policy_rows(const struct catalogue *catalogue)
 #define SWF_MEANING \
     "Standard Workload Format of the Parallel Workloads Archive; plain, gzip or zstd"
 
-/* By what they may be used for. */
+/* Prints formats in groups, by what they may be used for. */
 static void print_formats(FILE *out, const struct catalogue *catalogue)
 {
     const struct series_format *s;

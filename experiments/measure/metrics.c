@@ -276,7 +276,7 @@ static void hear_decide(void *self, const struct fact *fact)
         (void)hears(self, fact);
 }
 
-/* Of these the time alone matters: the run lasted until it. */
+/* Hears facts that change no figure: the run lasted until their time. */
 static void hear_other(void *self, const struct fact *fact)
 {
     (void)hears(self, fact);

@@ -127,7 +127,7 @@ static double after_of(const struct steady_book *book)
         skip == 0 ? book->warmup_ns : book->submit.at[skip]);
 }
 
-/* Of a book that is full, nothing is published. */
+/* Nothing is published of a book that is full: it knows only the first jobs. */
 void steady_book_result(const struct steady_book *book, double *value)
 {
     double quarter[4];

@@ -158,7 +158,8 @@ static void compare_pair(struct sides *s, const char *point,
         print_pairing(s, &p, point, title);
 }
 
-/* Of one folder, each policy with its baseline; of two, each policy with itself. */
+/* Within one folder each policy is compared with the baseline; between two folders, each policy
+ * with itself. */
 static bool compare_folders(struct sides *s, struct err *err)
 {
     const char *left = s->what->left, *right = s->what->right;

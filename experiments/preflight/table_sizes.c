@@ -198,7 +198,7 @@ static void print_bytes(FILE *file, double bytes)
         fprintf(file, "%.2g MB", bytes / 1e6);
 }
 
-/* Of small tables nothing is said. */
+/* Says nothing of tables that are small together: below TABLE_SIZES_SMALL bytes. */
 void table_sizes_print(FILE *file, const struct experiment *experiment,
                        const struct table_sizes *sizes)
 {

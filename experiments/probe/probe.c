@@ -13,9 +13,8 @@
  * trials of all its experiments are jobs of one run, so that threads are busy
  * to its end.
  *
- * Of several processes that search in one folder, each trial is run by the one
- * that holds its claim (claim.h); the others run something else and then wait
- * for its file.
+ * Several processes may search in one folder.  Each trial is then run by the process that holds
+ * its claim (claim.h); the others run something else, and then wait for its file.
  */
 #include "experiments/probe/probe.h"
 

@@ -238,7 +238,7 @@ static void hear_node(void *self, const struct fact *fact)
     nodes_fact(r->books.nodes, fact, rows_inside(r->books.rows));
 }
 
-/* Of such a fact only the time matters. */
+/* Hears facts that change no book: up to their time the levels of before held. */
 static void hear_other(void *self, const struct fact *fact)
 {
     (void)moves(self, fact);

@@ -112,7 +112,7 @@ static void arrive(struct loop *loop, void *self, uint64_t arg)
                 arrive, trial, 0);
 }
 
-/* The warm-up is over. */
+/* The event at the end of the warm-up: what happens from now on counts. */
 static void begin_counting(struct loop *loop, void *self, uint64_t arg)
 {
     struct trial *trial = self;
@@ -310,7 +310,8 @@ enum trial_state trial_go(struct trial *trial)
     }
 }
 
-/* No job moved, or no decision came to anything. */
+/* Fails a run in which no job moved or, `in_vain`, no decision came to anything.  Always
+ * false. */
 static bool stood_still(struct trial *trial, bool in_vain)
 {
     uint32_t vain = trial->spec->vain_max;

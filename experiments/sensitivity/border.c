@@ -131,7 +131,7 @@ static const char *verdict_words(enum check_verdict verdict)
     return verdict == CHECK_UNDECIDED ? "is undecided" : check_verdict_name(verdict);
 }
 
-/* Of values that the verdict does not change between: "from 1/h to 8/h". */
+/* Returns the range in which no value changes the verdict: "from arrival.rate 1/h to 8/h". */
 static const char *range_text(struct arena *arena, const struct turn_axis *axis)
 {
     return text_format(arena, "from %s %s to %s", claim_short_key(axis->key),

@@ -34,7 +34,7 @@ struct trial_guest {
     const struct isolate_fork *fork;    /* what hears of forks; or NULL */
 };
 
-/* Those of an experiment's trials. */
+/* In which processes the trials of an experiment run, and within which limits. */
 struct trial_processes {
     struct trial_guest guest;   /* of policies that are not built in */
     struct trial_guest built_in;        /* of all others; `apart`: they have one */

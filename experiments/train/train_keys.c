@@ -394,7 +394,8 @@ static bool map_weights(struct train_keys *keys, struct err *err)
     return true;
 }
 
-/* Of a policy that declares lists: those of its entry, else drawn. */
+/* Sets the lists of weights that the policy declares: as its entry has them; a list that it lacks
+ * is drawn. */
 static void take_lists(struct arena *arena, const struct experiment *experiment,
                        struct train_keys *keys)
 {
