@@ -35,7 +35,7 @@ static uint64_t milli_of(const struct row *row)
 
 /* What the cluster has for a row if nothing runs. */
 struct place {
-    uint32_t gpus_max;
+    uint32_t gpus_max;          /* that the largest job there may ask for */
     uint64_t milli_max;         /* of these, thousandths that power_cap lets run */
     bool capped;                /* it has the GPUs, but power_cap does not let them run */
 };
