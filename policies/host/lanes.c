@@ -403,7 +403,8 @@ static void change_lanes(struct cs_host *host)
     assert(kept <= host->deals->left_changed_room);
 }
 
-/* Entries of jobs that ended leave their lanes. */
+/* Takes entries of jobs that ended since the last deal out of their orders (host_left_end()
+ * listed them); other jobs may use them now. */
 static void drop_ended(struct cs_host *host)
 {
     for (uint32_t k = 0; k < host->deals->left_endeds; k++) {
@@ -482,7 +483,8 @@ static void close_lanes(struct cs_host *host)
     assert(order_count(&lanes->waiting) == 0);
 }
 
-/* Jobs that came are put among those that wait. */
+/* Puts the jobs that came since the last deal among those that wait.  Some may have ended
+ * already. */
 static void take_in(struct cs_host *host)
 {
     for (; host->deals->deal_seen < host_jobs_submitted(host); host->deals->deal_seen++) {

@@ -124,7 +124,8 @@ static void count_nodes(glp_tree *tree, void *info)
         --*left;
 }
 
-/* After the relaxation was solved. */
+/* Solves for whole numbers, by branch and bound, after the relaxation was solved.  At most
+ * nodes_max nodes are visited: the best answer by then counts. */
 static bool solve_whole(glp_prob *prob, const struct cs_lp *lp)
 {
     glp_iocp how;

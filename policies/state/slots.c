@@ -130,7 +130,8 @@ void host_jobs_forget(struct cs_host *host)
     host->jobs->gone_count = 0;
 }
 
-/* A new page is begun for each HOST_JOB_PAGE jobs. */
+/* Jobs are found by number through pages of HOST_JOB_PAGE slots.  A page begins with the first
+ * of its jobs, and is given back when all of them are forgotten. */
 struct host_job_slot *host_job_make(struct cs_host *host)
 {
     uint32_t number = host->jobs->count, at = number / HOST_JOB_PAGE;
