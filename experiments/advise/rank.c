@@ -129,7 +129,8 @@ static void want_curves(struct advice *advice)
     }
 }
 
-/* Wants the first `top` rows by their guesses. */
+/* Marks the first `top` rows by their guesses as wanted: only wanted rows are timed, which is
+ * slow. */
 static void want_best(struct advice *advice, bool by_time, size_t top)
 {
     size_t count;

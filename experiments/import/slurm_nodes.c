@@ -231,7 +231,8 @@ static bool end_node(struct reading *r, struct err *err)
     return machines_add(r->machines, *node, err);
 }
 
-/* Boards=, Sockets= ... */
+/* Is the key one of those by which slurm.conf counts the cores of a node: Boards=, Sockets=
+ * ...? */
 static bool is_part(const char *key, int *part)
 {
     static const struct { const char *key; int part; } known[] = {

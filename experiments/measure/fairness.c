@@ -86,7 +86,8 @@ static double level_s(const struct level *level, int64_t end_ns)
 
 /* ---- tenants ------------------------------------------------------------ */
 
-/* What i would have more now with the GPUs of j. */
+/* Returns how many GPUs more, in thousandths, tenant i would use now if it had those of j:
+ * what j holds, but no more than i asks for, less what i holds. 0 or more. */
 static int64_t wants(const struct tenant *i, const struct tenant *j)
 {
     int64_t most = j->held.now < i->asked.now ? j->held.now : i->asked.now;
@@ -322,7 +323,8 @@ void fairness_ended(struct fairness *f, const struct host_job *job,
         spare_block(f, block);
 }
 
-/* GPUs of a job without a tenant are nobody's. */
+/* Tells that a job got GPUs, or gave them back (milli < 0).  GPUs of a job without a tenant
+ * are counted for no tenant. */
 void fairness_held(struct fairness *f, const struct host_job *job,
                    int64_t milli, int64_t now)
 {

@@ -129,7 +129,8 @@ static double restricted_mean(const struct job_times *times)
                ? NAN : mean_s(sum, times->jobs);
 }
 
-/* Where no job had a deadline, all were met. */
+/* Sets the metrics of jobs.  Means over no job are NAN.  Where no job had a deadline, all
+ * deadlines count as met. */
 void job_times_result(struct job_times *times, double *value)
 {
     value[METRIC_JOBS] = (double)times->jobs;

@@ -235,7 +235,7 @@ static void sample(struct loop *loop, void *self, uint64_t arg)
                 sample, t, 0);
 }
 
-/* The first interval begins now. */
+/* The first interval begins now.  Areas of before are kept as what is taken off. */
 static void open_first(struct timeline *t)
 {
     struct loop *loop = t->parts.loop;

@@ -165,7 +165,8 @@ static void add_point(struct table_sizes *sizes, const struct experiment *experi
     }
 }
 
-/* Points of one workload share one draw. */
+/* Draws the jobs of seed 0 where a table has rows of jobs.  Points of one workload share the
+ * draw. */
 struct table_sizes table_sizes_of(struct arena *arena,
                                   const struct experiment *experiment)
 {

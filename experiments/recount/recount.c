@@ -417,7 +417,8 @@ void recount_watch_count(struct recount *r, const uint32_t *pending,
         loop_when_over(r->parts.loop, instant_over, r);
 }
 
-/* What was carried up to here is of the warm-up. */
+/* The warm-up is over: what links have carried up to here is noted, to be taken off at the
+ * end. */
 void recount_begin(struct recount *r)
 {
     for (uint32_t l = 0; l < r->books.links; l++)

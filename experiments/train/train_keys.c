@@ -275,7 +275,8 @@ static const char *list_learners(struct arena *arena)
     return list;
 }
 
-/* Whatever it learned would change nothing. */
+/* Does the policy read weights?  Whatever another one learned would change nothing.  False:
+ * err is set. */
 static bool has_weights(struct arena *arena, const struct experiment *experiment,
                         const struct train_keys *keys, struct err *err)
 {

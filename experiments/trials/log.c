@@ -235,7 +235,8 @@ static bool get_tail(const struct head *head, const struct log_reader *reader,
     return bytes == head->bytes;
 }
 
-/* The records of rows before the result. */
+/* Reads the records of rows that a trial wrote before its result, and writes them out.  False:
+ * one of them is not there, or is damaged. */
 static bool read_rows(struct log_reader *reader, const struct tail *tail, uint64_t place,
                       uint64_t hash, struct out *const out[STORE_TABLE_COUNT])
 {

@@ -383,7 +383,7 @@ const struct folder *store_folder(const struct store *store)
     return store->dir;
 }
 
-/* A log to which nothing was written is of no use. */
+/* Closes the logs of all threads.  A log to which no whole trial was written is removed. */
 static void close_writers(struct store *store)
 {
     for (uint32_t w = 0; w < store->writer_count; w++) {
