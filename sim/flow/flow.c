@@ -251,7 +251,8 @@ static double area_since(const struct flow_net *net, uint32_t link)
                                 net->link[link].crowd_time);
 }
 
-/* Must come before a link's load changes. */
+/* Adds to the area of a link what it carried since it was settled last.  To be called before
+ * its load changes, since the load of now is taken for all of that time. */
 static void area_settle(struct flow_net *net, uint32_t link)
 {
     int64_t now_ns = loop_now_ns(net->loop);

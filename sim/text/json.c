@@ -170,7 +170,8 @@ static char *put_unit(char *to, long unit)
     return to;
 }
 
-/* The text from json->at, a quotation mark, on. */
+/* Reads a text from json->at on, which is at its quotation mark.  Escapes are replaced in
+ * place: a decoded text is never longer. */
 static bool cut_text(struct json *json)
 {
     assert(*json->at == '"');

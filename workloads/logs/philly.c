@@ -189,7 +189,7 @@ static bool read_attempts(struct philly *philly, struct err *err)
                                                 err));
 }
 
-/* One job, whose brace was read. */
+/* Reads one job, behind its opening brace.  False: err says what is wrong, and where. */
 static bool read_job(struct philly *philly, struct err *err)
 {
     struct json *json = philly->json;
