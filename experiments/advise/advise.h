@@ -49,7 +49,7 @@ struct advise_world {
     const struct cluster_spec *spec;    /* of it; or NULL */
     struct advise_place *place; /* [place_count], in the order of the file */
     size_t place_count;
-    uint32_t gpus_max;          /* of a role, wherever it runs */
+    uint32_t gpus_max;          /* of one kind that are tried at most */
     enum price_tier tier;       /* of all prices: only one tier is ranked */
 };
 

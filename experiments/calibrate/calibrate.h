@@ -21,7 +21,7 @@ struct csv;
 
 /* One row as its CSV has it. */
 struct calibrate_row {
-    const struct catalogue *catalogue;  /* whose laws predict */
+    const struct catalogue *catalogue;  /* GPUs and models of the rows */
     const char *dir;            /* folder of the CSV, and of what its rows name */
     const struct csv *in;
 };

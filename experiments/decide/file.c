@@ -38,7 +38,7 @@ enum { USE_DECIDES, USE_KEEP, USE_SHOWN };
 /* One row; keep: which condition it is, of USE_KEEP. */
 struct row {
     uint32_t point, option, keep;
-    int use;                    /* what the row is about: enum of file.h */
+    int use;                    /* what the row is about: a USE_ number */
     enum metric metric;         /* of the row */
 };
 

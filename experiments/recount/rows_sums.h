@@ -20,7 +20,7 @@ struct rows {
     struct arena *arena;
     const struct trial_spec *spec;
     uint32_t most;              /* rows that are kept at most */
-    struct job_row *row;        /* [count], for what needs all of them: quantiles */
+    struct job_row *row;        /* [count]: rows that are kept */
     uint32_t count, room;
     bool over;                  /* there were more */
     bool rigid;                 /* jobs of a known length that nothing speeds up */

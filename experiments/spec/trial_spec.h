@@ -43,7 +43,7 @@ struct trial_processes {
 /* One trial.  All of it is read-only and shared by threads. */
 struct trial_spec {
     const struct cluster_spec *cluster; /* of the point */
-    const struct workload_spec *workload;   /* of the point, the same for all policies */
+    const struct workload_spec *workload;   /* of the point as the policy meets it: `with:` */
     const struct host_policy *policy;   /* an entry of `policies:` */
     struct trial_guest guest;   /* used if the policy is not built in, or if `alone` */
     bool alone;                 /* a built-in policy too runs in a process of its own */

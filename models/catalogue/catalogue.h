@@ -30,7 +30,7 @@ struct catalogue;
 struct gpu_type {
     const char *name;           /* "a100-80" */
     const char *label;          /* "NVIDIA A100 SXM4 80 GB" */
-    const char *arch;           /* "Ampere": printed, and never compared */
+    const char *arch;           /* "Ampere"; no law reads it */
     double memory_bytes;        /* as the driver reports */
     double memory_bps;          /* peak */
     double memory_bps_sustained;    /* bytes/s that kernels reach */
@@ -116,7 +116,7 @@ struct price {
     double cores;               /* physical cores included per GPU */
     int64_t granularity_ns;     /* billed in units of this */
     bool energy_included;       /* else it is paid beside it, at `electricity` */
-    const char *as_of;          /* date of the price: "2025-06" */
+    const char *as_of;          /* date of the price: "2026-03" */
     const char *source;
     const char *notes;
     const struct conf_node *sources;

@@ -44,7 +44,7 @@ struct train_shape {
     enum precision precision;   /* of working weights and activations */
     int zero;                   /* 0 to 3 */
     enum recompute recompute;
-    double sequence_tokens;     /* of each, padding included */
+    double sequence_tokens;     /* of each sequence */
     double micro_batch;         /* sequences per replica at a time */
     uint32_t tp, pp;            /* at least 1 each */
     double lora_params;         /* 0: memory_lora_params at rank 16 */

@@ -15,7 +15,7 @@
 #define NONE UINT32_MAX
 
 struct entry {
-    uint64_t block;             /* its hash, with all blocks before it */
+    uint64_t block;             /* its number, which stands for the blocks before it too */
     uint32_t tokens;            /* of the block */
     uint32_t older, newer;      /* by last use */
     uint32_t chain;             /* next of the same bucket, or spare */

@@ -55,7 +55,7 @@ struct lane {
 /* All lanes of a trial, and the jobs that wait. */
 struct host_lanes {
     struct order waiting;       /* jobs that run on none, whatever they ask for */
-    struct lane lane[LANES_MAX];    /* the first `count` are in use, by rising GPUs */
+    struct lane lane[LANES_MAX];    /* the first `count` are in use, as they were met */
     uint32_t count;             /* lanes */
     bool on, never;             /* on: they hold the jobs; never: some job does not suit */
     uint32_t wait;              /* deals until it is tried again */

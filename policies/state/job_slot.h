@@ -104,7 +104,7 @@ struct host_jobs {
     struct host_kept **free_kept;   /* kept_more of jobs that are forgotten */
     uint32_t free_kept_count, free_kept_capacity;
     uint32_t *free_seat, free_seat_count, seat_capacity;
-    uint32_t seat_count;        /* seats ever given; none is above it */
+    uint32_t seat_count;        /* seats ever given: all are below it */
 };
 
 /* Every job of the same page is forgotten. */

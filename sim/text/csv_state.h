@@ -18,7 +18,7 @@ struct csv {
     struct scan *scan;          /* NULL: source */
     struct csv_source source;   /* of CSV_SOURCE */
     const char *path;           /* as messages name it */
-    enum csv_format format;     /* how lines are told apart from rows */
+    enum csv_format format;     /* the layout: separators, header, units */
     const char **name;          /* columns + constants + 1, ends with NULL */
     size_t columns;             /* of the file's header */
     size_t constants;           /* fields behind those of the file */

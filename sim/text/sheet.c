@@ -34,7 +34,7 @@ struct cell {
 };
 
 struct column {
-    const char *title;          /* NULL: without one */
+    const char *title;          /* "": without one */
     int width;                          /* at least; > 0: a number */
 };
 

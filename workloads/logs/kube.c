@@ -57,7 +57,7 @@ enum { CREATED, BEGAN, ENDED };
 struct kube {
     struct record record;       /* the row that is given next */
     struct arena *arena;        /* of the import: pods live there */
-    struct kube_queues queues;  /* of Kueue, by which jobs have tenants */
+    struct kube_queues queues;  /* of Kueue or Volcano, by which jobs have tenants */
     struct kube_owners owners;  /* jobs that pods belong to */
     struct pods *pods;          /* pods, then jobs */
     size_t count, room, next;   /* entries; memory for entries; the job that is
