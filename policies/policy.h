@@ -268,8 +268,7 @@ struct cs_node cs_node(const struct cs_host *host, uint32_t node);
 uint32_t cs_total_cores(const struct cs_host *host);
 double cs_total_memory_bytes(const struct cs_host *host);
 /* Returns the seconds until `gpus` GPUs of these pools should be free; INFINITY: never. */
-double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
-                    uint32_t gpus);
+double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask, uint32_t gpus);
 /* Returns the earliest start of a gang of `gpus` GPUs if leases end as expected, and
  * stores in *spare_gpus how many more are free then. */
 int64_t cs_earliest_ns(struct cs_host *host, uint32_t gpus,

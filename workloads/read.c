@@ -29,7 +29,7 @@
 
 /* The keys of `workload:` as they are written. */
 struct workload_keys {
-    const char *name;
+    const char *name;           /* of the workload, for results */
     const struct conf_node *arrival, *mix, *trace, *services;
     int64_t jobs, for_ns;       /* 0: not given */
 };

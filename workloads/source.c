@@ -26,8 +26,8 @@
 
 /* The stream of one trial. */
 struct source {
-    const struct workload_spec *spec;
-    uint64_t seed;
+    const struct workload_spec *spec;   /* shared by all trials */
+    uint64_t seed;              /* of the experiment; replica: the trial's */
     uint32_t replica;
     uint64_t jobs;              /* given so far; the number of the next one */
     struct arrival_clock clock; /* of a mix */
@@ -194,8 +194,8 @@ static struct place_demand find_demand(const struct job_request *request)
 
 /* Kinds of jobs while they are collected for placement rules. */
 struct demands {
-    struct arena *arena;
-    struct place_demand *item;
+    struct arena *arena;        /* of the experiment */
+    struct place_demand *item;  /* [count], each kind once */
     size_t count, room;
 };
 

@@ -31,7 +31,7 @@
 struct advice_top {
     const char *name, *description;
     const struct conf_node *cluster, *catalogue, *workload, *expect, *sensitivity;
-    int64_t gpus;
+    int64_t gpus;               /* of one kind that are tried at most */
 };
 
 static const struct conf_field top_field[] = {
@@ -63,8 +63,8 @@ const struct conf_schema advice_schema =
 /* The keys of one expectation. */
 struct advice_expect {
     const char *claim, *job, *on, *vs_job, *vs_on;
-    struct figure_about about;
-    const struct conf_node *at_most, *at_least, *between;
+    struct figure_about about;  /* which figure of the answer is judged */
+    const struct conf_node *at_most, *at_least, *between;   /* limits; NULL: not given */
 };
 
 static const struct conf_field expect_field[] = {
@@ -290,11 +290,11 @@ bool advice_check_is(struct arena *arena, const char *path)
 
 /* One reading of a question and of what is expected of its answers. */
 struct question {
-    const struct advice_check_options *options;
-    struct experiment_inputs inputs;
-    struct conf_mend mend;
+    const struct advice_check_options *options; /* of the caller */
+    struct experiment_inputs inputs;    /* files that were read */
+    struct conf_mend mend;      /* the tree, and errors that were read past */
     bool set;                   /* --set is in mend.root */
-    struct advice_check *result;
+    struct advice_check *result;    /* of the caller, filled by each reading anew */
 };
 
 /* Reads the question, and judges it only if no earlier reading found an error:

@@ -36,7 +36,7 @@ bool advice_check_is(struct arena *arena, const char *path);
  * checks.  All memory comes from the arena.  False: err says why, and err->next what
  * else is wrong. */
 struct advice_check_options {
-    const char *const *set;
+    const char *const *set;     /* [set_count]: "KEY=VALUE" */
     size_t set_count;
     bool read_only;
 };

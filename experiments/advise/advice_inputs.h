@@ -17,8 +17,8 @@ struct err;
 /* As filled by the key table, then read from `node`. */
 struct advice_inputs {
     const char *claim;          /* NULL: the question has no sensitivity */
-    const struct conf_node *node;
-    struct input *input;
+    const struct conf_node *node;   /* a map: key, and its range or words */
+    struct input *input;        /* [count], read from it */
     uint32_t count;
 };
 

@@ -28,19 +28,19 @@
 
 /* The question, its answers as the file stands, and the table. */
 struct turning {
-    struct arena *arena;
-    const char *path;
+    struct arena *arena;        /* of the command */
+    const char *path;           /* of the question's file */
     const struct advice_check_options *options;
-    struct advice_check base;
-    struct table *table;
-    FILE *out;
+    struct advice_check base;   /* the answers as the file stands */
+    struct table *table;        /* sensitivity.csv */
+    FILE *out;                  /* for people: which inputs turn a verdict */
 };
 
 /* The answers at each value of one input. */
 struct varied {
-    const struct input *input;
-    const char **value;
-    struct check_list *checks;
+    const struct input *input;  /* the one that is changed */
+    const char **value;         /* [count], as `--set` takes them */
+    struct check_list *checks;  /* [count]: the verdicts at each value */
     uint32_t count;
 };
 

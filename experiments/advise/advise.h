@@ -31,9 +31,9 @@ struct gang;
 /* A kind of node, with as many of them as may be used. */
 struct advise_place {
     const char *name;           /* the GPU type, or the group of nodes */
-    const struct cluster_spec *spec;
-    const struct node_group *group;
-    uint32_t node_gpus;
+    const struct cluster_spec *spec;    /* the cluster that the place is a part of */
+    const struct node_group *group; /* its nodes, of spec */
+    uint32_t node_gpus;         /* of one node */
     uint32_t gpus_max;
     uint32_t cores;             /* that a GPU may take at most */
     uint32_t free_cores;        /* that come with its price */
@@ -43,13 +43,13 @@ struct advise_place {
 
 /* What there is to choose from, and at which prices. */
 struct advise_world {
-    struct arena *arena;
-    const struct catalogue *catalogue;
+    struct arena *arena;        /* of the command: all that is found lies in it */
+    const struct catalogue *catalogue;  /* GPUs, prices and models */
     const struct conf_node *cluster;    /* as given; NULL: the catalogue */
     const struct cluster_spec *spec;    /* of it; or NULL */
-    struct advise_place *place;
+    struct advise_place *place; /* [place_count], in the order of the file */
     size_t place_count;
-    uint32_t gpus_max;
+    uint32_t gpus_max;          /* of one kind that are tried at most */
     enum price_tier tier;       /* of all prices: only one tier is ranked */
 };
 
@@ -57,16 +57,16 @@ struct advise_world {
 struct advise_job {
     const struct conf_node *conf;       /* the entry */
     const struct job_form *form;        /* as written, any memory allowed */
-    struct recipe_keys keys;
-    double steps;
+    struct recipe_keys keys;    /* as written, which the plan writes again */
+    double steps;               /* the mean, where they are drawn */
     double runs;                /* of the form's graph */
     uint32_t main_phase;        /* it trains; else it generates */
     uint32_t train, engine;     /* roles; or ADVISE_NONE */
-    struct advise_task task;
-    const struct phase_law *generate;
+    struct advise_task task;    /* what models/advise searches a layout for */
+    const struct phase_law *generate;   /* of the phase that generates; NULL: none does */
     bool shares;                /* generates on the GPUs that train */
-    double context_tokens;
-    bool trains;
+    double context_tokens;      /* the longest, prompt and response together */
+    bool trains;                /* false: it answers or generates alone */
 };
 
 /* One role on a number of GPUs of one place. */
@@ -76,7 +76,7 @@ struct advise_choice {
     struct advise_layout layout;        /* of a training role */
     struct advise_engine engine;        /* of a generating one, or of both */
     double phase_s[FORM_PHASES_MAX];    /* of the role's own phases */
-    double usd_per_h;
+    double usd_per_h;           /* of its GPUs alone */
 };
 
 enum advise_stage { ADVISE_GPU, ADVISE_CPU, ADVISE_PCIE, ADVISE_NETWORK,
@@ -85,16 +85,17 @@ enum advise_stage { ADVISE_GPU, ADVISE_CPU, ADVISE_PCIE, ADVISE_NETWORK,
 /* One answer: where each role runs, how it is laid out, and what comes of it.  Times in
  * s, rates in items/s and tokens/s of the main phase, busy as fractions of capacity. */
 struct advise_row {
-    struct advise_choice train, engine;
+    struct advise_choice train, engine; /* engine: of a role of its own */
     double guess_s, guess_usd;  /* by the search */
     bool wanted;                /* among those that are timed exactly */
-    bool pareto;
+    bool pareto;                /* no other timed row beats it in time or cost and loses in
+                                   neither */
     /* of the plan: */
-    bool timed;
+    bool timed;                 /* what follows is known */
     double time_s, usd, start_s;
-    double items_per_s, tokens_per_s, mfu, hfu;
+    double items_per_s, tokens_per_s, mfu, hfu; /* mfu, hfu: fractions of the peak */
     double busy[ADVISE_STAGE_COUNT];
-    const char *bottleneck;
+    const char *bottleneck;     /* the slowest stage of the main phase */
     uint32_t cores, workers;    /* per GPU of the main role */
     double host_bytes;          /* per GPU */
     double storage_bps;         /* read or written, all GPUs */
@@ -110,7 +111,7 @@ struct advice {
     size_t row_count;
     struct advise_layout *miss; /* per place: the least need of all counts */
     uint32_t *miss_gpus;        /* and the count that needs it */
-    uint64_t tried_count, fit_count;
+    uint64_t tried_count, fit_count;    /* layouts that were tried; that fit into memory */
     size_t refused_count;       /* wanted rows that the reader refused */
     struct err refused;         /* why the last of them was */
 };

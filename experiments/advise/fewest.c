@@ -37,7 +37,7 @@
 
 /* What the service's callback needs. */
 struct simulation {
-    const struct advise_replica *replica;
+    const struct advise_replica *replica;   /* what each of its replicas is */
     struct service *service;
 };
 
@@ -207,6 +207,8 @@ void advise_fewest(const struct advise_replica *replica, uint32_t most,
 
     row->most = tried.most = most;
     assert(w.slices >= 1 && w.slices <= most);
+    /* One slice of the rate is simulated on a slice of the replicas: all counts are of one
+     * slice. */
     most /= w.slices;
     low = low < most ? low : most - 1;
     high = low + 1;
@@ -217,6 +219,7 @@ void advise_fewest(const struct advise_replica *replica, uint32_t most,
         low = high;
     }
     if (!keeps_promise(&tried)) {
+        /* 50 requests, each alone: 11 days lie between two of them. */
         simulate_replicas(replica, 1e-6, 50, 1, &tried);
         tried.replicas = 0;
         *row = tried;

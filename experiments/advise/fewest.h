@@ -11,11 +11,11 @@
 
 /* One kind of replica: its law, and the hardware under it. */
 struct advise_replica {
-    const struct advise_service *service;
-    struct serve_law law;
-    enum serve_side side;
+    const struct advise_service *service;   /* whose requests it answers */
+    struct serve_law law;       /* time of a pass or a token on it */
+    enum serve_side side;       /* GPUs, or cores */
     struct gang gang;           /* of one replica */
-    double host_bytes;
+    double host_bytes;          /* on cores: its memory; on GPUs 0 */
 };
 
 #define ADVISE_REQUESTS_LEAST 4000.0    /* of a simulation, so that p99 means

@@ -37,7 +37,7 @@ struct figure_about {
 /* What is asked, and what was found for it so far. */
 struct asking {
     struct advise_world world;  /* at list prices */
-    struct advise_job *job;
+    struct advise_job *job;     /* [job_count], of the workload */
     size_t job_count;
     /* At the prices of each tier; place NULL: not asked yet. */
     struct advise_world tier[TIER_COUNT];

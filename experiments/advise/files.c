@@ -197,13 +197,13 @@ static bool write_file(struct arena *arena, const struct folder *dir,
 /* One chart: of a job (advice) or of a service. */
 struct chart {
     struct arena *arena;
-    const char *title;
-    const struct advice *advice;
+    const char *title;          /* above the chart */
+    const struct advice *advice;    /* NULL: of a service */
     const struct advise_service *service;   /* instead of advice */
-    const char *dir, *stem;
+    const char *dir, *stem;     /* folder; file names without their ends */
     const struct advise_row **rows;
     size_t count;
-    const char **name;
+    const char **name;          /* [places], of GPU types, each once */
     uint32_t *number;
     uint32_t places;
 };

@@ -200,7 +200,7 @@ static const struct conf_node *workload_part(const struct advise_world *world,
 /* One reading of a workload and, if asked for, of its jobs. */
 struct reading {
     const struct advise_world *world;
-    const struct workload_spec *spec;
+    const struct workload_spec *spec;   /* as read for a cluster without limits */
     const struct conf_node *root;
     struct advise_job **jobs;           /* NULL: not asked for */
     size_t count;

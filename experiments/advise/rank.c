@@ -26,7 +26,7 @@ static double price_or_infinity(double usd)
 /* A row in an order: what counts first and next, time in s and cost in USD. */
 struct key {
     double first, second;
-    size_t row;
+    size_t row;                 /* of advice->row */
 };
 
 /* For qsort(): by what counts first, then next, then by the row's number, so
@@ -129,7 +129,8 @@ static void want_curves(struct advice *advice)
     }
 }
 
-/* Wants the first `top` rows by their guesses. */
+/* Marks the first `top` rows by their guesses as wanted: only wanted rows are timed, which is
+ * slow. */
 static void want_best(struct advice *advice, bool by_time, size_t top)
 {
     size_t count;

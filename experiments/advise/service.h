@@ -31,7 +31,7 @@ struct advise_service_row {
     uint32_t most;              /* that were tried at most */
     double usd_per_h;           /* of all replicas; NAN: no price is known */
     double ttft_p99_s, tpot_p99_s, latency_p99_s;
-    double attained, busy_fraction;
+    double attained, busy_fraction; /* requests within all promises; time at work */
     double usd_per_million;     /* answers at the highest rate */
     double alone_s;             /* replicas 0: mean time of a request alone */
     double missing_bytes;       /* replicas 0: what it lacks; else 0 */
@@ -41,7 +41,7 @@ struct advise_service_row {
 struct advise_service {
     const struct advise_world *world;
     const struct conf_node *conf;       /* the entry */
-    const struct service_entry *entry;
+    const struct service_entry *entry;  /* of the workload */
     double peak_per_s;          /* 0: requests of a file */
     struct advise_service_row *row;     /* by cost, or by latency */
     size_t row_count;

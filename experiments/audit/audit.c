@@ -53,21 +53,21 @@ struct audit_jobs {
 /* The audit of one trial.  The two sums of Little's law are of whole nanoseconds in 128 bits,
  * where 2^32 jobs over 2^63 ns have room; so they are compared without a tolerance. */
 struct audit {
-    struct audit_parts parts;
-    const struct cs_host *host;
-    struct audit_checks checks;
-    struct audit_leases *leases;
+    struct audit_parts parts;   /* what the trial gave */
+    const struct cs_host *host; /* asked for what it claims, to be compared */
+    struct audit_checks checks; /* shared with the books below */
+    struct audit_leases *leases;    /* what is held of each node */
     struct audit_jobs **jobs;   /* by number / JOBS_TOGETHER; NULL: all of
                                    them ended */
     struct audit_jobs *spare;   /* or NULL */
     uint32_t jobs_room;
-    uint64_t submitted, finished, decides;
+    uint64_t submitted, finished, decides;  /* facts heard so far */
     uint32_t next_link;         /* to look at */
-    int64_t in_system;
-    wide_ns area_ns, sojourn_ns;
-    int64_t area_from_ns;
-    double usd_jobs, joules_jobs;
-    double flops_phases, flops_jobs;
+    int64_t in_system;          /* jobs that came and have not ended */
+    wide_ns area_ns, sojourn_ns;    /* integral of in_system; sum of times in it */
+    int64_t area_from_ns;       /* up to when area_ns counts */
+    double usd_jobs, joules_jobs;   /* what ended jobs were charged */
+    double flops_phases, flops_jobs;    /* of phases that ended; of jobs that ended */
     bool lost;                  /* a failure set a job back */
     bool pools_differ;          /* the host's counters once said otherwise */
 };
@@ -250,7 +250,7 @@ static void hear_decide(void *self, const struct fact *fact)
     look_at_pools(audit);
 }
 
-/* Of all else only the time is checked. */
+/* Hears all facts that no other function hears: only their times are checked. */
 static void hear_other(void *self, const struct fact *fact)
 {
     (void)hears(self, fact);

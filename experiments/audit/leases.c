@@ -26,7 +26,7 @@
  * kept, so that sums are whole numbers. */
 struct part {
     const struct node_group *group;
-    uint64_t gpu_milli;
+    uint64_t gpu_milli;         /* a whole GPU is 1000 */
     int64_t core_milli;
 };
 
@@ -43,17 +43,17 @@ struct audit_lease {
 struct audit_leases {
     struct arena *arena;
     const struct cluster_spec *cluster;
-    const struct cs_host *host;
+    const struct cs_host *host; /* asked for placements */
     struct audit_checks *checks;
     uint64_t *held_mask;        /* per node */
     bool *down;                 /* per node: out of service, or not rented */
     uint32_t *first_gpu;        /* per group: of all GPUs, its first */
     uint16_t *part;             /* per GPU: milli held in parts, or NULL */
     int64_t *held_cores;        /* thousandths */
-    int64_t *held_memory;
+    int64_t *held_memory;       /* bytes, per node */
     struct audit_lease *lease;  /* per lease slot */
     uint32_t lease_room;
-    double usd, joules;
+    double usd, joules;         /* of all leases up to now */
     uint64_t held_milli;        /* of all GPUs */
     struct audit_power power;   /* under a power cap alone */
 };
@@ -122,7 +122,8 @@ static bool take_parts(struct audit_leases *leases, const struct share *share)
     return free;
 }
 
-/* Those of its GPUs of which parts are still held. */
+/* Gives the parts of a share back; returns the mask of its GPUs of which other leases still hold
+ * parts. */
 static uint64_t drop_parts(struct audit_leases *leases, const struct share *share)
 {
     uint16_t *part = parts_of(leases, share->node);
@@ -318,8 +319,8 @@ static double usd_of(const struct audit_leases *leases, uint32_t lease, int64_t 
     return usd;
 }
 
-/* Of all GPUs of a lease, so busy.  `busy` is a fraction from 0 to 1.  Of a part of a GPU that
- * part of its watts counts. */
+/* Returns the watts of all GPUs of a lease that are busy for a fraction `busy` of the time, 0 to 1.
+ * A part of a GPU draws that part of its watts. */
 static double watts_of(const struct audit_leases *leases, uint32_t lease, double busy)
 {
     struct lease_id id = { lease };

@@ -23,9 +23,9 @@
 /* The checks of one trial: how often each was made, and the first that did not hold,
  * which stops the loop. */
 struct audit_checks {
-    struct loop *loop;
+    struct loop *loop;          /* stopped by the first that does not hold */
     int64_t last_ns;            /* of the fact before */
-    uint64_t count[AUDIT_CHECK_COUNT];
+    uint64_t count[AUDIT_CHECK_COUNT];  /* how often each was made */
     const char *broken;         /* static; NULL: all held */
     enum audit_check kind;      /* of that, and its subject */
     uint32_t subject;

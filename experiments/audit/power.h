@@ -15,8 +15,8 @@ struct placement;
 /* What could be drawn at the meter now: nodes that are there stand by, leased GPUs and cores
  * are at full load. */
 struct audit_power {
-    const struct cluster_spec *cluster;
-    int64_t micro_w;
+    const struct cluster_spec *cluster; /* with its cap and PUE */
+    int64_t micro_w;            /* microwatts at the meter */
     uint64_t items;             /* nodes and shares in it: the host rounds each to 1 mW */
 };
 

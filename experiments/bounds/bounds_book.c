@@ -30,23 +30,23 @@
 
 /* A form of jobs, and the least that its jobs take. */
 struct known_form {
-    const struct job_form *form;
+    const struct job_form *form;    /* by which it is found */
     struct bounds_form *bounds; /* NULL: none is known */
 };
 
-/* Of jobs of an application, with tuned batches and with that of `job`.  They are kept in
- * lists, which are searched from the front. */
+/* The least that jobs of an application take: with tuned batches, or with the batch of `job`.
+ * There is a list of each kind, which is searched from the front. */
 struct known_goodput {
     const struct goodput_job *job;
-    struct goodput_least least;
+    struct goodput_least least; /* what it takes at least */
     struct known_goodput *next;
 };
 
 /* What a trial keeps for its bounds: a line for each job, and what was computed of each kind
  * of job. */
 struct bounds_book {
-    struct arena *arena;
-    const struct trial_spec *spec;
+    struct arena *arena;        /* of the trial */
+    const struct trial_spec *spec;  /* its cluster, on which bounds are those of an empty one */
     struct known_form *form;    /* of phases; a few */
     size_t form_count, form_room;
     struct known_goodput *tuned, *own;  /* by application, and by job */

@@ -28,8 +28,8 @@
 
 /* By the draw: of a rollout DRAWS of them, else one. */
 struct least {
-    double s[DRAWS], gpu_s[DRAWS], usd[DRAWS];
-    uint32_t draws;
+    double s[DRAWS], gpu_s[DRAWS], usd[DRAWS];  /* of one run: seconds, GPU-seconds, dollars */
+    uint32_t draws;             /* entries that are set */
 };
 
 /* What each phase takes at least, in its first rounds and from `later_from` on. */
@@ -42,11 +42,11 @@ struct bounds_form {
 /* The groups of one GPU type, or of cores, as one.  A gang of it has the best of everything,
  * and is better than any real gang. */
 struct kind {
-    struct gang gang;
+    struct gang gang;           /* of all its GPUs */
     double pcie_bps, pcie_latency_s;    /* in the place of NVLink */
     bool by_pcie;               /* some gangs have no NVLink */
-    double usd_per_gpu_s;
-    uint32_t gpus, nodes, per_node, cores_per_node;
+    double usd_per_gpu_s;       /* of the cheapest GPU */
+    uint32_t gpus, nodes, per_node, cores_per_node; /* per_node: the most GPUs of a node */
 };
 
 /* May a role use the nodes of a group, by pool and type of GPU?  A role without

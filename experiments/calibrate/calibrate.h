@@ -21,7 +21,7 @@ struct csv;
 
 /* One row as its CSV has it. */
 struct calibrate_row {
-    const struct catalogue *catalogue;
+    const struct catalogue *catalogue;  /* GPUs and models of the rows */
     const char *dir;            /* folder of the CSV, and of what its rows name */
     const struct csv *in;
 };
@@ -72,7 +72,7 @@ bool calibrate_read(struct arena *arena, const struct catalogue *catalogue,
 
 /* Fractions: 0.1 is 10%. */
 struct calibrate_error {
-    size_t rows;
+    size_t rows;                /* that were predicted */
     double mean, median, p90, max;      /* of |predicted / measured - 1| */
     double bias;                        /* mean of predicted / measured - 1 */
 };

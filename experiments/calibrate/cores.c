@@ -39,6 +39,8 @@ static const struct cpu_type *near_cpu(const struct calibrate_row *row)
 #define PIXELS (500.0 * 375.0)
 #define BEYOND 1e15
 
+/* Compares images/s that cores decode; storage, PCIe and the GPU are made so fast that they do
+ * not limit.  Rows of other tasks belong to other suites. */
 const char *calibrate_loader(const struct calibrate_row *row,
                              double *measured, double *predicted)
 {

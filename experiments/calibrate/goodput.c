@@ -12,6 +12,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/catalogue/goodput.h"
 
+/* Compares seconds of a step that accumulates no batches. */
 const char *calibrate_goodput(const struct calibrate_row *row,
                               double *measured, double *predicted)
 {

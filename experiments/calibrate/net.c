@@ -33,6 +33,8 @@ static const char *predict_cores(const struct calibrate_row *row,
     return NULL;
 }
 
+/* Compares seconds of a step, or of a pass: rows state samples/s. A pass is `cores`, `engine` or
+ * `forward`; without one the row is of training. */
 const char *calibrate_net(const struct calibrate_row *row, double *measured,
                           double *predicted)
 {

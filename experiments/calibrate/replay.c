@@ -36,7 +36,7 @@ struct replay {
     struct rng rng;             /* of this draw */
     double per_s, prompt, output, now_s;    /* requests a second; mean tokens; the last arrival */
     uint32_t left;              /* drawn requests that have not come yet */
-    uint32_t batch_max, replicas;
+    uint32_t batch_max, replicas;   /* requests in a batch; copies of the engine */
     bool bad;                   /* a recorded request cannot be read */
 };
 

@@ -34,7 +34,7 @@ struct step {
     const struct gpu_type *gpu;
     uint32_t gpus, engine_tp;   /* of the step; of one replica of the engine */
     double sequences, updates;      /* per step */
-    double prompt, response, response_max;
+    double prompt, response, response_max;  /* means, and the cut */
     struct train_shape train;   /* how the trainer divides its model */
 };
 

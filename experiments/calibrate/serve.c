@@ -192,6 +192,7 @@ const char *calibrate_tpot_experts(const struct calibrate_row *row,
     return calibrate_tpot_served(row, measured, predicted);
 }
 
+/* Compares the time to the first token: prompts of the whole batch are computed at once. */
 const char *calibrate_ttft(const struct calibrate_row *row, double *measured,
                            double *predicted)
 {

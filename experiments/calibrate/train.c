@@ -19,8 +19,8 @@
 #define NIC_SHARE (185.0 / 200.0)
 
 struct fabric {
-    const char *contains;
-    double node_gbps;
+    const char *contains;       /* a piece of the row's text that names the network */
+    double node_gbps;           /* Gbit/s of a node, one direction */
     uint32_t domain;            /* GPUs of one NVLink domain; 0: as the row */
 };
 

@@ -29,6 +29,7 @@ struct chosen {
     uint32_t count;
 };
 
+/* Each metric once, though several expectations may name it. */
 static void choose(struct chosen *c, enum metric metric)
 {
     for (uint32_t i = 0; i < c->count; i++)
@@ -93,6 +94,7 @@ static struct table *make_table(struct arena *arena, const struct grid *grid,
     return table_new(column, 4 + c->count);
 }
 
+/* A row of summary.csv with the chosen metrics alone, in their order there. */
 static void put_row(struct arena *arena, const struct grid *grid, const struct chosen *c,
                     uint32_t point, uint32_t policy, uint32_t seed, struct table *table)
 {
@@ -119,6 +121,7 @@ static struct table *make_rows(struct arena *arena, const struct grid *grid,
     return table;
 }
 
+/* Bytes of the header line, with its line end. */
 static size_t header_bytes(const struct grid *grid, const struct chosen *c)
 {
     size_t bytes = strlen("point,policy,seed,deterministic\n");

@@ -24,7 +24,7 @@ struct grid;
 
 /* What the experiment asks for, so that the baseline has it. */
 struct baseline_asks {
-    const struct experiment_expect *expect;
+    const struct experiment_expect *expect; /* [expect_count] */
     uint32_t expect_count;
     const struct experiment_decide *decide;     /* or NULL */
     uint32_t seeds_most;        /* 0: all; a rule of `seeds` runs at least these */

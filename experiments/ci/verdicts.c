@@ -17,9 +17,11 @@
 
 /* ---- what a verdict is to a CI system ---- */
 
+/* The four states of a case of JUnit; BROKEN: its trial failed (<error>). */
 enum weight { PASSED, SKIPPED, FAILED, BROKEN };
 
-/* Of all that is not passed, the gate is red; a skipped one says that nothing got worse. */
+/* An undecided check is skipped, since it has found nothing worse; `check` ends with status 1
+ * for it all the same.  One that was not judged is skipped only under --allow-not-judged. */
 static enum weight weigh(const struct check_item *item, bool not_judged_passes)
 {
     switch (item->verdict) {
@@ -34,6 +36,7 @@ static enum weight weigh(const struct check_item *item, bool not_judged_passes)
 typedef void each_fn(void *self, const struct check_item *item, enum weight weight,
                      const struct verdict_place *place);
 
+/* Calls fn for all items, list by list: expectations, the baseline, options. */
 static void each(const struct verdicts *v, each_fn *fn, void *self)
 {
     for (size_t i = 0; i < v->lists; i++)
@@ -54,10 +57,11 @@ static struct out *open_file(struct arena *arena, const char *path, struct err *
 
 struct junit {
     struct out *out;
-    const char *suite;
+    const char *suite;          /* name of the experiment */
     uint32_t count, of[4];      /* by weight */
 };
 
+/* An each_fn: JUnit states the counts in its first line, so items are walked twice. */
 static void count_case(void *self, const struct check_item *item, enum weight weight,
                        const struct verdict_place *place)
 {
@@ -141,6 +145,7 @@ bool verdicts_junit(struct arena *arena, const char *path, const struct verdicts
 
 /* ---- Markdown ---- */
 
+/* An each_fn: a row of the Markdown table. */
 static void put_line(void *self, const struct check_item *item, enum weight weight,
                      const struct verdict_place *place)
 {
@@ -262,7 +267,7 @@ struct quality {
     struct arena *arena;
     struct out *out;
     const char *title;
-    bool any;
+    bool any;                   /* an entry was written: the next one needs a comma */
 };
 
 /* A path in the repository does not begin with "./". */
@@ -292,6 +297,7 @@ static void put_finding(struct quality *q, const char *name, const char *descrip
     out_printf(q->out, ", \"lines\": {\"begin\": %u}}}", pos->line > 0 ? pos->line : 1);
 }
 
+/* An each_fn: what is passed is no finding.  By severity GitLab colours the entry. */
 static void put_quality(void *self, const struct check_item *item, enum weight weight,
                         const struct verdict_place *place)
 {
@@ -331,6 +337,7 @@ bool verdicts_code_quality(struct arena *arena, const char *path, const struct v
 
 /* ---- JSON ---- */
 
+/* A member behind others: it begins with a comma.  `text` NULL: null. */
 static void put_member(struct out *out, const char *key, const char *text)
 {
     out_printf(out, ", \"%s\": ", key);
@@ -340,6 +347,7 @@ static void put_member(struct out *out, const char *key, const char *text)
         out_json_text(out, text);
 }
 
+/* JSON has no NAN and no infinity: null. */
 static void put_number(struct out *out, const char *key, double value)
 {
     if (isfinite(value))

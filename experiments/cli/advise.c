@@ -32,12 +32,12 @@
 
 /* One run of the command: what was read, and how to show it. */
 struct advising {
-    struct cli *cli;
-    const struct args *args;
-    struct advise_world world;
-    struct advise_job *job;
+    struct cli *cli;            /* of the program */
+    const struct args *args;    /* the words of the command line */
+    struct advise_world world;  /* what there is to choose from */
+    struct advise_job *job;     /* [job_count], of the workload */
     size_t job_count;
-    struct advise_service *service;
+    struct advise_service *service; /* [service_count], likewise */
     size_t service_count;
     uint32_t top;               /* rows that are printed for each job or service */
     bool by_time;               /* --sort time; else by cost */

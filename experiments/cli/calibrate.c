@@ -22,7 +22,8 @@
 #include "sim/text/paths.h"
 
 #define SHIPPED "models/validation" /* measurements that come with the program */
-/* Of the solid rows of a suite this share must be predicted. */
+/* Share of the solid rows of a suite that must be predicted: a law that refuses the rows that it
+ * misses would look good. */
 #define COVERAGE_MIN 0.95
 
 /* One run of the command; met, missed: targets of suites so far. */

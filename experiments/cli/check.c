@@ -42,16 +42,16 @@ struct checking {
     struct cli *cli;
     const struct args *args;
     const struct grid *before;      /* of --baseline, or NULL */
-    const struct grid *now;
-    struct check_list list[LISTS];
-    const char *name;
+    const struct grid *now;     /* what is judged */
+    struct check_list list[LISTS];  /* expectations, the baseline, options */
+    const char *name;           /* of the experiment */
     const struct verdict_place *place[LISTS];   /* of each list, by item */
     const struct decision *decision;    /* on its options; NULL: there are none */
     const struct experiment *experiment;        /* NULL: a folder is judged */
     struct session session;         /* of the experiment */
-    const struct experiment_expect *expect;
+    const struct experiment_expect *expect; /* [expect_count], also of a folder */
     uint32_t expect_count;
-    struct timespec began;
+    struct timespec began;      /* wall time, for --junit */
     struct check_left left;         /* by a flag */
     struct verdict_new *added;      /* not in the baseline */
     uint32_t added_count;

@@ -20,7 +20,7 @@ struct command;
 struct cli {
     const struct command *const *command;       /* all, in the order of commands.def */
     size_t command_count;
-    struct arena *arena;
+    struct arena *arena;        /* of the command: freed when it ends */
     FILE *out, *err;
     bool bold;                  /* out is a terminal that may be coloured */
     bool progress;              /* err is a terminal */
@@ -28,12 +28,12 @@ struct cli {
 
 /* A command, as a constant of its file; all texts are static. */
 struct command {
-    const char *name;
+    const char *name;           /* what a user writes */
     const char *synopsis;       /* after the name: "EXPERIMENT.yaml [-o DIR]" */
     const char *summary;        /* one line */
     const char *help;           /* paragraphs for --help */
     uint64_t options;           /* bits of enum arg */
-    size_t words_min, words_max;
+    size_t words_min, words_max;    /* operands */
     /* The exit status. */
     int (*run)(struct cli *cli, const struct args *args);
 };

@@ -38,7 +38,7 @@
  * meanings that were printed. */
 struct explaining {
     struct cli *cli;
-    const char *word;
+    const char *word;           /* what was asked for */
     const struct conf_schema *const *schema;
     size_t schema_count;
     unsigned found;

@@ -17,10 +17,10 @@ struct conf_schema;
 /* Where words are looked for, and where their meaning is printed. */
 struct explain_words {
     struct arena *arena;
-    FILE *out;
+    FILE *out;                  /* where meanings are printed */
     const struct conf_schema *const *schema;
     size_t schema_count;
-    const struct catalogue *catalogue;
+    const struct catalogue *catalogue;  /* names of GPUs, models and the like */
 };
 
 /* Prints all that a word means as a value; `found` is how much was printed

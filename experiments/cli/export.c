@@ -454,6 +454,7 @@ static bool write_jobs(const struct exporting *e, struct err *err)
     return true;
 }
 
+/* Nothing is written before all jobs are drawn, so that a wrong entry leaves no file. */
 static int run_export(struct cli *cli, const struct args *args)
 {
     struct exporting e = { .cli = cli, .args = args };

@@ -28,10 +28,10 @@
 /* One run of the command. */
 struct fitting {
     struct arena *arena;
-    const struct import_request *request;
-    const struct import_format *format;
-    struct import_result result;
-    struct trace_fit fit;
+    const struct import_request *request;   /* which file, and what may be left out */
+    const struct import_format *format; /* of that file */
+    struct import_result result;    /* its jobs */
+    struct trace_fit fit;       /* what they look like */
     const char *yaml, *csv;     /* the workload; the table of quantiles, W_1.csv
                                    and so on, of W.csv */
 };

@@ -17,10 +17,10 @@
 /* One run of the command. */
 struct merging {
     struct cli *cli;
-    struct shard *shard;
+    struct shard *shard;        /* [count], one for each folder */
     uint32_t count;             /* of shards */
     struct args args;           /* of the run that puts them together */
-    const struct experiment *experiment;
+    const struct experiment *experiment;    /* as all shards have it */
 };
 
 /* Reads what each folder says of itself.  False, with err: a folder is no

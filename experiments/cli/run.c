@@ -256,6 +256,7 @@ static int run_run(struct cli *cli, const struct args *args)
         return command_fail(cli, &err);
     if (args->given[ARG_SLURM])
         return cmd_slurm_run(cli, args);
+    /* A rank above 0 only runs trials: session.done stays 0, and it prints nothing. */
     if (fleet_is_one_of_many()) {
         status = run_ranks(cli, args, &session);
         experiment = session.experiment;

@@ -21,7 +21,7 @@ struct probe;
 struct search_command {
     struct cli *cli;
     const struct args *args;
-    struct probe *probe;
+    struct probe *probe;        /* runs trials, or knows them */
     struct results results;     /* its .trials are those of the probe */
     bool keeps;                 /* its trials stay when it ends */
 };

@@ -15,10 +15,10 @@ struct err;
 struct experiment;
 
 struct shard {
-    const char *dir;
+    const char *dir;            /* its results folder */
     const char *file;           /* of the experiment, from the root */
     const char *only, *seeds;   /* options, or NULL */
-    const char **set;
+    const char **set;           /* [set_count]: "KEY=VALUE" */
     uint32_t set_count;
     uint32_t index, count;      /* from 0 */
     uint64_t hash;              /* of all trials of the experiment */

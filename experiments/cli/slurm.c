@@ -26,7 +26,8 @@ bool cmd_slurm_check(const struct args *args, struct err *err)
                     args->word[0]);
 }
 
-/* What the jobs of Slurm could not do together. */
+/* False, with err, for what jobs of Slurm cannot do: each runs a part of the trials, and none
+ * knows all of them before the last one has ended. */
 static bool may_submit(const struct args *args, const struct experiment *experiment,
                        struct err *err)
 {

@@ -21,7 +21,7 @@ bool cmd_trial_check(const struct args *args, struct err *err);
  * how it ended.  Nothing is written.  Returns the exit status. */
 int cmd_trial_run(struct cli *cli, const struct args *args,
                   const struct experiment *experiment);
-/* Of a run in which trials failed by the program's fault: copies its inputs into the folder
+/* After a run in which trials failed by the program's fault: copies its inputs into the folder
  * `repro` of the results, and writes how each such trial is run from there. */
 void cmd_trial_keep(struct cli *cli, const struct session *session);
 

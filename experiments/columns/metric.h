@@ -28,9 +28,9 @@ enum metric {
 #define METRIC_OWN_MAX 32
 #define METRIC_ROOM (METRIC_COUNT + METRIC_OWN_MAX)     /* of a value for each */
 
-/* Of what a metric is: of all, or of what came to its end.  One of an
- * experiment's own may be of both: jobs and requests that were done.  A set of two
- * bits.  Where two policies did not finish the same jobs, means over jobs that were
+/* What a metric is computed over: all jobs and requests, or only those that came to their end.
+ * It is a set of two bits, since a metric of an experiment's own may be over jobs and requests
+ * that were done.  Where two policies did not finish the same jobs, means over jobs that were
  * done are not compared: each would be over jobs that its policy chose. */
 enum metric_of {
     METRIC_OF_ALL, METRIC_OF_JOBS_DONE, METRIC_OF_REQUESTS_DONE, METRIC_OF_BOTH_DONE
@@ -52,7 +52,7 @@ struct metric_info {
  * own.  Code that goes through metrics, or finds one by its name, asks the set; NULL
  * has the built-in ones alone. */
 struct metric_set {
-    const struct metric_info *own;
+    const struct metric_info *own;  /* [own_count], numbered behind the built-in ones */
     uint32_t own_count;         /* at most METRIC_OWN_MAX */
 };
 /* Returns the number of metrics of the set, built-in ones included; `set` may be

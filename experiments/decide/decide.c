@@ -45,9 +45,9 @@ const char *decide_verdict_name(enum decide_verdict verdict)
 /* The state of a decision while it is made. */
 struct deciding {
     struct arena *arena;
-    const struct grid *grid;
-    const struct experiment_decide *spec;
-    struct decision *decision;
+    const struct grid *grid;    /* the values by point, policy and seed */
+    const struct experiment_decide *spec;   /* what is to be decided, and by what */
+    struct decision *decision;  /* what comes of it */
     double *p_holm;             /* by point and pair of options: pair_at() */
     /* By option and condition: an item for each point. */
     const struct check_item **kept;
@@ -330,6 +330,7 @@ static void measure_option(const struct deciding *d, uint32_t point, uint32_t i)
     for (uint32_t k = 0; k < d->spec->keep_count; k++)
         judge_keep(d, point, i, k);
     failed = grid_failed(d->grid, point, o->policy);
+    /* A condition that is broken says more than a trial that failed. */
     if (o->verdict == DECIDE_DROPPED)
         return;
     if (failed > 0 || o->mean.count == 0) {

@@ -63,11 +63,11 @@ enum decide_outcome {
 };
 
 struct decide_point {
-    const char *label;
+    const char *label;          /* of the point */
     struct decide_option *option;   /* in the order of the experiment */
     uint32_t best;              /* the best mean among the options that keep the
                                    conditions; UINT32_MAX: no option keeps them */
-    enum decide_outcome outcome;
+    enum decide_outcome outcome;    /* how sure the choice is */
     const char *sentence;       /* which one to take, and why */
     size_t headline;            /* bytes at its beginning that say what to do */
 };

@@ -38,8 +38,8 @@ enum { USE_DECIDES, USE_KEEP, USE_SHOWN };
 /* One row; keep: which condition it is, of USE_KEEP. */
 struct row {
     uint32_t point, option, keep;
-    int use;
-    enum metric metric;
+    int use;                    /* what the row is about: a USE_ number */
+    enum metric metric;         /* of the row */
 };
 
 /* Four cells: seeds that are bad, their share in 0..1, and its interval.  All are

@@ -28,7 +28,7 @@ struct words {
     const struct decision *decision;
     const struct decide_point *at;
     const struct metric_info *info; /* of the metric that decides */
-    const char *text;
+    const char *text;           /* the sentence so far */
 };
 
 const char *decide_title(const struct metric_info *info)

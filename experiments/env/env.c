@@ -32,12 +32,12 @@ struct clustersim_env {
     /* Of the experiment: its path, or name, and its text or NULL; copies, for errors of
      * later calls. */
     const char *path, *source;
-    struct clustersim_env_options options;
-    struct plan plan;
+    struct clustersim_env_options options;  /* copies of the caller's */
+    struct plan plan;           /* valid if `open` */
     bool open, failed;          /* is there a plan; did the last call fail */
     struct episode *episode;    /* [plan.shape.count] */
-    struct err err;
-    struct clustersim_env_error error;
+    struct err err;             /* of the last call */
+    struct clustersim_env_error error;  /* the same, as callers see it */
     char *text;                 /* of the error, in the arena; used again */
     size_t text_room;
 };

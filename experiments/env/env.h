@@ -63,7 +63,7 @@ struct clustersim_env_options {
     uint32_t rows;              /* tasks that are seen, the oldest; 0: 128; at most 4096 */
     bool phases;                /* tasks are phases of jobs; else whole jobs */
     const char *reward;         /* a name of rewards.def; NULL: jct */
-    enum clustersim_env_split split;
+    enum clustersim_env_split split;    /* which seeds trials are drawn from */
     uint64_t steps_max;         /* steps after which an episode is truncated; 0: never */
     bool go_on;                 /* an episode that is over is followed by the next one at
                                    the next step, whose action is not looked at.  Trial i

@@ -55,11 +55,11 @@ const char *answer_verb(uint32_t verb)
 
 /* Where requests of an answer go: `now` is the one that is read. */
 struct requests {
-    struct exec_answer *answer;
+    struct exec_answer *answer; /* of the caller: its requests grow */
     struct exec_request *now;
     struct cs_want *want;       /* what keys of a want are for */
     unsigned said;              /* keys beside the verb */
-    bool verb;
+    bool verb;                  /* a verb was read: a second one is an error */
 };
 
 /* Fills q->want, which is that of the request or of one of its roles. */

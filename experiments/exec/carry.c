@@ -144,7 +144,7 @@ static enum cs_verdict start_task(struct exec *exec, struct cs_host *host,
     return verdict;
 }
 
-/* Per phase only, so it must name a role. */
+/* A lease before a phase is ready is for one role, so the request must name it. */
 static enum cs_verdict prepare_role(struct cs_host *host, const struct exec_request *q)
 {
     struct job_id job = { (uint32_t)q->number };

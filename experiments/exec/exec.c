@@ -140,7 +140,7 @@ static void fill_table(struct arena *arena, struct exec_guest *guest)
     };
 }
 
-/* Whatever fails, no process is left. */
+/* Starts the program, asks what it is, and ends it.  Whatever fails, no process is left. */
 const struct cs_policy *exec_load(struct arena *arena, const char *command,
                                   const char *folder, struct err_pos pos,
                                   uint64_t *hash, struct err *err)
@@ -180,7 +180,7 @@ const struct cs_policy *exec_load(struct arena *arena, const char *command,
     return &guest->table;
 }
 
-/* No other table has this function. */
+/* A table is that of a program if its init is exec_init(), which no other table has. */
 bool exec_is(const struct cs_policy *policy)
 {
     return policy->init == exec_init;

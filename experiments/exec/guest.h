@@ -45,7 +45,7 @@ struct exec_self {
     bool reuse;                 /* after `end` it waits for the next hello */
     bool speaks;                /* it said which version of the protocol */
     struct exec_param param[EXEC_PARAMS_MAX];
-    uint32_t param_count;
+    uint32_t param_count;       /* of `param` */
 };
 
 /* A program, from the reading of the experiment to its end.  It lies in an arena of the
@@ -77,7 +77,7 @@ enum exec_verb {
 
 /* One item of `do`. */
 struct exec_request {
-    enum exec_verb verb;
+    enum exec_verb verb;        /* which of the members below count */
     int64_t number;             /* the value of its verb */
     uint32_t role;              /* CS_ALL_ROLES: not said */
     int64_t delay_ns;           /* of take_back; 0: not said */
@@ -91,7 +91,7 @@ enum exec_again { EXEC_NEVER, EXEC_REFUSED, EXEC_ALWAYS };
 
 /* An answer. */
 struct exec_answer {
-    struct exec_request *request;
+    struct exec_request *request;   /* [count], in the order in which they are carried out */
     uint32_t count, room;       /* requests of this answer; entries, used again */
     bool skip;                  /* a refused request does not end the list */
     enum exec_again again;      /* when to ask once more in this decision */
@@ -104,12 +104,12 @@ struct exec_ids {
 
 /* Of a trial: `self` of its policy. */
 struct exec {
-    const struct exec_guest *guest;
+    const struct exec_guest *guest; /* shared by all trials of the process */
     struct arena *arena;        /* of what lives as long as the trial; owned */
     struct talk *talk;          /* the program of this trial; owned */
     struct json *json;          /* reads answers; in the arena */
     int64_t number;             /* of the message that was sent last */
-    struct line out, verdicts;
+    struct line out, verdicts;  /* the message that is built; what requests were answered */
     struct exec_answer answer;  /* the last one; its memory is used again */
     bool again;                 /* the next message goes on with a decision */
 
@@ -124,7 +124,7 @@ struct exec {
     const struct job_form **form; /* by the number that the program knows it by */
     uint32_t form_count, form_room; /* of `form` */
     /* News since the last message. */
-    struct exec_ids submitted, ended;
+    struct exec_ids submitted, ended;   /* jobs */
     struct exec_ids fresh;      /* places in the order of what waits: not yet told */
     struct exec_task *idle;     /* roles whose leases became idle */
     uint32_t idle_count, idle_room; /* of `idle` */

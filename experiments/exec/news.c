@@ -137,7 +137,8 @@ void news_write_end(struct exec *exec, struct cs_host *host)
 
 /* ---- a decision ---- */
 
-/* Free GPUs by pool, and per phase the idle ones. */
+/* Writes the free GPUs of each pool, in the order of `pools` of the start message; for a
+ * program that leases for phases, those of idle leases too. */
 static void write_free(struct exec *exec, const struct cs_host *host)
 {
     line_raw(&exec->out, ",\"free\":[");

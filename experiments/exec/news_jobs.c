@@ -149,7 +149,8 @@ void news_put_jobs(struct exec *exec, const struct cs_host *host)
     exec->submitted.count = 0;
 }
 
-/* An ended job waits no more, in whatever role. */
+/* Writes the jobs that have ended.  The program drops all their tasks, so that they are
+ * counted out of what it knows to wait. */
 void news_put_ended(struct exec *exec)
 {
     line_key(&exec->out, "ended");

@@ -139,7 +139,8 @@ static void write_gone(struct exec *exec)
         line_raw(&exec->out, "]");
 }
 
-/* An empty list is taken back. */
+/* Writes tasks that wait and that the program does not know to wait.  An empty list is taken
+ * back: most messages have none. */
 void news_put_waits(struct exec *exec, struct cs_host *host)
 {
     bool phases = (exec->guest->table.flags & CS_PER_PHASE) != 0;

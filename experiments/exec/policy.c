@@ -286,7 +286,7 @@ void exec_job_submitted(void *self, struct cs_host *host, struct job_id job)
     ARENA_ADD(NULL, exec->submitted.item, exec->submitted.count, exec->submitted.room, job.i);
 }
 
-/* Its bits stay until the program is told. */
+/* Notes the end for the next message.  The bits of the job stay until then (news_put_ended). */
 void exec_job_ended(void *self, struct cs_host *host, struct job_id job)
 {
     struct exec *exec = self;

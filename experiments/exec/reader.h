@@ -28,7 +28,7 @@ struct reader {
 
 /* Keys of a kind of map, ended by NULL, and what reads the value of one by its place. */
 struct reader_map {
-    const char *const *key;
+    const char *const *key;     /* names, of which each may come once */
     bool (*read)(struct reader *r, uint32_t key);
 };
 

@@ -26,13 +26,13 @@
 #define LOOK_NS 50000L
 
 struct fleet {
-    const struct fleet_module *module;
-    uint32_t rank, count;
+    const struct fleet_module *module;  /* MPI, or what tests put in its place */
+    uint32_t rank, count;       /* of this process; of all ranks */
     pthread_t server;           /* of rank 0 */
-    bool serves, ended;
+    bool serves, ended;         /* rank 0's thread answers; this rank has left */
     pthread_mutex_t lock;       /* of what follows; for a rank above 0 of MPI, too */
     const uint32_t *due;        /* of rank 0 */
-    uint32_t due_count, due_next;
+    uint32_t due_count, due_next;   /* trials to hand out; the next one of them */
     struct fleet_part part;     /* of a rank above 0: what it has still to run */
     bool over;                  /* nothing is left for it */
 };
@@ -53,6 +53,7 @@ bool fleet_is_one_of_many(void)
 
 /* ---- the module ---- */
 
+/* `why`: what dlopen() said, or which ABI the module has.  Returns false. */
 static bool no_module(const char *why, struct err *err)
 {
     err_set(err, ERR_USAGE, nowhere, "this is one of several ranks, and MPI is not to be had: "

@@ -24,9 +24,9 @@ bool fleet_has_module(struct arena *arena);
 struct fleet *fleet_open(struct arena *arena, struct err *err);
 uint32_t fleet_rank(const struct fleet *fleet);
 uint32_t fleet_count(const struct fleet *fleet);
-/* Of rank 0: from now on it hands out these trials, which stay the caller's. */
+/* For rank 0: from now on it hands out these trials, which stay the caller's. */
 void fleet_serve(struct fleet *fleet, const uint32_t *due, uint32_t count);
-/* Of the others: waits until rank 0 serves.  False: there is nothing to run. */
+/* For the other ranks: waits until rank 0 serves.  False: there is nothing to run. */
 bool fleet_wait(struct fleet *fleet);
 /* The next trial for this rank, as the `next` of a runner; false: there is none. */
 bool fleet_next(void *fleet, uint32_t *index);

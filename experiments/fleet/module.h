@@ -16,19 +16,19 @@
 
 /* What rank 0 hands out: trials from first to last, none if first > last. */
 struct fleet_part {
-    uint32_t first, last;
+    uint32_t first, last;       /* indices into what is due */
 };
 
 /* One thread at a time calls these. */
 struct fleet_module {
-    uint32_t abi;
+    uint32_t abi;               /* FLEET_MODULE_ABI of the header that it was built with */
     /* Joins the other ranks. */
     bool (*open)(uint32_t *rank, uint32_t *count);
-    /* Of rank 0: a rank that has asked, and whether it has left; FLEET_NOBODY: none has
-     * by now. */
+    /* For rank 0: returns a rank that has asked, and stores whether it has left; FLEET_NOBODY:
+     * none has asked by now. */
     uint32_t (*asked)(bool *left);
     void (*answer)(uint32_t rank, struct fleet_part part);
-    /* Of the others: asks, and waits for the answer; says that it leaves. */
+    /* For the other ranks: ask() waits for the answer; leave() says that the rank is gone. */
     struct fleet_part (*ask)(void);
     void (*leave)(void);
     void (*close)(void);

@@ -32,6 +32,7 @@ struct known {
     size_t count;
 };
 
+/* More than 64 are left out of the message alone; they can still be named. */
 static void add_known(struct known *known, const char *name, const char *summary)
 {
     if (known->count == 64)

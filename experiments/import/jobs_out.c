@@ -145,8 +145,8 @@ void jobs_out_csv(struct out *out, const struct jobs *jobs)
 /* Tenants by number, from 1 in order of appearance: open addressing, a power
  * of two of slots. */
 struct numbers {
-    const char **name;
-    uint64_t *number;
+    const char **name;          /* [slots]; NULL: empty */
+    uint64_t *number;           /* [slots] */
     size_t slots, count;
 };
 

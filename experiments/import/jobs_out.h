@@ -18,7 +18,7 @@ struct import_job;
 struct out;
 
 struct jobs {
-    const struct import_job *job;
+    const struct import_job *job;   /* [count], in the order of submission */
     size_t count;
 };
 

@@ -22,21 +22,21 @@ struct arena;
 struct machine {
     const char *name;           /* letters, digits, _, - and . */
     const char *gpu;            /* as the manager calls it; NULL: not said */
-    int64_t cores, gpus, count;
-    int64_t memory_mib;
-    struct err_pos pos;
+    int64_t cores, gpus, count; /* cores and GPUs of one node */
+    int64_t memory_mib;         /* of one node, at least 1 */
+    struct err_pos pos;         /* of its line, for messages */
 };
 
 struct machines_format;
 
 /* Begins as {.arena = arena, .notes = {.arena = arena}}, with a file and a format. */
 struct machines {
-    struct arena *arena;
-    const char *file;
+    struct arena *arena;        /* of the command */
+    const char *file;           /* what the manager printed */
     const struct machines_format *format;
-    struct machine *machine;
+    struct machine *machine;    /* [count], in the order of the file */
     size_t count, room;
-    struct notes notes;
+    struct notes notes;         /* what was taken for granted, each thing once */
 };
 
 /* Adds a node.  False, with err at its place: its cores, memory or GPUs are beyond
@@ -54,6 +54,7 @@ bool machines_name(const char *text);
 
 struct machines_format {
     const char *name, *summary;
+    /* Adds all nodes of machines->file; false: err is set. */
     bool (*read)(struct machines *machines, struct err *err);
     bool hidden;                /* names of GPUs are made up: they only count */
 };

@@ -25,7 +25,7 @@ enum { NAME, CPU, MEMORY, GPUS, MODEL, COLUMNS };
 /* The list as it is read; at: the column of each of what is needed. */
 struct listing {
     struct machines *machines;
-    struct csv *csv;
+    struct csv *csv;            /* the open list */
     size_t at[COLUMNS];
 };
 

@@ -20,7 +20,7 @@ struct out;
 struct imported {
     struct arena *arena;
     const struct import_format *format;
-    const struct import_request *request;
+    const struct import_request *request;   /* what might be left out */
     const struct import_result *result;
     uint32_t cluster_gpus;      /* 0: no cluster was given */
 };
@@ -52,7 +52,7 @@ const char *import_one_line(struct arena *arena, const char *text);
  * between begin and end. */
 struct import_paper {
     FILE *file;
-    char *text;
+    char *text;                 /* the report so far, owned by open_memstream() */
     size_t bytes;
 };
 bool import_paper_begin(struct import_paper *paper, struct err *err);

@@ -22,9 +22,9 @@ struct err;
 struct requests_import {
     struct arena *arena;
     const char *format, *file;
-    bool skip_empty;
+    bool skip_empty;            /* requests without output are left out */
     /* filled by a read */
-    size_t count;
+    size_t count;               /* requests */
     uint64_t skipped;           /* without output */
     uint64_t together;          /* at the same instant as the row before */
     uint64_t blocks, distinct;  /* hash ids of prompts */

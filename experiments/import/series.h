@@ -16,8 +16,8 @@ struct arena;
 struct series_import {
     struct arena *arena;
     const struct series_format *format;
-    struct series_request request;
-    struct series_set set;
+    struct series_request request;  /* which file, and whether it is sorted */
+    struct series_set set;      /* the series themselves */
     struct series_counts counts;
 };
 

@@ -165,7 +165,8 @@ struct simulators_lost batsim_out(struct arena *arena, struct out *out,
 
 /* ---- OpenDC ---------------------------------------------------------------- */
 
-/* Rounded up, as work becomes time elsewhere. */
+/* Milliseconds, rounded up: OpenDC computes the time from the work, and a job must not be
+ * shorter. */
 static int64_t to_ms(int64_t ns)
 {
     return (ns + NS_PER_MS - 1) / NS_PER_MS;

@@ -43,8 +43,8 @@ static const struct { const char *name, *other, *key; } column_of[COLUMNS] = {
 #define WORDS_MAX 1024u         /* of a line; a Reason may have many */
 
 struct reading {
-    struct machines *machines;
-    struct scan *scan;
+    struct machines *machines;  /* where nodes go */
+    struct scan *scan;          /* the open file */
     struct entry now, base;     /* base: of NodeName=DEFAULT */
     bool table;                 /* of sinfo */
     size_t at[COLUMNS];         /* which word of its lines; SIZE_MAX: none */
@@ -85,7 +85,7 @@ static bool note_name(struct reading *r, const char *name, uint32_t col, struct 
 
 /* A part of a list, "7" or "01-04". */
 struct span {
-    int64_t from, to;
+    int64_t from, to;           /* both included */
     size_t digits, bytes;       /* of the first number; of all */
 };
 
@@ -231,7 +231,8 @@ static bool end_node(struct reading *r, struct err *err)
     return machines_add(r->machines, *node, err);
 }
 
-/* Boards=, Sockets= ... */
+/* Is the key one of those by which slurm.conf counts the cores of a node: Boards=, Sockets=
+ * ...? */
 static bool is_part(const char *key, int *part)
 {
     static const struct { const char *key; int part; } known[] = {

@@ -34,8 +34,8 @@ struct clustersim {
     struct clustersim_options options;  /* of a later version: what is known of it */
     const char *path;           /* of the experiment; with options.text its name */
     const struct experiment *experiment;
-    struct session session;
-    struct runner_ear ear;
+    struct session session;     /* its folder and its store of trials */
+    struct runner_ear ear;      /* hands news of trials to the caller */
     uint32_t told_from, seeds;  /* of the trials that are told now: the first seed, all */
     const struct clustersim_error *error, *failure;
     struct told *warning, *last_warning;

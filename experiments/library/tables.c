@@ -66,10 +66,10 @@ static bool is_text(const struct csv_kind *kind, const char *column)
 /* The cells as they are read, row by row: arrays that grow and move, so not in the run's
  * arena, which lasts as long as it. */
 struct cells {
-    struct arena *scratch;
+    struct arena *scratch;      /* freed once the table is made */
     const char **text;
     double *number;
-    size_t count, text_room, number_room;
+    size_t count, text_room, number_room;   /* cells so far */
 };
 
 /* Adds the cells of the row that was read last; in a column of texts the number is NAN.

@@ -7,6 +7,8 @@
 #include "models/catalogue/goodput.h"
 #include "sim/text/sheet.h"
 
+/* The functions below make the rows of a list; the caller frees the sheet.  Units are those of the
+ * titles, which people compare with datasheets: GB/s, GB, W. */
 static struct sheet *gpu_rows(const struct catalogue *catalogue)
 {
     struct sheet *sheet = sheet_new("name:-12\tmemory GB:10\tGB/s:10\t"
@@ -36,6 +38,7 @@ static struct sheet *cpu_rows(const struct catalogue *catalogue)
     return sheet;
 }
 
+/* One direction: `GB/s` by the standard, `sustained` as measured. */
 static struct sheet *link_rows(const struct catalogue *catalogue)
 {
     struct sheet *sheet = sheet_new("name:-14\tkind:-9\tGB/s:10\t"
@@ -148,6 +151,7 @@ static void print_models(FILE *out, const struct catalogue *catalogue)
     sheet_close(net_rows(catalogue), out);
 }
 
+/* Millions of samples of a whole job, at the batch that it begins with. */
 static struct sheet *application_rows(const struct catalogue *catalogue)
 {
     struct sheet *sheet = sheet_new("name:-14\tMsamples:10\tbatch:6\t"

@@ -15,7 +15,7 @@ struct sheet;
 
 /* A list: its word, what prints it for people, and its rows. */
 struct list {
-    const char *name;
+    const char *name;           /* as `clustersim list NAME` has it */
     void (*print)(FILE *out, const struct catalogue *catalogue);    /* NULL: the rows */
     struct sheet *(*rows)(const struct catalogue *catalogue);       /* the caller frees */
     struct sheet *(*more)(const struct catalogue *catalogue);       /* likewise, or NULL */

@@ -38,6 +38,7 @@ static void print_policies(FILE *out, const struct catalogue *catalogue)
                 p->flags & CS_CLAIRVOYANT ? " (knows true run times)" : "");
 }
 
+/* In the order of policies.def, as `list policies` prints them. */
 static struct sheet *policy_rows(const struct catalogue *catalogue)
 {
     struct sheet *sheet = sheet_new("name:0\tsummary:0\tclairvoyant:1");
@@ -54,7 +55,7 @@ static struct sheet *policy_rows(const struct catalogue *catalogue)
 #define SWF_MEANING \
     "Standard Workload Format of the Parallel Workloads Archive; plain, gzip or zstd"
 
-/* By what they may be used for. */
+/* Prints formats in groups, by what they may be used for. */
 static void print_formats(FILE *out, const struct catalogue *catalogue)
 {
     const struct series_format *s;
@@ -243,6 +244,7 @@ static void print_placements(FILE *out, const struct catalogue *catalogue)
     }
 }
 
+/* In the order of enum place_rule, which the table of rules has too. */
 static struct sheet *placement_rows(const struct catalogue *catalogue)
 {
     struct sheet *sheet = sheet_new("name:0\tsummary:0\tbad:0\tsource:0");

@@ -29,15 +29,15 @@
 
 /* Dollars by cause, added when a job ends. */
 struct costs {
-    const struct trial_spec *spec;
+    const struct trial_spec *spec;  /* prices, electricity and carbon */
     struct loop *loop;
     const struct cs_host *host;
-    struct energy *energy;
+    struct energy *energy;      /* what nodes draw */
     struct rent *rent;          /* or NULL */
     int64_t from_ns;            /* what happened before does not count */
     double held_usd, compute_usd, switch_usd, wait_usd, transfer_usd;
     struct {                    /* where carbon changes over time */
-        int64_t at_ns;
+        int64_t at_ns;          /* up to when it counts */
         double joules, kg;      /* up to then */
         bool armed;
     } carbon;

@@ -32,7 +32,7 @@ struct energy {
     uint32_t busy_room;
     double *busy_w;             /* per group: of a GPU, above idle */
     double *core_s;             /* per node, at from_ns */
-    int64_t from_ns;
+    int64_t from_ns;            /* the end of the warm-up */
 };
 
 /* Returns the busy fraction of a lease, 0 for a new one; the array grows with the

@@ -40,12 +40,12 @@ struct fair_jobs {
 };
 
 struct level {                  /* thousandths of GPUs over time */
-    int64_t now, since_ns;
-    wide area;
+    int64_t now, since_ns;      /* since_ns: up to when `area` counts */
+    wide area;                  /* thousandths of GPUs x ns */
 };
 
 struct tenant {
-    const char *name;
+    const char *name;           /* of the workload */
     uint64_t jobs, done;        /* those that count */
     struct level held, asked;   /* asked: of its jobs in the system */
     double usd;                 /* of its jobs that have ended */
@@ -61,7 +61,7 @@ struct fairness {
     wide area;                  /* ... x ns, up to last_ns */
     struct fair_jobs **jobs, *spare;    /* jobs: by id / JOBS_TOGETHER */
     uint32_t jobs_room, block;  /* block: of the last job that came */
-    double rho_sum, rho_max;
+    double rho_sum, rho_max;    /* rho: JCT over that on a fair share */
     uint64_t rhos, over;        /* jobs with a rho, with one above 1 */
     struct tenant *tenant;      /* in the order in which they came */
     uint32_t count, room, last; /* last: that was found */
@@ -86,7 +86,8 @@ static double level_s(const struct level *level, int64_t end_ns)
 
 /* ---- tenants ------------------------------------------------------------ */
 
-/* What i would have more now with the GPUs of j. */
+/* Returns how many GPUs more, in thousandths, tenant i would use now if it had those of j:
+ * what j holds, but no more than i asks for, less what i holds. 0 or more. */
 static int64_t wants(const struct tenant *i, const struct tenant *j)
 {
     int64_t most = j->held.now < i->asked.now ? j->held.now : i->asked.now;
@@ -322,7 +323,8 @@ void fairness_ended(struct fairness *f, const struct host_job *job,
         spare_block(f, block);
 }
 
-/* GPUs of a job without a tenant are nobody's. */
+/* Tells that a job got GPUs, or gave them back (milli < 0).  GPUs of a job without a tenant
+ * are counted for no tenant. */
 void fairness_held(struct fairness *f, const struct host_job *job,
                    int64_t milli, int64_t now)
 {

@@ -44,9 +44,9 @@ __extension__ typedef __int128 wide_ns;
 
 /* What the GPUs of a lease do. */
 struct idle_lease {
-    enum gpu_does does;
-    int64_t milli;
-    bool held;
+    enum gpu_does does;         /* one thing at a time */
+    int64_t milli;              /* thousandths of GPUs that it holds */
+    bool held;                  /* the slot serves a lease */
 };
 
 /* The levels now, and their integrals.  lease: by number. */
@@ -54,14 +54,14 @@ struct idle {
     struct arena *arena;
     const struct cluster_spec *spec;
     struct cs_host *host;
-    const struct loop *loop;
+    const struct loop *loop;    /* the clock */
     struct idle_lease *lease;
     uint32_t lease_room;
     int64_t level[GPU_DOES_COUNT];      /* thousandths of GPUs; they add up to all */
     int64_t known_milli;        /* sum of the levels of GPUs that are not free */
     int64_t *free_milli;        /* by pool, now */
     wide_ns sum[GPU_DOES_COUNT];        /* level x ns */
-    int64_t from_ns, last_ns;
+    int64_t from_ns, last_ns;   /* the end of the warm-up; up to when `sum` counts */
     struct fact *later;         /* that wait for the next job */
     uint32_t laters, later_room;
     uint32_t waits;             /* tasks, when the last instant was over */

@@ -26,7 +26,7 @@
 struct job_rows {
     struct arena *arena;
     const struct trial_spec *spec;
-    const struct trial_tables *tables;
+    const struct trial_tables *tables;  /* where rows go */
     const char *keys;           /* cells that begin each row; NULL: none yet */
     size_t keys_bytes;
 };
@@ -257,7 +257,7 @@ struct expr_cell job_rows_cell(const void *self, uint32_t column)
         .number = number_cell(self, (enum job_cell)column) };
 }
 
-/* Of this placement: roles of one job may run on several types. */
+/* Returns the type of GPU of a placement.  A job may have several: one for each role. */
 static const char *placed_gpu_type(const struct job_rows *rows,
                                    const struct placement *at)
 {

@@ -26,7 +26,7 @@ void job_rows_job(struct job_rows *rows, const struct host_job *job,
 /* A job as a row that expressions read: columns are those of enum job_cell. */
 struct job_view {
     const struct host_job *job;
-    enum job_status status;
+    enum job_status status;     /* as the row shows it */
     char number[24];            /* what a job without a name is called */
 };
 /* Fills the view, which points to the job. */

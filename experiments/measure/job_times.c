@@ -24,7 +24,7 @@ __extension__ typedef __int128 wide_ns;
  * otherwise. */
 struct job_times {
     const struct trial_spec *spec;
-    wide_ns jct_sum, wait_sum;
+    wide_ns jct_sum, wait_sum;  /* in ns */
     wide_ns lost_sum;           /* up to `until`, of jobs that were not done */
     struct tally slowdown, bounded;         /* JCT over the run time; over BOUND_S, if
                                                that is more */
@@ -129,7 +129,8 @@ static double restricted_mean(const struct job_times *times)
                ? NAN : mean_s(sum, times->jobs);
 }
 
-/* Where no job had a deadline, all were met. */
+/* Sets the metrics of jobs.  Means over no job are NAN.  Where no job had a deadline, all
+ * deadlines count as met. */
 void job_times_result(struct job_times *times, double *value)
 {
     value[METRIC_JOBS] = (double)times->jobs;

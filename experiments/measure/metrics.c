@@ -84,7 +84,8 @@ static bool none_left(const struct metrics *m)
     return host_running(m->host) == 0 && host_pending(m->host) == 0;
 }
 
-/* Begins a gauge anew at its level. */
+/* Begins a gauge anew at its level, when the warm-up ends: its area and its extremes are
+ * forgotten. */
 static void restart(struct gauge *gauge, int64_t now)
 {
     double level = gauge->level;
@@ -276,7 +277,7 @@ static void hear_decide(void *self, const struct fact *fact)
         (void)hears(self, fact);
 }
 
-/* Of these the time alone matters: the run lasted until it. */
+/* Hears facts that change no figure: the run lasted until their time. */
 static void hear_other(void *self, const struct fact *fact)
 {
     (void)hears(self, fact);
@@ -307,7 +308,7 @@ void metrics_count_submitted(struct metrics *m, const struct host_job *job)
     job_submitted(m, job, m->last_fact_ns);
 }
 
-/* A job takes what it asks for, or gives it back. */
+/* In a trial without a host: a job takes GPUs and host memory, or gives them back (sign -1). */
 static void count_held(struct metrics *m, const struct host_job *job,
                        int64_t now, int sign)
 {

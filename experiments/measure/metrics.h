@@ -44,7 +44,7 @@ struct host_job;
 struct metrics_count {
     uint32_t pending, running, working_gpus;
     uint32_t first_gpus;        /* of the first that waits; 0: none does */
-    struct demand_count waits;
+    struct demand_count waits;  /* GPUs that tasks ask for */
     const struct host_counts *counts;
 };
 /* Watches such counters in the place of a host; they must live as long. */

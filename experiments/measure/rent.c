@@ -27,7 +27,7 @@
 
 /* The rental of one node: from its order, over the time when it is there, to its end. */
 struct rental {
-    bool open;
+    bool open;                  /* it was ordered and has not ended */
     uint32_t leases;            /* billed while held */
     int64_t from_ns, up_ns, end_ns;     /* CLOCK_NEVER_NS: not yet */
 };
@@ -36,7 +36,7 @@ __extension__ typedef __int128 wide_ns;   /* nodes x nanoseconds */
 
 /* What the rentals of a group add up to. */
 struct rent_sum {
-    wide_ns node_ns;
+    wide_ns node_ns;            /* nodes x ns, from order to end */
     double usd, unused_usd, used_usd;   /* unused: of usd, as rent_usd() says; used:
                                    without parts of units */
 };

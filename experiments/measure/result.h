@@ -30,12 +30,12 @@ struct trial_result {
     double value[METRIC_ROOM];      /* times in seconds; behind the built-in ones
                                        those of the experiment's own */
     uint8_t own_gap[METRIC_OWN_MAX];    /* enum expr_gap: why those have no value */
-    uint64_t event_count;
+    uint64_t event_count;       /* of the loop */
     uint64_t digest;            /* of all events, in order: two runs that agree in it
                                    did the same */
     uint64_t nodes_seen, tasks_seen;     /* by searches: what a run costs */
-    uint64_t arena_bytes;
-    uint64_t audit_count[AUDIT_CHECK_COUNT];
+    uint64_t arena_bytes;       /* memory of the trial, at its end */
+    uint64_t audit_count[AUDIT_CHECK_COUNT];    /* checks made, by enum audit_check */
     uint64_t status_count[8];       /* by enum job_status */
     uint32_t tenant_count;          /* 0: no rows of tenants.csv */
     int64_t end_ns;                 /* simulated */

@@ -17,19 +17,19 @@
 
 /* Instants in the order in which they were added. */
 struct instants {
-    int64_t *at;
+    int64_t *at;                /* [count], ns */
     uint32_t count, room;
 };
 
 /* When jobs came and left. */
 struct steady_book {
     struct arena *arena;
-    int64_t warmup_ns, until_ns;
+    int64_t warmup_ns, until_ns;    /* as the file says */
     struct instants come, gone;     /* in order of time */
     /* Of jobs that count and were done, in the order of their ends. */
     struct instants submit;
     double *jct_s;                  /* as many as `submit` has room */
-    bool full;
+    bool full;                  /* a list has JOBS_MOST instants: nothing is published */
 };
 
 struct steady_book *steady_book_new(struct arena *arena,
@@ -127,7 +127,7 @@ static double after_of(const struct steady_book *book)
         skip == 0 ? book->warmup_ns : book->submit.at[skip]);
 }
 
-/* Of a book that is full, nothing is published. */
+/* Nothing is published of a book that is full: it knows only the first jobs. */
 void steady_book_result(const struct steady_book *book, double *value)
 {
     double quarter[4];

@@ -36,7 +36,7 @@ struct cell {
 struct timeline {
     struct metrics_parts parts;
     struct cs_host *host;       /* NULL: count */
-    const struct metrics_count *count;
+    const struct metrics_count *count;  /* without a host; else NULL */
     int64_t step_ns, start_ns;          /* of the interval under way */
     bool fixed_step, open;              /* open: the first interval has begun */
     int64_t *interval_ns;               /* starts */
@@ -235,7 +235,7 @@ static void sample(struct loop *loop, void *self, uint64_t arg)
                 sample, t, 0);
 }
 
-/* The first interval begins now. */
+/* The first interval begins now.  Areas of before are kept as what is taken off. */
 static void open_first(struct timeline *t)
 {
     struct loop *loop = t->parts.loop;

@@ -31,7 +31,7 @@ enum work { WORK_FLOPS, WORK_LENGTH, WORK_UNKNOWN, WORK_SERVICE, WORK_COUNT };
 struct useful {
     const struct trial_spec *spec;
     const struct cs_host *host;
-    int64_t from_ns;
+    int64_t from_ns;            /* the end of the warm-up */
     double flops, gpu_s;            /* done and not lost */
     double held_s[WORK_COUNT];      /* GPU-seconds, by what is known */
     double peak_flops;              /* of those of WORK_FLOPS */

@@ -177,8 +177,8 @@ static bool refuse_option(uint64_t mask, const char *word, size_t bytes,
 struct reading {
     int argc, at;
     char *const *argv;
-    uint64_t mask;
-    struct args *args;
+    uint64_t mask;              /* bits of enum arg: options that the command takes */
+    struct args *args;          /* what is read */
 };
 
 /* Stores the value of an option, or takes the next word for it.  An empty value is

@@ -45,7 +45,7 @@ const struct arg_info *arg_info(enum arg arg);
 struct args {
     const char **word;          /* operands */
     size_t word_count;
-    bool given[ARG_COUNT];
+    bool given[ARG_COUNT];      /* by enum arg */
     const char *value[ARG_COUNT];       /* the last one given */
     const char **set;           /* of --set and of --skip, all of them, in order */
     size_t set_count;

@@ -39,7 +39,7 @@ static const char *const over_choices[] = {
 /* One entry as the key table fills it; `over` is -1 where the key is not given. */
 struct own_keys {
     const char *of, *unit, *title, *help;
-    int better, over;
+    int better, over;           /* numbers in their lists of words */
 };
 
 static const struct conf_field own_field[] = {
@@ -175,9 +175,9 @@ static enum metric_of join_of(enum metric_of a, enum metric_of b)
     return (enum metric_of)((unsigned)a | (unsigned)b);
 }
 
-/* Of what is a metric that the expression reads?  A count of what was done is of
- * all (a lost job lowers it honestly), but as a divisor it makes a mean over what
- * was done. */
+/* Returns what a metric is of that the expression reads (enum metric_of).  A count of jobs done is
+ * of all jobs, since a lost job lowers it as it should.  As a divisor it makes a mean over jobs
+ * that were done. */
 static enum metric_of of_scalar(const struct metric_set *set,
                                 const struct expr_read *read)
 {

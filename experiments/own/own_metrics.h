@@ -27,7 +27,7 @@ struct err;
 struct expr;
 
 struct own_metric {
-    const struct expr *expr;
+    const struct expr *expr;    /* the parsed text of `of:` */
     const bool *of_done;        /* by aggregate: of jobs that were done alone */
 };
 

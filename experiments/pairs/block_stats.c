@@ -25,7 +25,7 @@
 #define EXACT_MAX 200u
 
 struct ratio {
-    double value, error;
+    double value, error;        /* error: its standard error */
 };
 
 /* Block i counts times[i] times, or once. */

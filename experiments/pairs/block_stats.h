@@ -17,7 +17,7 @@ struct arena;
 
 /* The ratio of two sums over the blocks, and its 95% interval. */
 struct block_ratio {
-    double value, low, high;
+    double value, low, high;    /* NAN: too few blocks */
 };
 /* Returns the ratio of the sums of sum[] and by[] over the blocks, with its 95%
  * interval by the bootstrap-t: blocks are drawn with replacement, always the same

@@ -21,7 +21,7 @@
 struct sides {
     struct arena *arena;
     FILE *file;                 /* where the answer is printed */
-    const struct compare_jobs *what;
+    const struct compare_jobs *what;    /* the folders and the policies */
     struct jobs_table left, right;          /* of one folder both are the same */
     double warmup_s;            /* the longer one of both folders */
     uint64_t lines;             /* pairs of policies so far: each draws by its number */
@@ -158,7 +158,8 @@ static void compare_pair(struct sides *s, const char *point,
         print_pairing(s, &p, point, title);
 }
 
-/* Of one folder, each policy with its baseline; of two, each policy with itself. */
+/* Within one folder each policy is compared with the baseline; between two folders, each policy
+ * with itself. */
 static bool compare_folders(struct sides *s, struct err *err)
 {
     const char *left = s->what->left, *right = s->what->right;

@@ -13,13 +13,13 @@ struct err;
 
 /* A job as its row of jobs.csv has it. */
 struct job_row {
-    const char *name;
+    const char *name;           /* by which jobs of two trials are paired */
     double submit_s, jct_s;     /* jct NAN: it did not end */
 };
 
 /* The jobs of one trial. */
 struct trial_jobs {
-    const char *point, *policy, *seed;
+    const char *point, *policy, *seed;  /* the trial's columns */
     struct job_row *job;        /* by name */
     size_t count, room;
 };
@@ -27,7 +27,7 @@ struct trial_jobs {
 /* The trials of a folder, in the order of jobs.csv. */
 struct jobs_table {
     struct trial_jobs *trial;
-    size_t count, room;
+    size_t count, room;         /* of `trial` */
     size_t replicas;            /* of services, left out: no jobs of a user */
 };
 

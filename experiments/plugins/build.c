@@ -36,12 +36,12 @@ static const char *const flag[] = {
 #define FLAGS (sizeof flag / sizeof flag[0])
 
 struct build {
-    struct arena *arena;
-    const char *source;
+    struct arena *arena;        /* of the experiment */
+    const char *source;         /* path of the C file */
     const char *compiler;               /* with its first options, as CC has them */
     const char *cache, *headers;        /* folders */
     const char *library, *deps;         /* files, whole if they are there */
-    struct err_pos pos;
+    struct err_pos pos;         /* where the experiment names it */
     struct err *err;
 };
 
@@ -309,6 +309,7 @@ static bool compile(struct build *b)
     for (size_t i = 0; i < FLAGS; i++)
         word[n++] = arena_text(b->arena, flag[i]);
     word[n++] = text_format(b->arena, "-I%s", b->headers);
+    /* The compiler lists the headers that it read: a change of one builds anew. */
     word[n++] = arena_text(b->arena, "-MMD");
     word[n++] = arena_text(b->arena, "-MF");
     word[n++] = rule;

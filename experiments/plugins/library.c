@@ -33,8 +33,8 @@ static const char *const of_c[] = { "libc.so", "libm.so", "ld-linux", "linux-vds
 
 struct library {
     struct arena *arena;
-    Elf *elf;
-    struct err_pos pos;
+    Elf *elf;                   /* the open file, before any of its code runs */
+    struct err_pos pos;         /* where the experiment names it */
     const char *called;         /* by the user */
     const char *calls;          /* of what it may not call, the first few */
     const char *lacks;          /* of cs_*, what this program has not */

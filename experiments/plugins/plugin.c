@@ -40,9 +40,9 @@ bool plugin_is_file(const char *text)
 }
 
 struct loading {
-    const char *library, *table;
+    const char *library, *table;    /* path; name of the symbol */
     const struct cs_policy *policy;     /* NULL: `why` */
-    char why[200];
+    char why[200];              /* what dlopen() or the table said */
     bool reading;                       /* the table: its code has started */
 };
 

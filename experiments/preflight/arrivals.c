@@ -20,7 +20,7 @@
 
 /* All draws, those that have fewer jobs, and the jobs of the one with fewest. */
 struct shortage {
-    uint64_t drawn, low, least;
+    uint64_t drawn, low, least; /* seeds; those with too few jobs; fewest jobs */
     const struct experiment_point *point;
     const struct workload_spec *workload;
 };

@@ -18,7 +18,7 @@ struct experiment_point;
 struct rows {
     struct arena *arena;
     const struct experiment *experiment;
-    struct default_row *row;
+    struct default_row *row;    /* [count] */
     uint32_t count, room;
 };
 

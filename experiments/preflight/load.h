@@ -30,7 +30,7 @@ struct experiment_point;
 
 /* The load of one role of one kind of job. */
 struct load_part {
-    const char *form, *role;
+    const char *form, *role;    /* names */
     bool cores;                 /* no GPUs: its work is core-seconds */
     double cores_per_gpu;       /* that it holds beside its GPUs */
     double rho[LOAD_POOLS];     /* load of each pool, 0 to 1 and more */
@@ -46,7 +46,7 @@ struct load {
     double gpus[LOAD_POOLS], cores[LOAD_POOLS];     /* by pool */
     double rho[LOAD_POOLS], rho_cores[LOAD_POOLS];
     double most;                /* the largest load of all pools */
-    uint32_t most_pool;
+    uint32_t most_pool;         /* the pool that has it */
 };
 
 /* Have two policies the same load at every point?  Then one of them stands for both. */

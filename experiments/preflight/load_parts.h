@@ -30,7 +30,7 @@ struct reckoning {
     struct load load;
     double (*work)[LOAD_POOLS]; /* of a part: units per second if all of it is
                                    there; INFINITY: it cannot be */
-    uint32_t room;
+    uint32_t room;              /* of load.part and of `work` */
 };
 
 /* Does the policy use cores alone for a role that may run on either? */

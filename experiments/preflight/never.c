@@ -38,7 +38,7 @@ bool never_starts(const struct never_asked *asked, const struct job_request *req
 struct asking {
     const struct never_asked *asked;
     const struct job_request *request;
-    uint32_t count;
+    uint32_t count;             /* of `request` */
 };
 
 /* The child's part: asks for every job and forgets the answers; that it comes to

@@ -15,7 +15,7 @@ struct job_request;
 
 /* Who is asked, and for which cluster. */
 struct never_asked {
-    const struct host_policy *policy;
+    const struct host_policy *policy;   /* with its parameters */
     const char *name;           /* of the policy in the experiment, for messages */
     uint32_t gpu_count;         /* of the cluster */
     bool silent;                /* never() of the policy is not called: it may crash */

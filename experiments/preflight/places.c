@@ -43,7 +43,7 @@ struct trying {
     const struct experiment_point *point;
     const struct host_policy *policy;
     struct cluster *cluster;    /* nothing on it but roles of the same job */
-    struct placer *placer;
+    struct placer *placer;      /* by the policy's rule */
     struct share *share;        /* of one role */
 };
 
@@ -326,7 +326,7 @@ void places_warn(const struct experiment *experiment, places_tell_fn *tell, void
 /* ---- all ---------------------------------------------------------------- */
 
 struct told {
-    places_tell_fn *tell;
+    places_tell_fn *tell;       /* hears of each kind that fits nowhere */
     void *self;
     struct err *err;            /* told so far */
     uint32_t count, room;
@@ -383,8 +383,8 @@ static void check_policy(struct arena *arena, const struct experiment *experimen
 
 /* The question of one cluster and one workload. */
 struct asked {
-    const struct experiment_point *of;
-    struct job_request *request;
+    const struct experiment_point *of;  /* the point that was asked last */
+    struct job_request *request;    /* [count], one for each kind of job */
     uint32_t count;
 };
 

@@ -35,7 +35,7 @@
 
 /* Jobs that a policy meets, each kind once. */
 struct meeting {
-    const struct cluster_spec *cluster;
+    const struct cluster_spec *cluster; /* of the point */
     const struct job_request *request;
     uint32_t count;
 };

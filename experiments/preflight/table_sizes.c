@@ -39,7 +39,7 @@ static const struct csv_kind *const kind[SIZED_COUNT] = {
 
 /* What one seed of a point will meet. */
 struct drawn {
-    double jobs, phases;
+    double jobs, phases;        /* jobs that come, and runs of their phases */
 };
 
 /* Returns how many rows of phases.csv the job will write. */
@@ -165,7 +165,8 @@ static void add_point(struct table_sizes *sizes, const struct experiment *experi
     }
 }
 
-/* Points of one workload share one draw. */
+/* Draws the jobs of seed 0 where a table has rows of jobs.  Points of one workload share the
+ * draw. */
 struct table_sizes table_sizes_of(struct arena *arena,
                                   const struct experiment *experiment)
 {
@@ -198,7 +199,7 @@ static void print_bytes(FILE *file, double bytes)
         fprintf(file, "%.2g MB", bytes / 1e6);
 }
 
-/* Of small tables nothing is said. */
+/* Says nothing of tables that are small together: below TABLE_SIZES_SMALL bytes. */
 void table_sizes_print(FILE *file, const struct experiment *experiment,
                        const struct table_sizes *sizes)
 {

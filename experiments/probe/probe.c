@@ -13,9 +13,8 @@
  * trials of all its experiments are jobs of one run, so that threads are busy
  * to its end.
  *
- * Of several processes that search in one folder, each trial is run by the one
- * that holds its claim (claim.h); the others run something else and then wait
- * for its file.
+ * Several processes may search in one folder.  Each trial is then run by the process that holds
+ * its claim (claim.h); the others run something else, and then wait for its file.
  */
 #include "experiments/probe/probe.h"
 
@@ -39,10 +38,10 @@
 
 /* A trial that was asked for. */
 struct known {
-    uint64_t hash;
+    uint64_t hash;              /* experiment_trial_hash() */
     bool settled;               /* it was run, or found in the folder */
     bool queued;                /* a job of this part runs it */
-    struct probe_trial trial;
+    struct probe_trial trial;   /* valid if `settled` */
 };
 
 /* Answers questions about variants of one experiment; what was run once is known. */
@@ -334,6 +333,7 @@ static bool take_job(void *self, uint32_t index, struct runner_trial *trial)
     return false;
 }
 
+/* runner_plan.begin: a trial's rows go to the store under the hash by which it is asked for. */
 static void *begin_job(void *self, uint32_t thread, uint32_t index,
                        const struct trial_tables *tables, volatile int *stop)
 {

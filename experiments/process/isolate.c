@@ -39,7 +39,7 @@
 #define SAID_BLOCKS 256u        /* of 4 KiB: a pipe holds 64 KiB, or 1 MiB */
 
 struct isolate {
-    void *page;
+    void *page;                 /* shared with the child */
     size_t page_bytes;          /* with `returned` */
     volatile int *returned;     /* in the page, behind what its users have: 1 once the
                                    function has returned */

@@ -31,8 +31,8 @@ extern char **environ;
 
 /* A program that runs, and how it is told to end. */
 struct child {
-    const struct program *program;
-    pid_t pid;
+    const struct program *program;  /* what runs, and its limits */
+    pid_t pid;                  /* of the program, and of its process group */
     struct timespec began, told;
     int sent;                   /* the last signal; 0: none yet */
     bool too_long;

@@ -30,7 +30,7 @@ static const int faults[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
 
 /* At the lowest address of the stack, which grows towards it. */
 struct rescue_thread {
-    uint64_t magic;
+    uint64_t magic;             /* tells a stack of ours from any other */
     const struct rescue *rescue;
     bool marked;                /* a trial runs, whose `mark` is noted if it crashes */
     char mark[MARK_BYTES];

@@ -123,7 +123,7 @@ struct ticks {
 };
 
 struct system_pair {
-    pid_t other;
+    pid_t other;                /* of the program that answers this process */
     cpu_set_t all;              /* where this process might run before */
     int cpu;                    /* that both share now; -1: both run anywhere */
     int64_t look_ns;            /* when to look next; the last look was at since_ns */

@@ -38,7 +38,7 @@
 #define SLACK 64u               /* bytes behind a line that may be read */
 
 struct talk {
-    pid_t pid;
+    pid_t pid;                  /* of the program */
     int in, out, said_fd;       /* to its stdin (-1: closed), from its stdout and stderr */
     bool taken;                 /* the parent of this process started it */
     bool stands;                /* for children; no signal is handled here */

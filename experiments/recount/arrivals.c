@@ -34,7 +34,7 @@ struct arrivals {
     struct arena *arena;
     double all_gpus, asked_gpus; /* asked_gpus: by all jobs so far */
     bool due;                   /* one came at this instant */
-    struct sample *sample;
+    struct sample *sample;      /* [count] */
     uint32_t count, room;
 };
 

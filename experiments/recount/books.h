@@ -21,7 +21,7 @@ struct recount_told {
     struct { double gpu_s, core_s, usd, joules; } service;     /* replicas alone */
     uint64_t preemptions, interruptions, dropped;       /* of rows */
     uint64_t stops, take_backs, interrupts, all_interrupts;     /* of facts */
-    uint64_t decisions, refused, changes;
+    uint64_t decisions, refused, changes;   /* requests carried out; refused; resizes and moves */
 };
 
 /* What flows that ended took of a link. */

@@ -21,7 +21,7 @@
 /* The list, in the order of time. */
 struct events {
     struct arena *arena;
-    struct event *event;
+    struct event *event;        /* [count] */
     size_t count, room;
 };
 
@@ -50,7 +50,7 @@ struct means {
  * in their order.  `tasks` holds tasks that wait as `allocated` and jobs that
  * run as `busy`. */
 struct walk {
-    size_t next;
+    size_t next;                /* of the events: those before it are in `level` */
     struct event level, tasks;
 };
 

@@ -15,7 +15,7 @@ struct recount_parts;
 /* A level from an instant on: GPUs under a lease, or busy, of a pool; or, without a pool
  * (UINT32_MAX), tasks that wait and jobs that run. */
 struct event {
-    int64_t at_ns;
+    int64_t at_ns;              /* in the list: rising */
     uint32_t pool;
     double allocated, busy;     /* how much more; without a pool how many */
 };

@@ -263,7 +263,8 @@ static void did(struct held *held, struct held_lease *lease, int64_t now)
     lease->since_ns = now;
 }
 
-/* Loading that ends is charged as a switch. */
+/* Enters what a lease did until now, and what it does from now on.  Loading that ends is
+ * charged as a switch. */
 void held_does(struct held *held, const struct fact *fact, enum held_does does)
 {
     struct held_lease *lease = &held->lease[fact->subject];
@@ -386,7 +387,8 @@ void held_drop(struct held *held, const struct fact *fact)
     lease->live = false;
 }
 
-/* Only a lease that works has a flow of a phase. */
+/* Hears how much work a flow has done.  Only a lease that works has a flow of a phase; others
+ * load or save. */
 void held_flowed(struct held *held, uint64_t lease, double work)
 {
     assert(work >= 0);

@@ -44,9 +44,9 @@ struct held {
     const struct cs_host *host;
     struct rows *rows;
     int64_t from_ns;
-    struct held_lease *lease;
+    struct held_lease *lease;   /* [room], by number of the lease */
     uint32_t room;
-    __int128_t does[HELD_COUNT];
+    __int128_t does[HELD_COUNT];    /* thousandths of GPUs x ns, by what they did */
     struct events *events;      /* NULL: not of the full form */
     bool by_pool;               /* set from outside: the next two are wanted */
     __int128_t *pool;           /* GPUs, by pool */
@@ -54,7 +54,7 @@ struct held {
     double memory_s;            /* bytes x s */
     double busy_s, tail_s, phase_s, bursts_s;   /* GPU-seconds */
     double *group_j;            /* above idle, by group; without PUE */
-    double usd;
+    double usd;                 /* of leases, from the warm-up on */
     /* Over all time, beside what rows say. */
     double gpu_s, core_s, all_usd, all_compute_usd, all_switch_usd, all_j;
     double peak_flops, flops_s, length_s, unknown_s;    /* held, by what is known */

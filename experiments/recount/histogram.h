@@ -22,7 +22,7 @@
 
 /* Counts by histogram_bin(). */
 struct histogram {
-    uint64_t count;
+    uint64_t count;             /* of all bins */
     uint32_t bin[HISTOGRAM_BINS];
 };
 

@@ -29,7 +29,7 @@ struct rank {
     enum metric metric;
     double p, least, most;      /* between them a time is as large as it is */
     uint64_t below, upto;
-    bool waits;
+    bool waits;                 /* of waiting times; else of completion times */
 };
 
 /* Counts, for each quantile that is to be published, the jobs below it and those up to it. */

@@ -18,7 +18,7 @@ struct recount_parts;
 
 /* What holds since over_ns.  GPUs are in thousandths, as jobs may share one. */
 struct levels {
-    const struct recount_parts *parts;
+    const struct recount_parts *parts;  /* of the trial */
     struct recount_books *books;        /* gets the sums */
     int64_t free_milli;         /* GPUs that are free while tasks wait, in thousandths */
     int64_t idle_milli[IDLE_KINDS];     /* of those, by what for; full form alone */

@@ -54,7 +54,7 @@ struct lost_job {
 
 /* The book of a trial: jobs by number, and the sum of what was lost. */
 struct lost {
-    struct arena *arena;
+    struct arena *arena;        /* of the trial */
     const struct trial_spec *spec;
     int64_t from_ns;            /* the end of the warm-up: what was held before counts as 0 */
     struct lost_job *job;       /* by the job's number */
@@ -142,8 +142,8 @@ static void add_stretch(struct lost *lost, struct lost_job *of, struct stretch s
     ARENA_ADD(lost->arena, of->stretch, of->count, of->room, stretch);
 }
 
-/* Of a job of known length only phases that were cut short matter.  Of any
- * other, a checkpoint counts once the step in which it was taken is over. */
+/* A job of known length is looked at only where a phase was cut short.  For any other job, a
+ * checkpoint counts once the step in which it was taken is over. */
 void lost_phase(struct lost *lost, const struct host_job *job,
                 const struct host_phase_run *run, int64_t milli, int64_t now_ns, bool done)
 {

@@ -39,14 +39,14 @@ struct nodes {
     struct arena *arena;
     const struct cluster_spec *cluster;
     struct change *change;
-    uint32_t changes, change_room;
+    uint32_t changes, change_room;  /* of `change` */
     uint32_t entered;           /* of them */
     struct rental *rental;
     uint32_t rentals, rental_room;
     uint32_t *open;             /* rental by node + 1; 0: none */
     int64_t now[LEVELS];        /* of what is entered */
-    __int128_t area[LEVELS];
-    struct nodes_sum *group;
+    __int128_t area[LEVELS];    /* of each level, x ns */
+    struct nodes_sum *group;    /* by group of nodes */
 };
 
 /* A rented node begins as one that is not there. */

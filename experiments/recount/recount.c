@@ -42,14 +42,14 @@
 /* The second opinion: the books, and what is heard between two instants. */
 struct recount {
     struct recount_parts parts;
-    struct recount_books books;
+    struct recount_books books; /* one for each kind of figure */
     struct arrivals *arrivals;  /* or NULL */
-    struct cs_host *host;
+    struct cs_host *host;       /* NULL: GPUs are a count */
     const uint32_t *waits, *runs;       /* without a host */
     bool full, fair_due, services;
     uint32_t rows_read;         /* of jobs.csv, */
     size_t bytes_read;          /* ... and their bytes */
-    uint64_t decides;
+    uint64_t decides;           /* decisions so far */
     struct levels levels;
     struct judge judge;
 };
@@ -238,7 +238,7 @@ static void hear_node(void *self, const struct fact *fact)
     nodes_fact(r->books.nodes, fact, rows_inside(r->books.rows));
 }
 
-/* Of such a fact only the time matters. */
+/* Hears facts that change no book: up to their time the levels of before held. */
 static void hear_other(void *self, const struct fact *fact)
 {
     (void)moves(self, fact);
@@ -417,7 +417,8 @@ void recount_watch_count(struct recount *r, const uint32_t *pending,
         loop_when_over(r->parts.loop, instant_over, r);
 }
 
-/* What was carried up to here is of the warm-up. */
+/* The warm-up is over: what links have carried up to here is noted, to be taken off at the
+ * end. */
 void recount_begin(struct recount *r)
 {
     for (uint32_t l = 0; l < r->books.links; l++)

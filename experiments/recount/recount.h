@@ -35,9 +35,9 @@ struct trial_spec;
 /* What a trial gives to its second opinion.  All must live as long as the trial. */
 struct recount_parts {
     struct arena *arena;
-    struct journal *journal;
-    struct loop *loop;
-    struct flow_net *net;
+    struct journal *journal;    /* tells the facts that it adds up */
+    struct loop *loop;          /* the clock */
+    struct flow_net *net;       /* whose links' areas and rates are checked */
     const struct fabric *fabric;
     const struct trial_spec *spec;
     const struct table *jobs, *timeline, *tenants, *services;   /* or NULL */

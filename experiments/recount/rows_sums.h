@@ -20,12 +20,12 @@ struct rows {
     struct arena *arena;
     const struct trial_spec *spec;
     uint32_t most;              /* rows that are kept at most */
-    struct job_row *row;
+    struct job_row *row;        /* [count]: rows that are kept */
     uint32_t count, room;
     bool over;                  /* there were more */
     bool rigid;                 /* jobs of a known length that nothing speeds up */
     bool plain;                 /* no warm-up and no services: all rows count */
-    const char **tenant;
+    const char **tenant;        /* [tenants], each once */
     uint32_t tenants, tenant_room;
     int64_t inside, users, since_ns;    /* users: without replicas */
     __int128_t area;            /* users x ns */
@@ -35,7 +35,7 @@ struct rows {
                                                         to the horizon */
     struct { double sum, square; uint64_t count; } slowdown;
     double bounded, ideal_first, ideal[3];
-    struct histogram jct, wait;
+    struct histogram jct, wait; /* of all rows, however many */
 };
 
 #endif

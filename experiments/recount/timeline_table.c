@@ -25,7 +25,7 @@ enum { LINE_T = KEYS, LINE_POOL, LINE_GPUS, LINE_ALLOCATED, LINE_BUSY, LINE_CORE
 
 /* Integrals of the columns of one pool. */
 struct line_sum {
-    double of[LINE_CELLS];
+    double of[LINE_CELLS];      /* cell x seconds of its interval */
     double last[LINE_CELLS], since_s, first_s;
     bool any;
 };

@@ -103,7 +103,7 @@ const char *check_row_number(const struct plot_source *source,
 
     if (isnan(value))
         return "";
-    /* Of fractions near 1, three digits would all look alike. */
+    /* Three digits of fractions near 1 would all look alike. */
     html_number(text, value,
                 html_decimals(value, fabs(value) <= 1 && !*unit ? 5 : 3));
     return text_format(source->arena, "%s%s", text, unit);

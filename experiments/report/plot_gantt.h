@@ -78,7 +78,7 @@ struct gantt_kinds {
 
 /* Nodes that are alike, as provenance.json tells of them. */
 struct gantt_group {
-    const char *name;
+    const char *name;           /* as the cluster file calls the group */
     uint32_t first, count, gpus, pool;
 };
 
@@ -92,7 +92,7 @@ struct gantt_cluster {
 
 /* All that a chart is made from.  Arrays by node have room for GANTT_NODES_MAX. */
 struct gantt {
-    const struct plot_source *source;
+    const struct plot_source *source;   /* of the caller: results, grid and arena */
     struct gantt_cluster cluster;
     struct gantt_side side[2];
     double seed;                /* NAN: not met yet */

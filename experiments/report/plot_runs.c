@@ -231,7 +231,7 @@ enum plot_made plot_make_jct_cdf(const struct plot_source *source,
 /* The cluster in one interval: GPUs, and jobs that wait. */
 
 struct interval {
-    double t_s, total, allocated, busy, pending;
+    double t_s, total, allocated, busy, pending;    /* start in seconds; GPUs; tasks */
 };
 
 /* The intervals of one policy, pools added up.  last: the interval that was

@@ -31,7 +31,8 @@ static double find_end(struct stats_mean m)
     return m.count == 0 ? NAN : isfinite(m.high) ? m.high : m.mean;
 }
 
-/* Skipped where nothing has a price. */
+/* Cost per job and in all, with the intervals of their means.  Skipped where nothing has a
+ * price. */
 enum plot_made plot_make_cost(const struct plot_source *source,
                               struct plot_sink *sink, struct err *err)
 {

@@ -63,7 +63,7 @@ struct check_item {
 
 /* All items, and how many have each verdict. */
 struct check_list {
-    const struct check_item *item;
+    const struct check_item *item;  /* [count], by point and expectation */
     uint32_t count, held, failed, undecided, not_judged, trial_failed;
     bool not_judged_passes;     /* --allow-not-judged */
 };

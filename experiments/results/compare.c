@@ -50,7 +50,7 @@ struct stats_delta compare_pair(const struct grid *grid, uint32_t point, uint32_
 
 /* All comparisons, by compare_row_at(). */
 struct deltas {
-    struct stats_delta *delta;
+    struct stats_delta *delta;  /* [compare_row_at()] */
     double *p_holm;             /* those of one metric are one family */
 };
 

@@ -25,7 +25,7 @@ enum { POINT, POLICY, SEED, TIME, SEQ, ACTION, JOB, ROLE, PLACEMENT, VERDICT,
 
 /* A log that is read, at one of its rows. */
 struct side {
-    struct csv *in;
+    struct csv *in;             /* the open log */
     size_t column[FIELDS];
     enum csv_step step;         /* CSV_ROW: a row is there; else the log has ended */
     const char *name;           /* "left", "right" */

@@ -35,17 +35,17 @@ struct grid_column {
 
 struct grid {
     struct arena *arena;        /* of all that it holds */
-    const char *const *point;
+    const char *const *point;   /* [point_count]: labels */
     uint32_t point_count;
-    const char *const *policy;
+    const char *const *policy;  /* [policy_count]: names */
     uint32_t policy_count;
-    uint32_t seed_count;
+    uint32_t seed_count;        /* the most of any point and policy */
     const uint32_t *seed;       /* the number in the column `seed` */
     const struct metric_set *metrics;   /* NULL: the built-in ones alone */
     const struct own_told *own_told;    /* stop_file.h, by metric of the set's own */
     struct grid_column *column; /* by metric: grid_value(), grid_set() */
     bool *present;              /* by point, policy, seed */
-    struct experiment_stop stop;
+    struct experiment_stop stop;    /* when there were enough seeds */
     double confidence;          /* grid_confidence() of 0.95 */
     /* By point and policy; NULL: none of them. */
     bool *fixed;                /* nothing is drawn: one trial is all seeds' */

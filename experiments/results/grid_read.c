@@ -22,7 +22,7 @@
 /* A list of names without repetition, in the order of the file, and a hash
  * table that finds them. */
 struct names {
-    const char **item;
+    const char **item;          /* [count] */
     uint32_t count, room;
     uint32_t last;              /* that was added or found */
     uint32_t *slot, slots;      /* 1 + the item of a hash; at most half are in use */

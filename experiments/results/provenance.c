@@ -252,6 +252,8 @@ static void put_inputs(struct out *out, const struct experiment *experiment)
     out_text(out, "\n");
 }
 
+/* The order of members is that in which people read: the program, the experiment, its time, what
+ * was swept and run, and what the results follow from. */
 bool provenance_write(struct arena *arena, const struct folder *dir,
                       const struct experiment *experiment, const struct grid *grid,
                       const struct provenance_command *command,

@@ -19,7 +19,7 @@ struct grid;
 /* The words of the command line, as they were given; count 0: not known. */
 struct provenance_command {
     int count;
-    char *const *word;
+    char *const *word;          /* [count]; the first is the program */
 };
 
 /* Writes provenance.json into the folder: the program, the command, the inputs with their

@@ -84,7 +84,8 @@ static bool may_replace(struct arena *arena, const struct experiment *experiment
     return err_hint(err, "Choose another folder with -o, or move the file.");
 }
 
-/* They say nothing of the results to come. */
+/* Removes tables of earlier searches (border.csv, sensitivity.csv): they say nothing of the
+ * results to come. */
 static bool clear_searches(struct arena *arena, const struct folder *dir,
                            struct err *err)
 {

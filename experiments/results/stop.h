@@ -2,7 +2,7 @@
 /*
  * stop.h - have enough seeds been run?
  *
- * Of an experiment whose `seeds:` says what they are to suffice for.  It is asked
+ * For an experiment whose `seeds:` says what they are to suffice for.  The question is asked
  * at sizes that follow from the file alone (sim/stats/looks.h).
  */
 #ifndef EXPERIMENTS_RESULTS_STOP_H

@@ -37,8 +37,8 @@ static struct survivors sum_over(const struct grid *grid, uint32_t point,
     return sum;
 }
 
-/* Of a metric over both jobs and requests, the requests are told if no job was
- * lost. */
+/* A metric may be over both jobs and requests: then its jobs are told if one was lost, else its
+ * requests. */
 struct survivors survivors_of(const struct grid *grid, uint32_t point,
                               uint32_t policy, enum metric metric)
 {

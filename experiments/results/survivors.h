@@ -23,7 +23,7 @@ struct grid;
 
 /* Over all seeds that there are. */
 struct survivors {
-    double done, all;
+    double done, all;           /* jobs */
 };
 
 /* Returns how many of the jobs or requests the metric is of, and how many there

@@ -3,9 +3,9 @@
  * trust.h - can an interval over the seeds be trusted?
  *
  * It cannot where few jobs or few seeds decide the mean: their absence from a
- * sample is not seen in it.  Of jobs: shape_few() of the run times of all seeds.
- * Of seeds: skewness over sqrt(seeds), the skew of a struct stats_mean, from TRUST_SEEDS_LEAST
- * seeds on; of fewer, chance alone skews a sample as much.
+ * sample is not seen in it.  For jobs this is told by shape_few() of the run times of all seeds.
+ * For seeds it is told by skewness over sqrt(seeds), the skew of a struct stats_mean, from
+ * TRUST_SEEDS_LEAST seeds on; chance alone skews a smaller sample as much.
  */
 #ifndef EXPERIMENTS_RESULTS_TRUST_H
 #define EXPERIMENTS_RESULTS_TRUST_H
@@ -67,7 +67,6 @@ struct trust_open {
     double percent_below, percent_above;    /* ... the percentage */
 };
 
-/* A policy at a point of a grid. */
 /* A policy at a point of a grid: one side of a comparison. */
 struct trust_side {
     const struct grid *grid;

@@ -116,7 +116,8 @@ static const struct count_job *waiting(const struct count_trial *t,
     return &t->job[t->queue[t->first + i]];
 }
 
-/* Those before it move up: it stands near the front. */
+/* Takes the i-th job out of the queue.  Those before it move up by one, since it stands near the
+ * front. */
 static uint32_t queue_take(struct count_trial *t, uint32_t i)
 {
     uint32_t *front = t->queue + t->first, job = front[i];
@@ -279,7 +280,9 @@ static void start(struct count_trial *t, uint32_t i)
             lease);
 }
 
-/* As policies/backfill/easy.c. */
+/* The rule of policies/backfill/easy.c.  A job behind the first one may start if it should end
+ * before the first has its GPUs, or if it needs no more than the GPUs that the first leaves
+ * over. */
 static void backfill(struct count_trial *t)
 {
     uint32_t spare = 0, i = 1;

@@ -14,26 +14,26 @@
 /* GPUs of a node.  A bit of the mask for each. */
 struct part {
     uint64_t mask;
-    uint32_t node;
+    uint32_t node;              /* of the cluster; a part has no mask of 0 */
 };
 
 /* What a lease has; its storage stays with its number. */
 struct held {
-    struct part *part;
+    struct part *part;          /* [parts], by rising node */
     uint32_t parts, room;
 };
 
 /* The GPUs of one group, which are free or held by leases. */
 struct count_places {
-    struct arena *arena;
-    const struct node_group *group;
+    struct arena *arena;        /* of the trial */
+    const struct node_group *group; /* the only one with GPUs */
     uint64_t *free;             /* by node */
     uint64_t *some;             /* bit n: node n has a free GPU */
-    uint32_t first_word;
+    uint32_t first_word;        /* words of `some` before it are 0 */
     struct held *held;          /* by lease */
-    uint32_t room;
+    uint32_t room;              /* of `held` */
     struct placement at;        /* of the last answer */
-    uint32_t share_room;
+    uint32_t share_room;        /* of at.share */
 };
 
 struct count_places *count_places_new(struct arena *arena, const struct node_group *group)

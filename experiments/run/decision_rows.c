@@ -17,9 +17,9 @@
 
 /* Whom the decisions of one trial are written for. */
 struct decision_rows {
-    const struct trial_spec *spec;
+    const struct trial_spec *spec;  /* names the trial in each row */
     struct table *table;        /* or NULL */
-    struct cs_host *host;
+    struct cs_host *host;       /* for the names of jobs and roles */
 };
 
 /* Keeps a request of the policy in words, for the message if the process of the

@@ -45,27 +45,27 @@
 #define ARENA_BLOCK_BYTES ((size_t)1 << 16)    /* at first: small trials are many */
 
 struct trial {
-    const struct trial_spec *spec;
-    const struct trial_tables *tables;
-    struct journal *journal;
-    struct arena *arena;
-    struct loop *loop;
-    struct flow_net *net;
-    struct cs_host *host;
-    struct source *source;
-    struct audit *audit;
-    struct metrics *metrics;
-    struct recount *recount;
-    struct timeline *timeline;
+    const struct trial_spec *spec;  /* of the caller, as are the tables */
+    const struct trial_tables *tables;  /* where rows go; NULL members: not wanted */
+    struct journal *journal;    /* all that happens; the parts below listen to it */
+    struct arena *arena;        /* of the trial: trial_close() frees it */
+    struct loop *loop;          /* its clock and events */
+    struct flow_net *net;       /* of its links */
+    struct cs_host *host;       /* the cluster, the jobs in it, and the policy */
+    struct source *source;      /* gives jobs in the order in which they come */
+    struct audit *audit;        /* laws of conservation, from the facts alone */
+    struct metrics *metrics;    /* what the results are made of */
+    struct recount *recount;    /* the same figures, by other code */
+    struct timeline *timeline;  /* NULL: no table of it is wanted */
     struct trial_serve *serve;  /* NULL: no services */
-    struct job_birth next;
+    struct job_birth next;      /* the job that comes next, if to_come */
     bool source_failed, to_come;    /* a job is still to come */
     struct watchdog *dog;       /* NULL: none is needed */
     int64_t look_ns;            /* when it looks */
     int64_t then_ns;            /* another policy takes over; CLOCK_NEVER_NS: no more */
     enum loop_end end;          /* of the loop, the last time */
     bool stands;                /* nothing moves any more */
-    struct err err;
+    struct err err;             /* the first failure; trial_close() hands it on */
 };
 
 /* Takes the next job of the source into trial->next.  False: there is none.  An
@@ -112,7 +112,7 @@ static void arrive(struct loop *loop, void *self, uint64_t arg)
                 arrive, trial, 0);
 }
 
-/* The warm-up is over. */
+/* The event at the end of the warm-up: what happens from now on counts. */
 static void begin_counting(struct loop *loop, void *self, uint64_t arg)
 {
     struct trial *trial = self;
@@ -310,7 +310,8 @@ enum trial_state trial_go(struct trial *trial)
     }
 }
 
-/* No job moved, or no decision came to anything. */
+/* Fails a run in which no job moved or, `in_vain`, no decision came to anything.  Always
+ * false. */
 static bool stood_still(struct trial *trial, bool in_vain)
 {
     uint32_t vain = trial->spec->vain_max;

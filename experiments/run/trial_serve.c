@@ -55,12 +55,12 @@ struct replica_job {
 /* All services of a trial: it stands between the engines and the host, to which a
  * replica is a job. */
 struct trial_serve {
-    struct trial_serve_parts parts;
-    struct cs_host *host;
+    struct trial_serve_parts parts; /* what trial_serve_new() was given */
+    struct cs_host *host;       /* replicas are submitted to it as jobs */
     struct served *served;      /* in the order of the workload */
     uint32_t count;             /* of them */
     struct replica_job *owner;  /* by job */
-    uint32_t owners;
+    uint32_t owners;            /* entries of `owner` */
 };
 
 static void hear(void *self, const struct fact *fact);

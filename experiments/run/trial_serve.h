@@ -18,9 +18,9 @@ struct trial_serve;
 /* What a trial gives to its services; all must live as long as the trial. */
 struct trial_serve_parts {
     struct arena *arena;
-    struct loop *loop;
-    struct journal *journal;
-    const struct trial_spec *spec;
+    struct loop *loop;          /* services and the host share it */
+    struct journal *journal;    /* tells which replica got or lost its lease */
+    const struct trial_spec *spec;  /* its workload names the services */
 };
 
 /* Returns the services of a trial, not begun; the caller frees them.  NULL where

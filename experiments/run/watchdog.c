@@ -20,7 +20,7 @@
 
 /* The furthest that a job ever got, in the unit of host_next_unfinished(). */
 struct record {
-    uint32_t job;
+    uint32_t job;               /* its number */
     double done;
 };
 
@@ -28,9 +28,9 @@ struct record {
  * saw something move, `looked_ns` the last look.  `requests` is the count of the services'
  * requests at that look. */
 struct watchdog {
-    struct arena *arena;
-    const struct cs_host *host;
-    const struct trial_serve *serve;
+    struct arena *arena;        /* of the trial */
+    const struct cs_host *host; /* asked how far jobs got */
+    const struct trial_serve *serve;    /* NULL: no services */
     int64_t stalled_ns, moved_ns, looked_ns;
     uint64_t requests;
     struct record *record;      /* by job, ascending */

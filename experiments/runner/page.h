@@ -32,8 +32,8 @@ struct guest_page {
     int stop;                   /* from this process to that one */
     uint32_t returned;          /* PAGE_WHOLE: the rest is whole */
     uint32_t state, kept;       /* enum runner_state; 0: the rows were not kept */
-    struct trial_watch watch;
-    struct trial_result result;
+    struct trial_watch watch;   /* what the waiting process shows of the run */
+    struct trial_result result; /* valid once `returned` is PAGE_WHOLE */
     struct page_err err, keep_err;
 };
 

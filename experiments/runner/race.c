@@ -15,8 +15,8 @@
 #include "sim/base/arena.h"
 
 struct racer {
-    uint32_t candidate;
-    double score;
+    uint32_t candidate;         /* its number in the race */
+    double score;               /* smaller is better; INFINITY: it is out */
 };
 
 /* Returns the seeds that each candidate has had after the round that follows `had`

@@ -21,7 +21,7 @@ struct err;
                                    fewer seeds has these */
 
 struct race {
-    uint32_t candidates;
+    uint32_t candidates;        /* numbered from 0 */
     uint32_t seeds;             /* the most that a candidate gets */
     uint32_t keep;              /* least number of candidates that stay; 0 is 1 */
     /* Runs seeds below `seeds` of the listed candidates, most of which ran before, and

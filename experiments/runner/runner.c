@@ -295,6 +295,7 @@ static void run_threads(struct pool *pool)
     for (uint32_t i = 0; i < count; i++)
         pthread_join(worker[i], NULL);
     if (pool->plan->ear == NULL) {
+        /* The watcher waits in sigwait(): this signal tells it that all is over. */
         pthread_kill(watcher, SIGUSR1);
         pthread_join(watcher, NULL);
     }

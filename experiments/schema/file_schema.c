@@ -195,8 +195,8 @@ static void define_mix(struct making *m)
            cases), NULL);
 }
 
-/* Of the words that a key may have, those that act on the policy; NULL: any value
- * may stand.  A word without effect is refused by the reader, so here too. */
+/* Returns the words of a key that act on the policy; NULL: any value may stand.  The reader
+ * refuses a word without effect, so that the schema does so too. */
 static const char *const *acting_words(struct making *m,
                                        const struct cs_policy *policy,
                                        const struct conf_field *field)

@@ -31,7 +31,7 @@
 
 struct border_keys {
     const char *claim, *key, *from, *to;
-    double within;
+    double within;              /* of the range */
     int64_t points;
     bool log;
 };
@@ -63,7 +63,7 @@ const struct conf_schema border_schema =
 /* An entry of `border:`. */
 struct border {
     const char *claim;
-    struct turn_axis axis;
+    struct turn_axis axis;      /* its key and range */
     struct err_pos pos;         /* of its key */
 };
 
@@ -131,7 +131,7 @@ static const char *verdict_words(enum check_verdict verdict)
     return verdict == CHECK_UNDECIDED ? "is undecided" : check_verdict_name(verdict);
 }
 
-/* Of values that the verdict does not change between: "from 1/h to 8/h". */
+/* Returns the range in which no value changes the verdict: "from arrival.rate 1/h to 8/h". */
 static const char *range_text(struct arena *arena, const struct turn_axis *axis)
 {
     return text_format(arena, "from %s %s to %s", claim_short_key(axis->key),
@@ -192,7 +192,7 @@ static const char *make_sentence(struct arena *arena, const char *name,
 struct bordering {
     struct arena *arena;
     struct probe *probe;        /* runs trials, or knows them */
-    const struct border_options *options;
+    const struct border_options *options;   /* of the caller */
     struct table *table;        /* border.csv */
     uint32_t unknown;
 };

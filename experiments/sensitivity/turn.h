@@ -32,7 +32,7 @@ enum turn_kind {
 
 /* Texts are values of the key, as they were judged; NULL: there is none. */
 struct turn {
-    enum turn_kind kind;
+    enum turn_kind kind;        /* which of the texts are set */
     enum check_verdict from, to;        /* at the ends */
     double value_from, value_to;        /* what is judged there; NAN: not known */
     bool falls;                 /* TURN_ONCE: it holds, or is nearer to it, at `from` */
@@ -41,7 +41,7 @@ struct turn {
     const char *not_yet_at;     /* the last that is not refuted */
     const char *fails_at;       /* the next one, which does not hold */
     const char *why;            /* TURN_MIXED: all verdicts; TURN_UNKNOWN: the reason */
-    uint32_t values, trials;
+    uint32_t values, trials;    /* judged for it; run for it */
 };
 
 /* Returns the most values that turn_find() judges on the axis, for the bound that

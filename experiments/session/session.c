@@ -41,7 +41,7 @@
 struct keeper {
     const struct experiment *experiment;     /* of the seeds that are run now */
     struct results results;
-    struct crash *crash;
+    struct crash *crash;        /* which policies crashed before */
 };
 
 /* What trial `index` is to run, and which of the large tables it writes: phases,
@@ -316,7 +316,7 @@ static bool run_looks(struct arena *arena, struct keeper *keeper,
     return true;
 }
 
-/* Runs a fixed number of seeds. */
+/* Runs all seeds of the experiment, whose number is fixed.  False: err is set. */
 static bool run_number(struct arena *arena, struct keeper *keeper,
                        const struct session_options *options,
                        struct session *session, struct err *err)
@@ -345,7 +345,8 @@ static bool may_shard(const struct experiment *experiment,
     return err_hint(err, "--seeds N gives a number.");
 }
 
-/* A rank above 0: it runs what rank 0 hands out. */
+/* Runs, as a rank above 0, what rank 0 hands out.  It keeps no results in memory: rank 0 reads
+ * them from the folder. */
 static bool run_rank(struct arena *arena, struct keeper *keeper,
                      const struct session_options *options, struct session *session,
                      struct err *err)

@@ -34,7 +34,7 @@ static const char *const field_name[F_COUNT] = {
 };
 
 struct thread {
-    const char *job, *role;
+    const char *job, *role;     /* names: a thread is a role of a job */
 };
 
 /* Threads of one process, in the order in which they came. */
@@ -46,14 +46,14 @@ struct threads {
 
 struct writer {
     struct arena *arena;
-    struct csv *in;
-    struct out *out;
-    size_t column[F_COUNT];
+    struct csv *in;             /* phases.csv */
+    struct out *out;            /* the trace, in Chrome's JSON format */
+    size_t column[F_COUNT];     /* of phases.csv, by F_ number */
     const char *trial[3];   /* of the process: F_POINT, F_POLICY, F_SEED; trials come
                                one after another */
     unsigned pid;           /* 0: none yet */
     struct threads thread;  /* of this process */
-    bool first;
+    bool first;                 /* no event was written: no comma is due */
 };
 
 /* Returns a field of the row of phases.csv at which the writer stands. */

@@ -52,11 +52,11 @@ static const char *quote_value(struct arena *arena, const char *value, bool file
 
 struct writing {
     struct arena *arena;
-    const struct slurm_run *run;
+    const struct slurm_run *run;    /* the command that the jobs run */
     struct slurm_options options;
     const char *here;           /* the current folder */
     const char *dir;            /* of the results, absolute */
-    uint32_t shards;
+    uint32_t shards;            /* 0: one job runs all */
     struct out *out;
 };
 

@@ -27,7 +27,7 @@ struct slurm_run {
 
 /* The files that were written, in the arena. */
 struct slurm_batch {
-    const char *run;
+    const char *run;            /* path of the script for sbatch */
     const char *merge;          /* NULL: one job runs all */
     uint32_t shards;            /* 0: likewise */
 };

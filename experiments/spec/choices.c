@@ -30,7 +30,7 @@
 /* The keys of one option.  policy: NULL if it names none. */
 struct option_keys {
     const char *name, *policy;
-    const struct conf_node *set;
+    const struct conf_node *set;    /* a map of the policy's keys; NULL: none */
 };
 
 static const struct conf_field option_field[] = {
@@ -48,9 +48,9 @@ const struct conf_schema experiment_option_schema =
 
 /* The keys of `decide:`. */
 struct decide_keys {
-    const char *metric;
-    const struct conf_node *keep;
-    double quantile;
+    const char *metric;         /* name of the metric by which options are compared */
+    const struct conf_node *keep;   /* a list of conditions; NULL: none */
+    double quantile;            /* 0 to 1 */
 };
 
 static const struct conf_field decide_field[] = {
@@ -70,7 +70,7 @@ const struct conf_schema experiment_decide_schema =
 
 /* The experiment that is made of the options, one after the other. */
 struct opening {
-    struct arena *arena;
+    struct arena *arena;        /* of the experiment */
     const struct conf_node *policies;   /* the file's list */
     bool *used;                         /* by entry of it */
     const struct conf_node *list;       /* the new entries, */
@@ -383,6 +383,7 @@ const struct conf_node *choices_open(struct arena *arena, const struct conf_node
         return NULL;
     if (options != NULL && policies == NULL && !check_options(options, err))
         return NULL;
+    /* A list of policies that is wrong is reported later, where its place is known. */
     if (options == NULL || policies == NULL || conf_kind(policies) != CONF_LIST)
         return root;
     if (conf_kind(options) != CONF_LIST || conf_count(options) < 2) {
@@ -399,6 +400,7 @@ const struct conf_node *choices_open(struct arena *arena, const struct conf_node
     o.used = arena_alloc(arena, conf_count(policies) + 1, sizeof *o.used);
     o.name = arena_alloc(arena, count, sizeof *o.name);
     o.said = arena_alloc(arena, count, sizeof *o.said);
+    /* Both lists begin empty, and get one entry for each option. */
     o.list = o.options = conf_parse(arena, conf_pos(options).file, "[]", 2, err);
     for (size_t i = 0; i < count; i++)
         if (o.list == NULL || !open_option(&o, i, conf_item(options, i), err))

@@ -18,8 +18,8 @@
 /* The keys of an expectation, and of a condition, which has fewer. */
 struct expect_keys {
     const char *claim, *metric, *policy, *versus, *versus_point, *point;
-    const struct conf_node *at_most, *at_least, *between;
-    double confidence;
+    const struct conf_node *at_most, *at_least, *between;   /* limits; NULL: not given */
+    double confidence;          /* 0 to 1 */
 };
 
 static const struct conf_field expect_field[] = {

@@ -30,19 +30,19 @@ struct own_metrics;
 struct registry_guest;
 
 struct experiment_input {            /* a file that the experiment was made from */
-    const char *path;
-    uint64_t hash;
+    const char *path;           /* as it was opened */
+    uint64_t hash;              /* of its bytes, for provenance */
 };
 
 /* A cell of the sweep: what all policies meet there. */
 struct experiment_point {
     const char *label;          /* "arrival.rate=4/h", or "base" */
-    const struct cluster_spec *cluster;
-    const struct workload_spec *workload;
+    const struct cluster_spec *cluster; /* shared with points of the same keys */
+    const struct workload_spec *workload;   /* likewise */
     const struct host_policy *const *policy;    /* by policy index */
     bool by_step;               /* fidelity: step */
     uint64_t cluster_hash, workload_hash;
-    const uint64_t *policy_hash;
+    const uint64_t *policy_hash;    /* by policy index; like the others, of the keys */
     /* By policy index: the point as that policy meets it, with the cluster and
      * the workload that its `with:` makes.  Without `with:` the point itself. */
     const struct experiment_point *const *met;
@@ -58,16 +58,17 @@ struct experiment_swept {
 struct experiment_expect {
     const char *claim;          /* or NULL */
     enum metric metric;
-    const char *policy;
+    const char *policy;         /* name, as in policy_name */
     const char *versus;         /* or NULL */
     const char *versus_point;   /* KEY=VALUE of the other point; or NULL */
     const char *point;          /* words of its label; NULL: every point */
     double low, high;           /* -INFINITY, INFINITY: no limit */
     bool percent;               /* of the mean of the other */
-    double confidence;
+    double confidence;          /* of the interval that the verdict is judged by, 0 to 1 */
     /* Needed for a verdict, where anything is drawn; 0: no bound. */
     uint32_t seeds_min;         /* seeds with a value */
     uint32_t trials_min;        /* trials, with or without a value */
+    /* Of the entry and of its keys. */
     struct err_pos pos, policy_pos, versus_pos, point_pos, versus_point_pos;
 };
 
@@ -88,7 +89,7 @@ struct experiment_decide {
     const struct experiment_choice *choice;     /* the first is compared with */
     uint32_t choice_count;      /* 0: the experiment has no options */
     enum metric metric;         /* the best mean is taken */
-    const struct experiment_keep *keep;
+    const struct experiment_keep *keep; /* [keep_count]: an option must keep all */
     uint32_t keep_count;
     double quantile;            /* of the seeds, to tell a bad one by */
 };
@@ -98,9 +99,9 @@ struct experiment_stop {
     enum looks_rule rule;       /* LOOKS_NONE: seeds are a number */
     const char *text;           /* "±2%" or "decided" */
     double percent;             /* of the baseline's mean; LOOKS_WIDTH */
-    const enum metric *metric;
+    const enum metric *metric;  /* [metric_count]: each must be known well enough */
     uint32_t metric_count;
-    uint32_t at_most;
+    uint32_t at_most;           /* seeds, if that never happens */
     bool reached;               /* once it was run, */
     const char *why;            /* in words */
 };
@@ -114,47 +115,48 @@ struct experiment_option {
 /* The whole experiment, as read.  All pointers lie in the arena of experiment_read(). */
 struct experiment {
     const char *path;           /* of the experiment file */
-    const char *name;
+    const char *name;           /* key `experiment`: of the results too */
     const char *description;    /* or NULL */
-    uint64_t seed;
+    uint64_t seed;              /* of all random streams, with a seed's number */
     uint32_t seeds;             /* the most, until they were run */
-    struct experiment_stop stop;
-    int64_t until_ns, warmup_ns, stalled_ns;
-    uint64_t event_count_max;
-    struct trial_processes process;
+    struct experiment_stop stop;    /* when there are enough seeds */
+    int64_t until_ns, warmup_ns, stalled_ns;    /* as in struct trial_spec */
+    uint64_t event_count_max;   /* of a trial: a bound against runs without end */
+    struct trial_processes process; /* limits for trials in processes of their own */
 
-    const struct experiment_point *point;
+    const struct experiment_point *point;   /* [point_count], in the order of the sweep */
     uint32_t point_count;
     const struct experiment_swept *swept;       /* in the order of the labels */
     uint32_t swept_count;
-    const char *const *policy_name;
+    const char *const *policy_name; /* [policy_count], in the order of the results */
     uint32_t policy_count;
     uint32_t file_policy_count; /* the first of them are the file's, and the others
                                    what `controls:` adds */
     uint32_t baseline;          /* UINT32_MAX: it is not among the policies */
     const char *const *left_out;        /* policies of the file, by --only;
                                            ends with NULL */
-    struct experiment_option option;
+    struct experiment_option option;    /* for provenance, and for what check says */
 
-    const char *dir;
+    const char *dir;            /* where results go: key `dir` of `output`, or -o */
     uint32_t tables;            /* enum experiment_table */
-    const char *const *plot;
+    const char *const *plot;    /* [plot_count]: names of figures */
     size_t plot_count;
-    bool perfetto;
-    int64_t timeline_step_ns;
+    bool perfetto;              /* a trace for ui.perfetto.dev is written */
+    int64_t timeline_step_ns;   /* between two rows of timeline.csv; 0: widened as the run goes
+                                   on */
     uint32_t detail_seeds;      /* seeds with phases, timeline, decisions */
 
     const struct own_metrics *own;      /* never NULL */
-    const struct experiment_expect *expect;
+    const struct experiment_expect *expect; /* [expect_count], in the order of the file */
     uint32_t expect_count;
-    struct experiment_decide decide;
+    struct experiment_decide decide;    /* which of `options:` is the best */
     const struct conf_node *train;      /* or NULL; so the next three */
     const struct conf_node *border, *sensitivity, *tune;
     bool tuned;                 /* policies are tuned before the run */
     const uint64_t *searched;   /* trials of that search, kept until the run ends */
     uint32_t searched_count;
     const struct conf_node *tree;       /* what was read, all files in it */
-    const struct catalogue *catalogue;
+    const struct catalogue *catalogue;  /* built-in entries and those of the files */
     uint64_t catalogue_hash;    /* of the files that add to it */
     uint64_t program_hash;      /* of the program's own file; 0: unknown */
     const struct experiment_input *input;    /* in the order they were met */
@@ -223,7 +225,7 @@ bool experiment_metric(const struct experiment *experiment,
 /* Returns points x policies x seeds, at most 2^31. */
 uint32_t experiment_trial_count(const struct experiment *experiment);
 struct experiment_trial {
-    uint32_t point, policy, seed;
+    uint32_t point, policy, seed;   /* each counts from 0 */
 };
 /* Returns which cell and seed trial `index` is. */
 struct experiment_trial experiment_trial(const struct experiment *experiment, uint32_t index);

@@ -28,9 +28,9 @@
 
 /* The keys of `plugins:`. */
 struct guest_keys {
-    bool isolate;
-    double memory_bytes;
-    int64_t event_limit_ns;
+    bool isolate;               /* each trial in a process of its own */
+    double memory_bytes;        /* of such a process at most, this program included */
+    int64_t event_limit_ns;     /* wall time without a new event, then it is ended */
 };
 
 static const struct conf_field guests_field[] = {

@@ -51,7 +51,7 @@ bool experiment_key_check(const char *key, const char *what, struct err_pos pos,
 /* The keys of a range. */
 struct input_keys {
     const char *from, *to, *why;
-    bool log;
+    bool log;                   /* spaced by ratios */
 };
 
 static const struct conf_field input_field[] = {

@@ -20,10 +20,10 @@ extern const struct conf_schema input_schema;
 
 /* A key and its plausible values: a range, or words. */
 struct input {
-    const char *key;
+    const char *key;            /* dotted, as `--set` takes it */
     struct quantity_range range;        /* without words */
     const char *const *word;            /* one value of several; NULL: a range */
-    uint32_t word_count;
+    uint32_t word_count;        /* of `word`; 0: a range */
     const char *why;                    /* reason for the range, or NULL */
     struct err_pos pos;                 /* of the key */
 };

@@ -12,12 +12,12 @@
 /* The top level, as filled by experiment_schema. */
 struct experiment_top {
     const char *name, *description, *baseline;
-    int64_t seed, warmup_ns, stalled_ns, event_count_max;
+    int64_t seed, warmup_ns, stalled_ns, event_count_max;   /* as in struct experiment */
     int fidelity;               /* 1: step by step */
     const struct conf_node *seeds, *cluster, *workload, *until, *policies, *controls,
         *sweep, *output, *metrics, *expect, *catalogue, *plugins, *trial_limits, *train, *border,
         *sensitivity, *tune, *options, *decide;
-    bool tuned;
+    bool tuned;                 /* as in struct experiment */
 };
 
 /* Reads `fidelity`; *by_step: is it `step`?  node NULL: it is not. */

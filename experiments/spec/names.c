@@ -72,12 +72,14 @@ bool reader_names(struct reader *r, struct err *err)
             return false;
         if (only_names(r->options->only, all[i])) {
             kept[r->experiment->policy_count++] = all[i];
+            /* Entries from file_policies on are what `controls:` added. */
             r->experiment->file_policy_count += i < r->file_policies;
         } else
             left[lefts++] = all[i];
     }
     r->experiment->policy_name = kept;
     r->experiment->left_out = left;
+    /* Checked last, when all names are known: the message lists them. */
     return only_check(r->arena, r->options->only, all, r->experiment->path, err);
 }
 

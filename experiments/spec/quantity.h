@@ -14,7 +14,7 @@ struct err;
 
 /* The values from one quantity to another of the same unit. */
 struct quantity_range {
-    const char *from_text, *to_text;
+    const char *from_text, *to_text;    /* as written, with their units */
     double from, to;            /* the numbers, in the unit */
     const char *unit;           /* "/h", "%", "" */
     bool whole;                 /* whole numbers alone: both are written so, without

@@ -18,7 +18,7 @@
 
 /* Which keys of a `with:` change something at some point. */
 struct acting {
-    const struct conf_node *with;
+    const struct conf_node *with;   /* a map */
     const char *word;           /* its key */
     bool *acts;                 /* by key */
 };
@@ -26,16 +26,16 @@ struct acting {
 /* One reading of a file; read_root() begins anew with all but inputs, mend, guests,
  * and what --set has made of the tree. */
 struct reader {
-    struct arena *arena;
-    struct experiment *experiment;
-    struct experiment_inputs inputs;
-    const struct experiment_options *options;
+    struct arena *arena;        /* of the experiment */
+    struct experiment *experiment;  /* the result, filled step by step */
+    struct experiment_inputs inputs;    /* files that were read, with hashes of their bytes */
+    const struct experiment_options *options;   /* of the caller */
     const struct conf_node *root;       /* with --set, before the sweep */
     const struct conf_node *written;    /* `policies:` of the file, or NULL */
     int64_t file_seeds;                 /* as the file says, without --set */
     size_t file_policies;               /* without those of `controls:` */
-    struct experiment_top top;
-    struct experiment_point *point;
+    struct experiment_top top;  /* keys of the file's top level */
+    struct experiment_point *point; /* [points]; experiment->point once they are all read */
     const struct conf_node *swept;      /* map of the swept keys, or NULL */
     /* Those of which the cluster or the workload was read, not shared. */
     const struct experiment_point **known;
@@ -45,7 +45,7 @@ struct reader {
     /* Entries of `policies:` that were read, to be checked once all points are there. */
     struct read_entry { const struct host_policy *policy; const struct conf_node *node; } *entry;
     size_t entry_count, entry_room;
-    struct conf_mend mend;
+    struct conf_mend mend;      /* the tree, and how wrong keys were replaced to read on */
     struct experiment empty;    /* the experiment before any reading */
     bool set;                           /* --set is in mend.root */
     struct registry_guests guests;      /* policies from files */

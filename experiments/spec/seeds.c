@@ -16,9 +16,9 @@
 
 /* The keys of `seeds: {until: ...}`. */
 struct seeds_keys {
-    const char *until;
-    int64_t at_most;
-    const struct conf_node *of;
+    const char *until;          /* "±2%", "decided" */
+    int64_t at_most;            /* seeds, even if `until` does not hold */
+    const struct conf_node *of; /* a metric, or a list of them; NULL: the usual ones */
 };
 
 static const struct conf_field seeds_field[] = {

@@ -90,9 +90,9 @@ static bool open_product(const struct conf_node *keys, uint32_t *count,
 
 /* The keys of `sweep: {sample: ...}`. */
 struct sweep_keys {
-    int how;
-    int64_t points;
-    const struct conf_node *keys;
+    int how;                    /* number in the list of samplings */
+    int64_t points;             /* how many */
+    const struct conf_node *keys;   /* a map: key, and its range or words */
 };
 
 enum { SAMPLE_SOBOL, SAMPLE_LATIN };

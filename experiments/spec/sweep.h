@@ -25,10 +25,10 @@ struct sweep {
     const struct conf_node *root;   /* of the experiment, without the sweep */
     const struct conf_node *keys;   /* map of the swept keys; NULL: there is none */
     uint32_t count;                 /* points; 1 without one */
-    /* Of a sample instead of a product: the keys in order, and places in their ranges
-     * by point and key. */
+    /* For a sample instead of a product: the keys in order; u[point x input_count + key]: the
+     * place of a point's value in the range of a key, 0 to 1. */
     const struct input *input;
-    uint32_t input_count;
+    uint32_t input_count;       /* 0: a product */
     const double *u;
 };
 

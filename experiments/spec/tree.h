@@ -23,7 +23,7 @@ struct experiment_input;
 /* The files read so far, each once. */
 struct experiment_inputs {
     struct arena *arena;
-    struct experiment_input *item;
+    struct experiment_input *item;  /* [count]: paths and hashes */
     size_t count, room;
 };
 

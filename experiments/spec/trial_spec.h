@@ -20,7 +20,7 @@ struct workload_spec;
  * asked for last. */
 #define TRIAL_LAST 4u           /* requests that are kept */
 struct trial_watch {
-    struct loop_pulse pulse;
+    struct loop_pulse pulse;    /* time and events, as the loop goes on */
     uint64_t requests;
     char last[TRIAL_LAST][192]; /* request i at i % TRIAL_LAST */
 };
@@ -34,7 +34,7 @@ struct trial_guest {
     const struct isolate_fork *fork;    /* what hears of forks; or NULL */
 };
 
-/* Those of an experiment's trials. */
+/* In which processes the trials of an experiment run, and within which limits. */
 struct trial_processes {
     struct trial_guest guest;   /* of policies that are not built in */
     struct trial_guest built_in;        /* of all others; `apart`: they have one */
@@ -42,9 +42,9 @@ struct trial_processes {
 
 /* One trial.  All of it is read-only and shared by threads. */
 struct trial_spec {
-    const struct cluster_spec *cluster;
-    const struct workload_spec *workload;
-    const struct host_policy *policy;
+    const struct cluster_spec *cluster; /* of the point */
+    const struct workload_spec *workload;   /* of the point as the policy meets it: `with:` */
+    const struct host_policy *policy;   /* an entry of `policies:` */
     struct trial_guest guest;   /* used if the policy is not built in, or if `alone` */
     bool alone;                 /* a built-in policy too runs in a process of its own */
     uint64_t seed;              /* of the experiment */
@@ -52,7 +52,7 @@ struct trial_spec {
     int64_t warmup_ns;          /* jobs submitted before it do not count */
     int64_t until_ns;           /* CLOCK_NEVER_NS: until drained */
     int64_t stalled_ns;         /* until drained: watchdog.h; 0: for ever */
-    uint64_t event_count_max;
+    uint64_t event_count_max;   /* then the trial fails; see `event_count_max` */
     uint32_t vain_max;          /* see host_parts; 0: as usual */
     bool by_step;               /* fidelity: step */
     bool by_host;               /* even where GPUs are a count alone */

@@ -31,10 +31,10 @@ struct start {
     struct arena *arena;
     const struct catalogue *catalogue;
     const char *path, *name;    /* the experiment's file; its stem */
-    const char *columns;
+    const char *columns;        /* of a trace, "submit=arrived,gpus=1"; NULL: not given */
     bool set[START_COUNT];
     enum start_compare compare;
-    struct start_pool pool[START_POOLS];
+    struct start_pool pool[START_POOLS];    /* the nodes to simulate */
     uint32_t pool_count;
     const struct start_file *job[START_NAMES];  /* of the recipes */
     uint32_t job_count;         /* 0: a trace or a workload file */
@@ -42,7 +42,7 @@ struct start {
     const char *trace_columns;  /* YAML of `columns:`; NULL: SWF */
     const char *workload;       /* path of a workload file; or NULL */
     double load;                /* 0.8: the fullest pool is busy for 80% */
-    const char *policy[START_NAMES];
+    const char *policy[START_NAMES];    /* [policy_count] */
     uint32_t policy_count;
     /* By start_make(): texts of the files. */
     const char *experiment_text, *cluster_text, *workload_text;

@@ -30,7 +30,7 @@ double train_as_written(double value)
     return value;
 }
 
-/* What policies are told of the weights. */
+/* Makes the weights of a policy from a vector: a number, or a list, for each group of keys. */
 static struct host_weight *list_weights(struct training *t, const double *weight)
 {
     struct host_weight *list =
@@ -73,7 +73,8 @@ struct candidate train_candidate(struct training *t, const double *weight,
     return c;
 }
 
-/* It keeps the weights that its entry has. */
+/* Makes a candidate of another policy of the experiment, to be compared with: it keeps the
+ * weights of its entry. */
 struct candidate train_rival(struct training *t, uint32_t number)
 {
     uint32_t points = t->experiment->point_count;
@@ -190,7 +191,9 @@ static double compare_values(double value, double initial, int better)
     return better < 0 ? value / initial : initial / value;
 }
 
-/* INFINITY: a trial failed, or has no value. */
+/* The mean over cells of what candidate i did, over what the reference did there; less is
+ * better.  A candidate that left more undone than the reference has UNDONE_SCORE and more.
+ * INFINITY: a trial failed, or has no value. */
 double train_score(const struct training *t, const struct outcome *o, uint32_t i,
                    const struct outcome *reference, uint32_t cells)
 {

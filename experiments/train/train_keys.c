@@ -275,7 +275,8 @@ static const char *list_learners(struct arena *arena)
     return list;
 }
 
-/* Whatever it learned would change nothing. */
+/* Does the policy read weights?  Whatever another one learned would change nothing.  False:
+ * err is set. */
 static bool has_weights(struct arena *arena, const struct experiment *experiment,
                         const struct train_keys *keys, struct err *err)
 {
@@ -394,7 +395,8 @@ static bool map_weights(struct train_keys *keys, struct err *err)
     return true;
 }
 
-/* Of a policy that declares lists: those of its entry, else drawn. */
+/* Sets the lists of weights that the policy declares: as its entry has them; a list that it lacks
+ * is drawn. */
 static void take_lists(struct arena *arena, const struct experiment *experiment,
                        struct train_keys *keys)
 {

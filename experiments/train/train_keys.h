@@ -34,7 +34,7 @@ struct train_validation {
 
 /* Weights under one key. */
 struct train_group {
-    const char *key;
+    const char *key;            /* of `weights:` */
     uint32_t first, count;      /* where they begin in the vector of weights; how many */
     bool list;                  /* else it is a number */
 };
@@ -53,7 +53,7 @@ struct train_keys {
     /* Found by them: */
     struct train_seeds seeds, held_out;
     uint32_t policy;            /* of the experiment */
-    enum metric objective;
+    enum metric objective;      /* what is made small or large, as the metric says */
     struct train_group *group;
     uint32_t group_count;       /* > 0 */
     double *weight;             /* to begin with */

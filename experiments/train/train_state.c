@@ -90,7 +90,7 @@ struct state {
     int64_t generation, stale, trials; /* as in struct training */
     double score;               /* of the best weights */
     bool matters;
-    const struct conf_node *mean, *spread, *best;
+    const struct conf_node *mean, *spread, *best;   /* lists of one number for each weight */
 };
 
 static const struct conf_field state_field[] = {

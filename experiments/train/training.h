@@ -21,8 +21,8 @@ struct train_cell {
     uint32_t point, seed;       /* of the experiment; a replica */
 };
 
-/* Of a generation: all have their cells in common, and where it races, the better ones
- * have more of them. */
+/* A vector of weights of a generation.  All vectors of it meet the same cells; in a race the
+ * better ones meet more. */
 struct candidate {
     double *weight;                 /* NULL: a policy that does not learn */
     const struct host_policy **policy;      /* by point */

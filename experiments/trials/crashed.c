@@ -23,7 +23,7 @@
 #define HASH_DIGITS 16u
 
 struct reading {
-    struct arena *arena;
+    struct arena *arena;        /* of what is read */
     struct crashed_trial *trial;
     size_t count, room;
 };
@@ -70,7 +70,7 @@ static void read_line(struct reading *r, char *line, size_t bytes)
               ((struct crashed_trial){ hash, why == NULL ? NULL : read_why(r->arena, why) }));
 }
 
-/* Of one trial, the line that says why stands last. */
+/* By hash; of several lines of one trial, the one that says why comes last. */
 static int order_trials(const void *a, const void *b)
 {
     const struct crashed_trial *x = a, *y = b;

@@ -20,13 +20,13 @@ struct folder;
 #define CRASHED_FILE "crashed"
 
 struct crashed_trial {
-    uint64_t hash;
+    uint64_t hash;              /* experiment_trial_hash() */
     const struct err *err;      /* why it failed; NULL: it is not known yet */
 };
 
 /* Sorted by hash, each once. */
 struct crashed {
-    const struct crashed_trial *trial;
+    const struct crashed_trial *trial;  /* [count] */
     size_t count;
 };
 

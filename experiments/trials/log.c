@@ -28,7 +28,7 @@
 static const char magic[8] = "cs-log5";
 
 struct head {
-    char magic[8];
+    char magic[8];              /* tells a record from what a process that was killed left */
     uint64_t hash;              /* of the trial */
     uint64_t what;              /* enum store_table, or RESULT */
     uint64_t bytes;             /* behind the head, blanks not counted */
@@ -37,7 +37,7 @@ struct head {
 
 /* What a record of a result holds before its rows. */
 struct tail {
-    struct trial_result result;
+    struct trial_result result; /* as the program that wrote it lays it out */
     uint64_t first;             /* where the trial begins */
     uint64_t rows;              /* its records of rows */
     uint64_t bytes[STORE_TABLE_COUNT];  /* of each table in this record */
@@ -235,7 +235,8 @@ static bool get_tail(const struct head *head, const struct log_reader *reader,
     return bytes == head->bytes;
 }
 
-/* The records of rows before the result. */
+/* Reads the records of rows that a trial wrote before its result, and writes them out.  False:
+ * one of them is not there, or is damaged. */
 static bool read_rows(struct log_reader *reader, const struct tail *tail, uint64_t place,
                       uint64_t hash, struct out *const out[STORE_TABLE_COUNT])
 {

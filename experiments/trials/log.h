@@ -24,11 +24,11 @@ struct log_buffer {
 
 /* Where the next trial goes, in a file that one thread at a time writes. */
 struct log {
-    int fd;
+    int fd;                     /* of the file, which is written at `at` */
     uint64_t *end;              /* of the last whole trial; the owner's */
     uint64_t at;                /* where the next record goes */
     uint64_t rows;              /* its records of rows so far */
-    struct log_buffer buffer;
+    struct log_buffer buffer;   /* of the record that is written now */
 };
 
 /* Both return 0, or errno: then nothing of this trial counts. */
@@ -50,8 +50,8 @@ void log_forget(struct log *log);
 struct log_reader {
     int fd;                     /* the owner's; -1: it is not open */
     uint64_t seen;              /* so far its trials are known */
-    struct log_buffer record;
-    struct log_buffer piece;
+    struct log_buffer record;   /* the record read last */
+    struct log_buffer piece;    /* a part of the file, read at once */
     uint64_t piece_at, piece_bytes;     /* of the file */
 };
 

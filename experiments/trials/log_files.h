@@ -15,7 +15,7 @@ struct folder;
 
 /* A log of the folder, as it is read. */
 struct log_file {
-    char name[32];
+    char name[32];              /* in the folder */
     bool own;                   /* a thread of this process writes it */
     struct log_reader reader;   /* `seen`: so far it is in the index */
 };

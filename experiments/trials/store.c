@@ -39,31 +39,31 @@ struct store_trial {
     struct writer *writer;      /* whose it is */
     uint64_t hash;
     struct table *table[STORE_TABLE_COUNT];     /* NULL: not wanted */
-    volatile int *stop;
+    volatile int *stop;         /* set to 1 where rows cannot be written */
     int why;                    /* errno of the first rows not written */
     struct rows {
         struct store_trial *trial;
-        enum store_table table;
+        enum store_table table; /* whose rows these are */
     } rows[STORE_TABLE_COUNT];
 };
 
 /* A thread that runs trials. */
 struct writer {
-    struct log log;
+    struct log log;             /* of this thread alone */
     uint32_t file;
     uint64_t seen;              /* so far it is in `made`, or in the index */
     struct place *made;         /* trials, for the index */
     uint32_t made_count, made_room;
-    struct store_trial trial;
+    struct store_trial trial;   /* the one that it runs now */
 };
 
 struct store {
-    const struct folder *dir;
+    const struct folder *dir;   /* DIR/.trials */
     struct writer *writer;      /* [writer_count] */
     uint32_t writer_count, writer_room;
     uint64_t *end;              /* of their logs: THREADS_MAX, shared with forks */
     pthread_mutex_t lock;       /* of what follows */
-    struct log_files files;
+    struct log_files files;     /* logs that other processes and earlier runs wrote */
     struct place *slot;         /* open addressing; room is a power of two */
     uint32_t place_count, room;
 };
@@ -330,7 +330,7 @@ static bool is_among(const uint64_t *all, uint32_t count, uint64_t hash)
 
 /* HASH.claim of a trial that a killed process ran (experiments/probe/claim.h). */
 struct claims {
-    const uint64_t *hash;
+    const uint64_t *hash;       /* [count] */
     uint32_t count;
 };
 
@@ -383,7 +383,7 @@ const struct folder *store_folder(const struct store *store)
     return store->dir;
 }
 
-/* A log to which nothing was written is of no use. */
+/* Closes the logs of all threads.  A log to which no whole trial was written is removed. */
 static void close_writers(struct store *store)
 {
     for (uint32_t w = 0; w < store->writer_count; w++) {

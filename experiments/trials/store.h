@@ -27,7 +27,8 @@ enum store_table {
     STORE_TABLE_COUNT
 };
 
-/* Of a folder that stays the caller's, and open; nothing is read yet. */
+/* Opens the store of a folder.  The folder stays the caller's, and must stay open as long.
+ * Nothing is read yet. */
 struct store *store_open(const struct folder *dir);
 void store_close(struct store *store);          /* accepts NULL */
 const struct folder *store_folder(const struct store *store);

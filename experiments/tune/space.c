@@ -32,9 +32,9 @@
 
 /* The map `tune:` as it is read. */
 struct tune_keys {
-    const char *metric, *point;
+    const char *metric, *point; /* name; label, or NULL */
     int64_t seeds, judge, budget;
-    const struct conf_node *over;
+    const struct conf_node *over;   /* a map: key, and a list or a range */
 };
 
 static const struct conf_field tune_field[] = {
@@ -68,7 +68,7 @@ struct split {
     const char *name[POOLS_MAX];
     double weight[POOLS_MAX];   /* of one node: 1, or its price */
     size_t pools;
-    uint32_t least;
+    uint32_t least;             /* nodes of a pool at least */
     struct space_choice *choice;    /* the splits so far */
     size_t count, room;
 };
@@ -118,7 +118,7 @@ static bool split_nodes(struct split *split, size_t pool, double rest, uint32_t 
  * count} of 3 a and 1 b gives (1, 3), (2, 2) and (3, 1). */
 struct split_keys {
     const struct conf_node *nodes;
-    int keep;
+    int keep;                   /* number in keep_choices: nodes, or their price */
     int64_t least;
 };
 
@@ -282,7 +282,7 @@ static bool read_choices(struct arena *arena, const struct experiment *experimen
 /* The map of a dimension that is a range. */
 struct range_keys {
     const struct conf_node *from, *to;
-    bool log;
+    bool log;                   /* spaced by ratios */
 };
 
 static const struct conf_field range_field[] = {

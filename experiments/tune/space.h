@@ -23,15 +23,15 @@ struct err;
 
 /* Settings that are made together. */
 struct space_choice {
-    const struct experiment_setting *set;
+    const struct experiment_setting *set;   /* [count] */
     size_t count;
 };
 
 struct space_dimension {
-    const char *name;
+    const char *name;           /* the key, for results */
     const struct space_choice *choice;  /* NULL: a range */
     size_t choice_count;
-    struct quantity_range range;
+    struct quantity_range range;    /* without `choice` */
 };
 
 struct space {

@@ -28,7 +28,7 @@ struct probe;
 
 /* What was found for a policy. */
 struct tune_found {
-    const char *policy;
+    const char *policy;         /* as results call it */
     /* The keys that are set, `policies.NAME.key` or `policies.NAME.with`; none if
      * the entry stays as it is. */
     const struct experiment_setting *setting;

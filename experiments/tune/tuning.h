@@ -31,7 +31,7 @@ struct tuning {
     const struct tune_options *options;
     const char *policy;         /* as the experiment calls it */
     const struct conf_node *entry;          /* of `policies`: the first candidate */
-    struct candidate *candidate;
+    struct candidate *candidate;    /* [candidate_count]; the first is the entry as it is */
     uint32_t candidate_count;
     const char *const *point;   /* labels */
     uint32_t point_count;
@@ -46,7 +46,7 @@ struct values {
     struct probe_answer *answer;        /* by point */
     uint32_t seeds;
     const struct err *why;
-    bool refused;
+    bool refused;               /* no valid experiment, as `why` says */
 };
 
 /* Runs `seeds` seeds, from `from` on, of `count` candidates (their indices in `which`) at all

@@ -13,8 +13,8 @@
 
 struct explaining {
     FILE *out;
-    const char *word;
-    unsigned found;
+    const char *word;           /* what was asked for */
+    unsigned found;             /* meanings that were printed */
 };
 
 /* An empty line, but before the first meaning. */

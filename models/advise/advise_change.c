@@ -44,6 +44,7 @@ static bool same_shape(const struct train_shape *a,
            a->sequence_tokens == b->sequence_tokens;
 }
 
+/* Two remedies may lead to the same shape: it is offered once. */
 static bool is_offered(const struct changing *c,
                        const struct train_shape *shape, uint32_t gpus)
 {

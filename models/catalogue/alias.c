@@ -110,6 +110,7 @@ void catalogue_keep_keys(struct catalogue *catalogue)
         }
 }
 
+/* `key` is made by the rules of alias.c, as the form's own are. */
 static bool answers_to(const struct form *form, const char *key)
 {
     assert(form->keys != NULL && key != NULL);

@@ -25,7 +25,7 @@
 /* One GPU type's step times as the key table fills them. */
 struct speed_keys {
     struct goodput_speed speed;
-    int64_t local_max;
+    int64_t local_max;          /* becomes speed.local_max */
 };
 
 #define SECONDS(KEY, FIELD, MIN, FALLBACK, HELP) \

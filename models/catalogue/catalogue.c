@@ -201,6 +201,7 @@ const struct price *catalogue_price_in(const struct catalogue *catalogue,
     return NULL;
 }
 
+/* The first of the file: it is the usual one for that GPU. */
 static const struct instance *instance_of(const struct catalogue *catalogue,
                                           const char *of)
 {

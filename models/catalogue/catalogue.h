@@ -30,42 +30,42 @@ struct catalogue;
 struct gpu_type {
     const char *name;           /* "a100-80" */
     const char *label;          /* "NVIDIA A100 SXM4 80 GB" */
-    const char *arch;
+    const char *arch;           /* "Ampere"; no law reads it */
     double memory_bytes;        /* as the driver reports */
     double memory_bps;          /* peak */
-    double memory_bps_sustained;
+    double memory_bps_sustained;    /* bytes/s that kernels reach */
     double flops_peak[PRECISION_COUNT];         /* dense; 0: unsupported */
     double flops_sustained[PRECISION_COUNT];    /* large matrices */
     const char *nvlink;         /* link name, or "" */
     const char *pcie;           /* link name */
     /* Of the two links, sustained, one direction, per GPU. */
     double nvlink_bps;          /* 0: none */
-    double nvlink_latency_s;
+    double nvlink_latency_s;    /* of one message between two GPUs */
     double pcie_bps;
-    double pcie_latency_s;
-    double tdp_w;
-    double idle_w;
-    const char *source;
-    const char *notes;
+    double pcie_latency_s;      /* of one copy */
+    double tdp_w;               /* watts at full load */
+    double idle_w;              /* watts when nothing runs */
+    const char *source;         /* where the values are from */
+    const char *notes;          /* what a reader should know; "": nothing */
     const struct conf_node *sources;    /* key: text, or NULL */
-    uint32_t index;
+    uint32_t index;             /* among the catalogue's GPUs; kept while it lives */
 };
 
 struct cpu_type {               /* one socket */
     const char *name;
     const char *label;
     const char *arch;
-    uint32_t cores, threads;
+    uint32_t cores, threads;    /* physical cores, and hardware threads */
     double clock_hz;            /* base */
     double memory_bps;          /* peak */
-    double memory_bps_sustained;
+    double memory_bps_sustained;    /* bytes/s, all cores together */
     double flops_fp32, flops_int8;  /* sustained, whole socket */
     double flops_bf16;          /* the same; 0: 16 bits go as FP32 */
     double core_speed;          /* of one core at image decode; EPYC 9B14: 1 */
-    const char *pcie;
+    const char *pcie;           /* a link's name: what its slots are */
     double pcie_bps;            /* sustained, of that link; 0: none is named */
-    double tdp_w;
-    double idle_w;
+    double tdp_w;               /* watts at full load, all cores */
+    double idle_w;              /* watts when nothing runs */
     const char *source;
     const char *notes;
     const struct conf_node *sources;
@@ -82,7 +82,7 @@ struct link_type {              /* one slot, port, NIC or drive */
     const char *label;
     int kind;                   /* enum link_kind */
     double bps;                 /* peak, one direction (disk: read) */
-    double bps_sustained;
+    double bps_sustained;       /* that programs reach; disk: read */
     double write_bps_sustained; /* bps_sustained, except for disks */
     double read_iops;           /* disk: random reads of 4 KiB, per second */
     double access_s;            /* disk: time of such a read before it transfers */
@@ -115,8 +115,8 @@ struct price {
     double usd_per_h;           /* per GPU, or per physical core */
     double cores;               /* physical cores included per GPU */
     int64_t granularity_ns;     /* billed in units of this */
-    bool energy_included;
-    const char *as_of;
+    bool energy_included;       /* else it is paid beside it, at `electricity` */
+    const char *as_of;          /* date of the price: "2026-03" */
     const char *source;
     const char *notes;
     const struct conf_node *sources;
@@ -132,11 +132,11 @@ struct instance {
     uint32_t gpus;              /* of a whole node */
     double memory_bytes;        /* host memory; 0: as catalogue_instance_of */
     const char *cpu;            /* a CPU's name */
-    uint32_t sockets;
+    uint32_t sockets;           /* of a node */
     const char *nic;            /* a link's name */
-    uint32_t nics;
+    uint32_t nics;              /* of a node */
     const char *drive;          /* a link's name */
-    uint32_t drives;
+    uint32_t drives;            /* of a node; 0: none */
     double drive_bytes;         /* of each */
     const char *source;
     const char *notes;
@@ -151,7 +151,7 @@ struct llm {
     uint32_t layers, hidden, heads, kv_heads, head_dim;
     uint32_t ffn;               /* width of the MLP, of one expert in an MoE */
     uint32_t ffn_matrices;      /* 2, or 3 where gated (SwiGLU) */
-    uint32_t vocab;
+    uint32_t vocab;             /* tokens that there are */
     uint32_t context_tokens;    /* longest context in training */
     uint32_t experts, experts_active;   /* shared ones included; 0, 0: dense */
     uint32_t experts_shared;    /* of those, used by every token */
@@ -179,7 +179,7 @@ struct net {                    /* not a transformer */
     double width;               /* mean width of a layer */
     uint32_t layers;
     uint32_t tables;            /* a sample reads a row of each; 0: none */
-    uint32_t row_width;
+    uint32_t row_width;         /* elements of a row */
     double table_rows;          /* of all tables */
     const char *source;
     const char *notes;

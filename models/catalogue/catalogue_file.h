@@ -12,8 +12,8 @@
 
 struct catalogue_file {
     const char *name;           /* as messages show it */
-    const char *text;
-    size_t bytes;
+    const char *text;           /* YAML, embedded in the program */
+    size_t bytes;               /* of `text`, without its NUL */
 };
 
 extern const struct catalogue_file catalogue_file[];

@@ -129,8 +129,8 @@ static bool close_gpu(const struct catalogue *catalogue,
     if (gpu->flops_sustained[PRECISION_FP16] <= 0.0 &&
         gpu->flops_sustained[PRECISION_FP32] <= 0.0) {
         return err_set(err, ERR_SCHEMA, form->head.pos,
-                       "GPU '%s' needs a rate and its sustained rate, such "
-                       "as fp16 and fp16_sustained", gpu->name);
+                       "GPU '%s' needs fp16 or fp32, and a sustained rate such "
+                       "as fp16_sustained", gpu->name);
     }
     if (!pcie) {
         return report_no_entry(catalogue, &form->head, "pcie", gpu->pcie,

@@ -16,6 +16,7 @@ const size_t catalogue_form_bytes[CATALOGUE_SECTION_COUNT] = {
     sizeof(struct application_form), sizeof(struct instance_form)
 };
 
+/* Forms of a section have one size, so that the i-th lies at a multiple of it. */
 struct form *catalogue_form_at(const struct catalogue *catalogue, int which,
                             size_t i)
 {

@@ -17,9 +17,9 @@
 
 /* The head of every form: forms of all sections can be handled through it. */
 struct form {
-    const char *name;
+    const char *name;           /* of the entry, as the file has it */
     struct err_pos pos;         /* place of the last file that states it */
-    const struct conf_node *conf;
+    const struct conf_node *conf;   /* all its keys, files that add to it merged in */
     const struct conf_node *aliases;    /* other names; NULL: none */
     const struct conf_node *families;   /* names shared with other entries, or
                                            NULL */
@@ -38,7 +38,7 @@ struct cpu_form {
     struct form head;
     struct cpu_type cpu;
     int64_t cores, threads;
-    double clock_ghz;
+    double clock_ghz;           /* becomes cpu.clock_hz */
 };
 
 struct link_form {
@@ -48,12 +48,12 @@ struct link_form {
 
 struct price_form {
     struct form head;
-    struct price price;
+    struct price price;         /* complete as read: it has no whole numbers */
 };
 
 struct instance_form {
     struct form head;
-    struct instance instance;
+    struct instance instance;   /* but for the four below */
     int64_t gpus, sockets, nics, drives;
 };
 
@@ -81,7 +81,7 @@ struct net_form {
 /* The entries of one kind: forms of equal size, one after the other. */
 struct section {
     unsigned char *forms;
-    size_t count, room;
+    size_t count, room;         /* forms in use, and room for them */
     const char **names;         /* ends with NULL */
 };
 

@@ -67,6 +67,7 @@ static bool read_section(struct catalogue *catalogue, int which,
     return true;
 }
 
+/* -1: no section has that name, which is a misspelt key of the file. */
 static int find_section_of(const char *name)
 {
     assert(name != NULL);

@@ -20,7 +20,7 @@ struct capacity_index;
 
 /* Which nodes have changed, since an index last asked. */
 struct capacity_book {
-    struct arena *arena;
+    struct arena *arena;        /* of the cluster */
     const struct cluster_spec *spec;
     uint32_t *change;           /* nodes; NULL: nobody asked */
     uint32_t changes, room;     /* of `change` */

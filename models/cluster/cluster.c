@@ -463,7 +463,7 @@ void cluster_release(struct cluster *cluster,
 {
     assert(cluster != NULL && placement != NULL);
     cluster->releases++;
-    /* Of one pool the number of all releases says the same. */
+    /* With one pool the number of all releases is that of the pool. */
     for (uint32_t i = 0; i < placement->share_count && cluster->spec->pool_count > 1; i++)
         count_release(cluster, placement->share[i].node);
     cluster_untake(cluster, placement);

@@ -42,7 +42,7 @@ struct reclaimable;
  * behind PCIe switch g / (gpus / pcie_switches) and in NVLink domain
  * g / nvlink_domain. */
 struct node_group {
-    const char *name;
+    const char *name;           /* of the group; nodes are name-0, name-1 ... */
     uint32_t pool;              /* an index into cluster_spec.pool_name */
     uint32_t first_node, node_count; /* number of its first node; how many it has */
     const struct gpu_type *gpu;         /* NULL: no GPUs */
@@ -50,7 +50,7 @@ struct node_group {
     const struct cpu_type *cpu;         /* NULL: unlimited cores */
     uint32_t sockets;           /* CPUs per node; 0: no CPU is named */
     uint32_t cores;                     /* per node, all sockets */
-    int64_t memory_bytes;
+    int64_t memory_bytes;       /* of a node */
     double nvlink_bps;          /* per GPU, one direction; 0: no NVLink */
     uint32_t nvlink_domain;     /* GPUs of a domain; 0: all of the node */
     double pcie_bps;            /* per GPU slot, one direction, sustained */
@@ -76,12 +76,12 @@ struct node_group {
 };
 
 struct cluster_spec {
-    const char *name;
-    const struct node_group *group;
+    const char *name;           /* of the cluster */
+    const struct node_group *group; /* [group_count], with nodes numbered through */
     uint32_t group_count;       /* of group; in the order of the file */
-    const char *const *pool_name;
+    const char *const *pool_name;   /* [pool_count], in the order of the file */
     uint32_t pool_count;                /* <= 32 */
-    uint32_t node_count, gpu_count, core_count;
+    uint32_t node_count, gpu_count, core_count; /* of all groups, rented or not */
     uint32_t leaf_nodes;        /* nodes below one leaf switch; 0: no tree */
     double oversubscription;    /* of the leaf's uplink; >= 1 */
     double storage_bps;         /* shared storage, all readers together */
@@ -186,7 +186,7 @@ struct cluster_parts {
 };
 
 struct cluster {
-    const struct cluster_spec *spec;
+    const struct cluster_spec *spec;    /* what there is; it never changes */
     struct arena *arena;
     uint64_t *free_mask;        /* per node */
     uint32_t *free_cores;       /* per node */

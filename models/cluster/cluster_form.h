@@ -20,29 +20,31 @@
 /* The keys of the cluster as its table fills them; NULL: not given. */
 struct cluster_conf {
     const struct conf_node *at;     /* the cluster itself */
-    const char *name;
+    const char *name;           /* of the cluster, for results and messages */
+    /* Nodes: a list; the others: mappings. */
     const struct conf_node *nodes, *network, *storage, *failures;
     double pue, power_cap_w;    /* 0 for power_cap_w: there is no cap */
-    const struct conf_node *carbon;
-    const struct conf_node *electricity;
+    const struct conf_node *carbon; /* a number or a series, g CO2 per kWh */
+    const struct conf_node *electricity;    /* likewise, of its price */
 };
 
 /* The keys of one group of nodes. */
 struct nodes_conf {
     const struct conf_node *at;     /* the group itself */
-    const char *name, *pool;
+    const char *name, *pool;    /* pool: NULL where it is the group's own name */
     int64_t count, cores;       /* nodes; cores per node, 0: all of its CPUs */
     const struct conf_node *gpus, *pcie, *nvlink, *cpu, *nvme, *nics, *price;
-    const struct conf_node *rent;
-    double wan_bps;
-    const char *nvme_type;
+    const struct conf_node *rent;   /* when and how its nodes are rented; NULL: owned */
+    double wan_bps;             /* bytes a second between the shared storage and all nodes of
+                                   the group */
+    const char *nvme_type;      /* a disk of the catalogue; NULL: the first one */
     double memory_bytes;        /* of a node; 0: not given */
     int billing;                /* 1: held */
 };
 
 struct item_conf {              /* a type and how many of it per node */
-    const char *type, *model;
-    int64_t count;
+    const char *type, *model;   /* of the catalogue; what jobs of a trace call a generic GPU */
+    int64_t count;              /* per node */
 };
 
 struct pcie_conf {
@@ -54,22 +56,22 @@ struct nvlink_conf {
 };
 
 struct network_conf {
-    const struct conf_node *leaf;
+    const struct conf_node *leaf;   /* nodes under a leaf switch */
     double oversubscription;    /* at least 1 */
 };
 
 struct storage_conf {
-    double bps, usd_per_h;
-    const struct conf_node *transfer;
+    double bps, usd_per_h;      /* all readers and writers together; of all of it */
+    const struct conf_node *transfer;   /* price of what rented nodes read and write */
 };
 
 /* What the readers of a cluster share.  `spec` grows group by group. */
 struct cluster_reader {
-    struct arena *arena;
-    const struct catalogue *catalogue;
+    struct arena *arena;        /* of the spec: what is read lives there */
+    const struct catalogue *catalogue;  /* where types are looked up */
     struct err *err;            /* the caller's */
     const struct gpu_type *generic; /* the GPU that only counts, made for this reader */
-    struct cluster_spec *spec;
+    struct cluster_spec *spec;  /* the result; good once all groups are read */
     struct node_group *group;       /* of the spec */
     const char **pool_name;     /* of the spec */
 };

@@ -296,7 +296,7 @@ static bool read_nvme(const struct cluster_reader *reader,
     /* Drives are read side by side, as a stripe of all. */
     group->nvme_bps = drives * disk->bps_sustained;
     group->nvme_bytes = drives * each_bytes;
-    /* Of one drive: others read on while it seeks. */
+    /* What one drive loses by a seek: the others read on meanwhile. */
     group->nvme_access_bytes = disk->access_s * disk->bps_sustained;
     return true;
 }
@@ -328,7 +328,8 @@ static bool read_nics(const struct cluster_reader *reader,
     return true;
 }
 
-/* Groups that name no pool are one of their own. */
+/* Finds the pool of a group, or adds it.  A group that names none has a pool of its own name.
+ * False: *reader->err is set; masks of pools have 32 bits. */
 static bool read_pool(const struct cluster_reader *reader,
                       const struct nodes_conf *conf, struct node_group *group)
 {

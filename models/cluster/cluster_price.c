@@ -16,7 +16,7 @@
 
 /* What a file asks of the catalogue: a kind, or a tier of its own. */
 struct price_task {
-    const char *text;
+    const char *text;           /* as written, for messages */
     enum price_kind kind;
     enum price_tier tier;       /* TIER_COUNT: the kind says enough */
 };
@@ -72,7 +72,7 @@ static bool set_catalogue_price(const struct cluster_reader *reader,
     assert(group->gpus <= NODE_GPUS_MAX);
     double cores = group->cores;
     group->usd_per_h = 0.0;
-    /* Of cores alone; a GPU's own entry says it, below. */
+    /* This holds for cores alone; with GPUs, the GPU's entry says it below. */
     group->energy_included = task->kind != PRICE_OWNED;
     if (group->gpu != NULL) {
         const struct price *gpu = find_asked_price(reader, task, group->gpu->name);

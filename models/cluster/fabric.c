@@ -61,7 +61,8 @@ static uint32_t count_links(const struct node_group *group, enum link_class kind
                ? group->pcie_switches : 1;
 }
 
-/* A link without a capacity is not made. */
+/* Adds a link of that capacity, bytes/s (of cores: core-seconds per second). 0, which no file
+ * stated, is no link: it never limits. */
 static uint32_t add_link(struct flow_net *net, double capacity)
 {
     assert(capacity >= 0.0 && isfinite(capacity));
@@ -113,7 +114,7 @@ static double uplink_bps(const struct cluster_spec *spec, uint32_t leaf)
     return bps / spec->oversubscription;
 }
 
-/* One for each leaf switch. */
+/* Adds the uplink of each leaf switch, which the NICs of its nodes share. */
 static void add_uplinks(struct fabric *fabric, struct flow_net *net)
 {
     assert(net != NULL);
@@ -121,7 +122,7 @@ static void add_uplinks(struct fabric *fabric, struct flow_net *net)
         fabric->link[FABRIC_UPLINK][leaf] = add_link(net, uplink_bps(fabric->spec, leaf));
 }
 
-/* Of all nodes of a group together. */
+/* Adds the line between the storage and each group, which all nodes of the group share. */
 static void add_wans(struct fabric *fabric, struct flow_net *net)
 {
     assert(net != NULL);
@@ -250,7 +251,7 @@ static bool is_slower(const struct gpu_type *a, const struct gpu_type *b)
            compute_sustained_flops(b, PRECISION_BF16);
 }
 
-/* A rate that no file states never limits. */
+/* A rate that no file states is 0, and never limits: laws get FABRIC_UNLIMITED_BPS for it. */
 static double known_bps(double bps)
 {
     return bps > 0.0 ? bps : FABRIC_UNLIMITED_BPS;

@@ -25,7 +25,7 @@
 
 /* A path under construction: links arrive in ascending order. */
 struct path {
-    struct flow_use *use;
+    struct flow_use *use;       /* of the caller, with room for all links */
     uint32_t count;
 };
 
@@ -111,6 +111,8 @@ uint32_t fabric_uses(const struct fabric *fabric,
                          ? 0.0 : rates->storage_bytes / nodes;
     double between = nodes > 1 ? rates->network_bytes : 0.0;
     bool leaves = fabric_spans_leaves(fabric->spec, placement);
+    /* Per node.  FABRIC_NVME only says whether anything is read: count_drive_bytes() has its
+     * bytes. */
     double amount[FABRIC_CLASS_COUNT] = {
         [FABRIC_CPU] = rates->core_s / nodes,
         [FABRIC_PCIE] = rates->pcie_bytes / nodes,
@@ -145,9 +147,9 @@ uint32_t fabric_uses(const struct fabric *fabric,
 
 /* Walks two placements together, in node order. */
 struct both {
-    const struct placement *from, *to;
-    uint32_t f, t;
-    uint32_t node;
+    const struct placement *from, *to;  /* shares by rising node */
+    uint32_t f, t;              /* the next share of each */
+    uint32_t node;              /* the present one; in_from, in_to: whether each has it */
     bool in_from, in_to;
     struct share share;         /* of `to`, or of `from` if it only sends */
 };

@@ -46,7 +46,7 @@ struct server {
 
 /* A file being read. */
 struct reading {
-    struct arena *arena;
+    struct arena *arena;        /* of the experiment */
     struct faults *faults;      /* what is made */
     struct server *server;      /* in the order of the file */
     uint32_t servers, server_room, fault_room; /* servers so far; entries of `server` and of
@@ -160,6 +160,7 @@ const struct faults *faults_read(struct arena *arena,
     if (!time_series_rows(arena, conf_get(conf, "file"), read_row, &r, err))
         return NULL;
     for (uint32_t i = 0; i < r.servers; i++)
+        /* Its fault has no end in the file. */
         if (r.server[i].down_ns != CLOCK_NEVER_NS)
             add_fault(&r, i, CLOCK_NEVER_NS);
     if (r.servers > 0 && !check_together(&r, conf_get(conf, "file"), err))
@@ -182,6 +183,7 @@ const struct faults *faults_read(struct arena *arena,
     if (faults->count == 0)
         return faults;
     qsort(faults->fault, faults->count, sizeof *faults->fault, compare_times);
+    /* The file is watched until its last fault. */
     double span_s = clock_s_from_ns(faults->fault[faults->count - 1].down_ns);
     if (span_s > 0)
         faults->per_node_s = faults->count / (span_s * faults->servers);

@@ -71,7 +71,7 @@ static uint64_t lowest_gpus(const struct fit_hunt *hunt, uint32_t node,
     return chosen;
 }
 
-/* Units become GPUs, cores and memory. */
+/* Turns units into GPUs, cores and memory.  Until then `cores` of a share counts its units. */
 static void finish_placement(struct fit_hunt *hunt, struct placement *out)
 {
     uint32_t units = 0;
@@ -95,8 +95,8 @@ static void finish_placement(struct fit_hunt *hunt, struct placement *out)
     out->share_count = hunt->share_count;
 }
 
-/* Of one group where each free GPU brings what it needs; returns how many
- * units are left.  Nodes without a free GPU are passed over by the index. */
+/* Counts units in group g, where each free GPU has the cores and the memory that it needs;
+ * returns how many units are left.  The index passes over nodes without a free GPU. */
 static uint32_t count_loose(struct fit_hunt *hunt, uint32_t g, uint32_t left)
 {
     const struct node_group *group = &hunt->cluster->spec->group[g];
@@ -208,7 +208,8 @@ static bool has_too_few_empty(const struct fit_hunt *hunt, uint32_t size,
     return empty < whole;
 }
 
-/* The first with the most free. */
+/* Returns the first seat of those with the most free units, at least `units`; UINT32_MAX:
+ * none. */
 static uint32_t find_roomiest(const struct fit_hunt *hunt, uint32_t units,
                               uint32_t size, uint32_t skip)
 {
@@ -312,8 +313,8 @@ static void choose_passes(struct fit_hunt *hunt)
     }
 }
 
-/* Of one GPU type (or none): false before any pass if the free GPUs of its
- * groups are too few. */
+/* Searches GPUs of one type, or cores.  False before any pass if the groups of that type have
+ * too few free GPUs. */
 static bool fit_type(struct fit_hunt *hunt, enum fit_rule rule)
 {
     assert(rule < FIT_RULE_COUNT);

@@ -15,7 +15,7 @@
 #include "models/cluster/capacity_index.h"
 #include "models/cluster/gpu_index.h"
 
-/* Of fewer nodes all are met at less cost than a few are found. */
+/* On fewer nodes a visit to all of them costs less than a search for some. */
 #define ORDERED_NODES_MIN 32u
 
 /* What one pass over the seats sums up. */

@@ -38,7 +38,7 @@ struct free_index {             /* per group */
 /* Free resources of one node. */
 struct node_free {
     uint64_t gpu_mask;          /* GPUs that are wholly free */
-    uint32_t cores;
+    uint32_t cores;             /* that no lease holds */
     int64_t memory_bytes;
 };
 

@@ -233,7 +233,7 @@ static bool size_seen(const struct cluster_spec *spec, uint32_t before)
     return false;
 }
 
-/* Of the types of search->types, which is one for a gang of several nodes. */
+/* Places a gang on GPUs of search->types.  A gang of several nodes has one type there. */
 static bool place_on_types(struct place_search *search, struct share *share,
                            uint32_t share_max, struct placement *out)
 {

@@ -70,7 +70,7 @@ typedef int32_t place_score_fn(const struct place_world *world,
                                const struct place_task *task, uint32_t *gpu);
 
 struct place_info {
-    const char *name;
+    const char *name;           /* as `placement:` has it */
     const char *summary;        /* where a job goes */
     const char *source;         /* where the rule comes from */
     const char *bad;            /* where the rule is bad */
@@ -111,7 +111,7 @@ struct placer_parts {
 /* A kind of job of the workload, for rules that look at what may come. */
 struct place_demand {
     struct place_task task;
-    const uint32_t *gpu_types;
+    const uint32_t *gpu_types;  /* catalogue indexes, preferred types first */
     uint32_t gpu_type_count;    /* 0: any */
     uint64_t jobs;              /* of this kind in the workload */
 };

@@ -39,7 +39,7 @@ static struct place_task task_of(const struct fit_want *want, uint32_t gpus)
         .gpu_milli = want->gpu_milli > 0 ? want->gpu_milli : GPU_MILLI,
     };
 
-    /* Of a part of a GPU, that part of what a GPU brings with it. */
+    /* A part of a GPU needs that part of the cores of a whole one. */
     if (!want->pod)
         task.core_milli = (int64_t)want->cores *
                          (want->gpus > 0 ? gpus * task.gpu_milli : 1000);
@@ -140,7 +140,8 @@ static bool has_room(const struct place_search *search, uint32_t node)
     return is_ranked(search, node) && has_rest(search, node);
 }
 
-/* What a scoring function may see of a node. */
+/* Fills what a scoring function may see of a node: what is free on it, and which leases it has
+ * by size. */
 static void view_node(const struct placer *placer, uint32_t node,
                       struct place_node *out)
 {

@@ -28,7 +28,7 @@ bool place_topology(const struct cluster *cluster,
 struct cell {                   /* score of a node for a kind of ask */
     uint32_t version;           /* of the node; 0: none yet */
     int32_t score;
-    uint32_t gpu;
+    uint32_t gpu;               /* of the node: the one that a part would be taken of */
 };
 
 /* Nodes with room for a kind of ask, by score.  What a job wants beside that (memory, the
@@ -36,42 +36,42 @@ struct cell {                   /* score of a node for a kind of ask */
 struct ranking {
     uint64_t types;             /* as in place_search */
     uint64_t groups_out;        /* as in fit_want */
-    uint32_t pool_mask, gpus_exact;
+    uint32_t pool_mask, gpus_exact; /* as in fit_want; as in place_search */
     uint64_t seen;              /* of cluster_parts.changes */
     struct winners nodes;       /* by place in the order of nodes */
     struct ranking *next;       /* of the same kind of ask */
 };
 
 struct kept_task {
-    struct place_task task;
+    struct place_task task;     /* what the cells below are scores of */
     struct cell *cell;          /* per node */
-    struct ranking *ranking;
+    struct ranking *ranking;    /* a list: one for each set of nodes that was asked for */
 };
 
 /* What a placement rule keeps between two decisions of a trial; no memory is
  * freed before its arena. */
 struct placer {
-    struct placer_parts parts;
-    const struct place_info *info;
-    struct place_world world;
+    struct placer_parts parts;  /* what placer_new() was given */
+    const struct place_info *info;  /* of parts.rule */
+    struct place_world world;   /* fixed for the trial */
     uint32_t *order, *place_of; /* of nodes, for ties, and its inverse; NULL: by
                                    number */
-    uint32_t *type_of_group, type_count;
+    uint32_t *type_of_group, type_count;    /* types numbered from 0, by group of nodes */
     uint64_t *type_bit;         /* by index in the catalogue */
-    uint32_t type_bits;
+    uint32_t type_bits;         /* length of type_bit */
     struct rng rng, before;     /* placement: random; before the last search */
-    struct kept_task *kept;
-    uint32_t kept_count, kept_max;
-    uint32_t rankings, rankings_max;
+    struct kept_task *kept;     /* [kept_max]; NULL until a search by score */
+    uint32_t kept_count, kept_max;  /* kinds of ask; kept_max bounds the memory of cells */
+    uint32_t rankings, rankings_max;    /* of all kept tasks; the bound, likewise */
     uint32_t *chosen;           /* nodes that a gang takes whole */
 };
 
 /* One search. */
 struct place_search {
-    struct placer *placer;
-    const struct fit_want *want;
+    struct placer *placer;      /* whose search it is */
+    const struct fit_want *want;    /* of the caller, good for this search */
     struct place_task task;       /* of one node */
-    int64_t memory_bytes;
+    int64_t memory_bytes;       /* of the host, on that node */
     uint64_t types;             /* mask of the types that may be used */
     uint32_t gpus_exact;        /* only nodes with this number of GPUs; 0: any */
     struct kept_task *kept;     /* NULL: not kept */

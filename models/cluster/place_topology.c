@@ -131,6 +131,7 @@ static bool place_in_rack(const struct cluster *cluster,
                       share_max, out);
 }
 
+/* From the closest to the farthest: one NVLink domain, one node, one rack, anywhere. */
 static bool place_type(const struct cluster *cluster,
                        const struct fit_want *want, struct share *share,
                        uint32_t share_max, struct placement *out)

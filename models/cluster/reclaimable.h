@@ -16,7 +16,7 @@ struct cluster;
 
 struct reclaimable {
     struct share *extra;        /* by node; only reclaimable_set() writes it */
-    struct free_index index;
+    struct free_index index;    /* of what is free and what is in `extra` */
     const struct cluster *cluster;
     struct reclaimable *next;         /* of the same cluster */
 };

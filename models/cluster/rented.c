@@ -124,7 +124,8 @@ static bool check_scale(const struct conf_node *conf,
                      "needs a `season`", err);
 }
 
-/* A season is a whole number of slots. */
+/* Reads how demand is forecast.  A season must be a whole number of slots.  False: *err is
+ * set. */
 static bool read_forecast(const struct conf_node *conf,
                           const struct rented_keys *keys,
                           struct rent_forecast *out, struct err *err)
@@ -163,8 +164,8 @@ static bool check_always(const struct conf_node *conf, const struct rented_keys 
            conf_acts(conf, "keep", always, needs, err);
 }
 
-/* Of nodes that are all rented all the time none comes or goes; and no more can be to
- * spare than do. */
+/* Refuses keys of coming and going where all nodes are rented all the time, and a `spare` of
+ * more nodes than come and go. */
 static bool check_elastic(const struct conf_node *conf,
                           const struct rented_keys *keys, uint32_t count,
                           struct err *err)

@@ -31,24 +31,24 @@ enum rent_notice { RENT_WORK, RENT_SAVE };
 
 /* Nodes that arriving jobs ask for, by slots of time: sim/stats/seasonal.h. */
 struct rent_forecast {
-    int64_t slot_ns;
+    int64_t slot_ns;            /* length of a slot */
     uint32_t slots;             /* of a season; 0: there is none */
     double level_weight, season_weight;
     double ready;               /* probability that the nodes ahead suffice */
 };
 
 struct rent_spec {
-    uint32_t nodes_min;
+    uint32_t nodes_min;         /* rented from the start to the end */
     uint32_t spare;             /* nodes ahead of the tasks; RENT_QUEUE */
-    enum rent_scale scale;
+    enum rent_scale scale;      /* how many nodes are wanted */
     int64_t start_ns;           /* from the order until it is usable; billed */
     int64_t keep_ns;            /* idle time after which it is returned */
     int64_t wait_ns;            /* nodes are ordered for a task after it has
                                    waited for this long */
     int64_t unit_ns;            /* time is billed in whole units, */
     int64_t least_ns;           /* and at least for this long */
-    int64_t notice_ns;
-    enum rent_notice on_notice;
+    int64_t notice_ns;          /* from the notice to the loss of a reclaimed node */
+    enum rent_notice on_notice; /* what its jobs do then */
     int64_t reclaim_mtbf_ns;    /* mean time until a rented node is reclaimed;
                                    0: never */
     const struct time_series *available;    /* number of nodes; NULL: all */

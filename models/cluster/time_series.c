@@ -20,7 +20,7 @@
 /* The keys of a series as they are written. */
 struct time_series_keys {
     const char *file, *name, *unit;
-    const struct conf_node *points;
+    const struct conf_node *points; /* pairs of time and value; NULL: in `file` */
     int origin, after;
     int64_t from_ns, repeat_ns;
 };
@@ -58,7 +58,7 @@ const struct conf_schema time_series_schema =
 
 /* Points while they are read; time_ns rises. */
 struct time_series_points {
-    struct arena *arena;
+    struct arena *arena;        /* of the experiment */
     int64_t *time_ns;
     double *value;
     uint32_t count, room;
@@ -175,7 +175,7 @@ bool time_series_rows(struct arena *arena, const struct conf_node *at,
 }
 
 struct chosen {
-    struct time_series_points *to;
+    struct time_series_points *to;  /* where its points go */
     const char *name;           /* of the series; NULL: the only one */
     bool only;                  /* the file must have no other */
     int64_t first_ns;           /* of all series */

@@ -27,8 +27,8 @@ enum scaling_kind {
 
 /* Sizes that a job may have beside the one it requests. */
 struct job_scaling {
-    enum scaling_kind kind;
-    uint32_t gpus_min, gpus_max;
+    enum scaling_kind kind;     /* which of the members below count */
+    uint32_t gpus_min, gpus_max;    /* both included */
     double serial_fraction;     /* SCALING_AMDAHL */
     const uint32_t *gpus;       /* SCALING_TABLE: sizes, ascending */
     const double *speedup;      /* of these sizes, over 1 GPU */

@@ -133,8 +133,9 @@ static double interpolate_us(const float *us, double bytes)
     return us[low] * pow((double)us[low + 1] / us[low], at - low);
 }
 
-/* Of what was measured, the part above the smallest message's time scales
- * with the link's rate, and among more than 8 GPUs as a ring's share. */
+/* Scales a measured time to this link and this number of GPUs.  The time of the smallest
+ * message is latency: among more than 8 GPUs it grows with the logarithm of their number.  The
+ * rest scales with the link's rate, and beyond 8 GPUs as the share of a ring. */
 static double time_measured(int link, enum comm_op op, const struct gang *gang,
                             uint32_t n, double bytes)
 {
@@ -158,7 +159,8 @@ static double time_measured(int link, enum comm_op op, const struct gang *gang,
     return (least + fmax(0.0, all - least) * rate) * 1e-6;
 }
 
-/* Among n GPUs of one node. */
+/* Returns the seconds of a collective among n GPUs of one node: scaled from a measurement
+ * where the link has one (comm_table.h), else by a ring. */
 static double time_inside(enum comm_op op, const struct gang *gang, uint32_t n,
                           double bytes)
 {

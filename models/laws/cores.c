@@ -109,7 +109,7 @@ struct step_time cores_forward_step(const struct llm *llm,
     struct step_time step = { 0 };
     struct llm layers = *llm;
 
-    /* Of the table of words a token takes one row. */
+    /* A token only looks up one row of the table of words: no arithmetic is done with it. */
     layers.params -= compute_word_params(llm);
     layers.params_active -= compute_word_params(llm);
     step.flops = compute_forward_flops(&layers, sequences * tokens, tokens);

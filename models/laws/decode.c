@@ -83,7 +83,8 @@ static double step_weight_bytes(const struct llm *llm,
     return (llm->params - untied - idle) * per + head;
 }
 
-/* Two all-reduces of the activations of a layer. */
+/* Returns the seconds in which the GPUs of a replica exchange activations: two all-reduces a
+ * layer, behind attention and behind the MLP, of 16-bit activations. */
 static double time_exchange(const struct decode_replica *r, double tokens)
 {
     assert(r->tp > 0);

@@ -34,11 +34,11 @@ enum decode_engine {
  * by default").  false is the host of earlier releases. */
 struct decode_replica {
     const struct llm *llm;
-    enum precision precision;
-    const struct gang *gang;
+    enum precision precision;   /* of weights and activations; the KV cache has 16 bits */
+    const struct gang *gang;    /* good as long as the replica is asked about */
     uint32_t tp;
-    enum decode_engine engine;
-    bool ahead;         /* the host prepares the next step while the GPU works */
+    enum decode_engine engine;  /* whose overheads count */
+    bool ahead;                 /* the host prepares the next step while the GPU works */
 };
 
 /* Time of one decode step of `batch` responses; context_tokens is their mean

@@ -69,6 +69,7 @@ struct experts_place experts_place(const struct train_shape *shape,
     return (struct experts_place){ ep, tp, held > 0 ? held : 1 };
 }
 
+/* Euclid's algorithm. */
 static uint32_t common_divisor(uint32_t a, uint32_t b)
 {
     assert(a > 0 || b > 0);

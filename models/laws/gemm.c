@@ -18,7 +18,7 @@
 struct format {
     double start_s;             /* of all kernels that it takes */
     double weight_bytes, activation_bytes;
-    enum precision arithmetic;
+    enum precision arithmetic;  /* whose sustained FLOPs of the GPU count */
 };
 
 /* Starts were chosen on the kernels of TensorRT-LLM 1.0 on A100, H100, B200

@@ -44,8 +44,8 @@ enum loader_files loader_usual_files(enum loader_kind kind);
 struct loader_item {
     double core_s;              /* on a core of the reference CPU, of
                                    core_speed 1 */
-    double storage_bytes;
-    double gpu_bytes;
+    double storage_bytes;       /* read for it, before any cache */
+    double gpu_bytes;           /* copied to the GPU over PCIe */
     double reads;               /* random accesses to a drive */
     double handover_s;          /* of a core: what a worker adds to core_s */
     double collect_s;           /* of the process that collects; 0: no limit */
@@ -101,10 +101,10 @@ struct loader_supply {
 
 struct loader_rate {
     double items_per_s;         /* of the pipeline: the slowest stage's */
-    double stage_per_s[LOADER_STAGE_COUNT];
-    double busy_fraction[LOADER_STAGE_COUNT];
+    double stage_per_s[LOADER_STAGE_COUNT]; /* items/s that a stage alone would pass */
+    double busy_fraction[LOADER_STAGE_COUNT];   /* items_per_s over that */
     double stall_fraction;      /* share of GPU time spent waiting for data */
-    enum loader_stage bottleneck;
+    enum loader_stage bottleneck;   /* the slowest stage */
 };
 
 /* Returns the rates of all stages.  gpu_items_per_s: what the GPUs of the

@@ -96,8 +96,8 @@ static bool is_fp32(enum precision precision)
     return precision == PRECISION_FP32 || precision == PRECISION_TF32;
 }
 
-/* Of the frozen or trained weights themselves, per parameter.  FP8 training
- * keeps its weights in 16 bits (Transformer Engine). */
+/* Returns the bytes of a weight, frozen or trained, without what the optimizer keeps of it.  FP8
+ * training keeps its weights in 16 bits (Transformer Engine). */
 static double state_weight_bytes(const struct train_shape *shape)
 {
     assert(shape != NULL);
@@ -107,7 +107,7 @@ static double state_weight_bytes(const struct train_shape *shape)
     return is_fp32(shape->precision) ? 4.0 : 2.0;
 }
 
-/* Of parameters that `of` GPUs divide and `replicas` hold alike. */
+/* How many parameters a GPU holds, of those that some GPUs divide and `replicas` hold alike. */
 struct held {
     double base, trained;       /* per GPU, before ZeRO divides them */
     double replicas;
@@ -410,9 +410,9 @@ double memory_serve_bytes(double gpu_bytes)
 /* A remedy: what a message says, and the keys as it sets them. */
 struct step {
     const char *text;
-    int zero;
+    int zero;                   /* ZeRO stage */
     int recompute;
-    bool one_sequence;
+    bool one_sequence;          /* micro_batch becomes 1 */
     int method;
 };
 

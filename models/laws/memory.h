@@ -38,13 +38,13 @@ enum train_stack { STACK_EAGER, STACK_MEGATRON, STACK_ENGINE, STACK_COUNT };
 extern const char *const train_stack_choices[];
 
 struct train_shape {
-    const struct llm *llm;
+    const struct llm *llm;      /* what is trained; NULL: a net */
     const struct net *net;      /* instead of llm, see net.h; else NULL */
     enum train_method method;
     enum precision precision;   /* of working weights and activations */
     int zero;                   /* 0 to 3 */
     enum recompute recompute;
-    double sequence_tokens;
+    double sequence_tokens;     /* of each sequence */
     double micro_batch;         /* sequences per replica at a time */
     uint32_t tp, pp;            /* at least 1 each */
     double lora_params;         /* 0: memory_lora_params at rank 16 */
@@ -53,7 +53,7 @@ struct train_shape {
     uint32_t cp;                /* context parallel (0: 1) */
     uint32_t ep;                /* expert parallel (0: 1), see experts.h */
     bool sequence_parallel;     /* tp divides norms and residuals, too */
-    enum train_stack stack;
+    enum train_stack stack;     /* software of the steps: launches and fused kernels */
     bool on_host;               /* the optimizer works there, see offload.h */
 };
 
@@ -61,7 +61,7 @@ struct memory_need {            /* bytes per GPU */
     double weights, gradients, optimizer, activations;
     double gathered;            /* ZeRO-3: layers that are whole for a while */
     double kv, workspace;
-    double total;
+    double total;               /* sum of the above */
 };
 
 /* Returns what training needs on a GPU of the first pipeline stage, which needs

@@ -24,10 +24,9 @@
 #include "models/laws/compute.h"
 #include "models/types/gang.h"
 
-/* Of a parameter, across host memory.  Adam reads FP32 weight, two moments and
- * gradient (16) and writes all but the gradient (12) and a 16-bit weight (2);
- * a GPU writes a 16-bit gradient (2), which becomes FP32 (2 + 4), and reads the
- * new weight (2). */
+/* Bytes of host memory that are read and written for a parameter.  Adam reads FP32 weight, two
+ * moments and gradient (16), and writes all but the gradient (12) and a 16-bit weight (2).  A GPU
+ * writes a 16-bit gradient (2), which becomes FP32 (2 + 4), and reads the new weight (2). */
 #define UPDATE_BYTES 40.0
 /* A GPU writes a 16-bit gradient (2), which is read (2) and added (4 + 4). */
 #define ADD_BYTES 12.0

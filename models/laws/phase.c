@@ -46,7 +46,8 @@ static uint32_t repeats_of(const struct phase_law *law)
     return law->repeats > 0 ? law->repeats : 1;
 }
 
-/* Times below a nanosecond are none. */
+/* Returns runs per second.  A time below a nanosecond, the step of the clock, is none:
+ * INFINITY. */
 static double rate_of(double seconds)
 {
     assert(seconds >= 0.0);
@@ -205,6 +206,7 @@ static struct phase_plan plan_fed(const struct phase_law *law,
     double gpu_s = step->step_s * repeats_of(law);
     double items = law->sequences * repeats_of(law), work_s = gpu_s;
     assert(gpu_s > 0.0 && items > 0.0);
+    /* Copies from pageable memory block the GPU: they take its time, and are no work of it. */
     gpu_s += time_copy(law, gang, items);
     struct phase_plan plan = {
         .rate_max = rate_of(gpu_s),
@@ -217,6 +219,7 @@ static struct phase_plan plan_fed(const struct phase_law *law,
         .bottleneck = find_gpu_bottleneck(step, gang, law->train.on_host),
         .rates.network_bytes = step->inter_bytes_per_node * repeats_of(law),
     };
+    /* Without a cost of items there is no loader: the GPU alone decides. */
     bool fed = item->core_s > 0.0 || item->storage_bytes > 0.0 ||
                item->gpu_bytes > 0.0;
     if (!fed)
@@ -227,11 +230,14 @@ static struct phase_plan plan_fed(const struct phase_law *law,
     read_bytes(&plan.rates, law, gang, items * item->storage_bytes,
                items * item->reads);
     plan.rates.pcie_bytes = items * item->gpu_bytes;
+    /* Cores and slots alone: storage is shared with other leases, and its flows say what it
+     * gives. */
     enum loader_stage slow = rate.stage_per_s[LOADER_CPU] <
                                      rate.stage_per_s[LOADER_PCIE]
                                  ? LOADER_CPU : LOADER_PCIE;
     plan.feed_rate = rate.stage_per_s[slow] / items;
     plan.feed_bottleneck = loader_stage_name(slow);
+    /* The GPU waits for data: its busy fraction and MFU fall by the same factor. */
     if (rate.bottleneck != LOADER_GPU) {
         plan.rate_max = rate.items_per_s / items;
         plan.bottleneck = loader_stage_name(rate.bottleneck);

@@ -32,7 +32,7 @@ enum law_kind {
 };
 
 struct phase_law {
-    enum law_kind kind;
+    enum law_kind kind;         /* says which of the members below count */
     double seconds;                     /* LAW_FIXED; LAW_RELOAD: added to the
                                            time of moving bytes */
     struct train_shape train;           /* LAW_TRAIN, LAW_FORWARD's model */
@@ -45,14 +45,14 @@ struct phase_law {
                                            are slow, and GPUs wait for them */
     double epoch_items;                 /* LAW_TRAIN: samples until new workers
                                            start; 0: they stay */
-    double worker_start_s;
+    double worker_start_s;      /* of one worker, LAW_TRAIN with epoch_items */
     enum loader_from from;              /* LAW_TRAIN, LAW_CPU: where the data
                                            is read */
     double dataset_bytes;               /* read before, so that the page cache
                                            has a part; 0: read once */
     double cache_bytes;                 /* for it: per GPU, or in all for a CPU
                                            role */
-    enum loader_cache cache;
+    enum loader_cache cache;    /* what host memory keeps of the data set */
     struct rollout_shape rollout;       /* LAW_ROLLOUT */
     double core_s;                      /* LAW_CPU: per run */
     double storage_bytes;               /* per run: read at `from` (LAW_CPU),

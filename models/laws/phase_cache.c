@@ -26,8 +26,8 @@ struct entry {
 /* Open addressing; entries are not moved when the table grows, so that
  * pointers to them stay good. */
 struct phase_cache {
-    struct arena *arena;
-    struct entry **slot;
+    struct arena *arena;        /* of the trial */
+    struct entry **slot;        /* [slots]; NULL: empty */
     uint32_t slots, count;              /* slots: a power of two */
 };
 

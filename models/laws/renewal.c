@@ -83,13 +83,15 @@ static double is_alive(const struct renewal *r, double age, double x)
     return r->survival(r->self, age + x);
 }
 
+/* A value_fn: the age of a life, 0 if it has ended by then. */
 static double age_alive(const struct renewal *r, double age, double x)
 {
     (void)x;
     return age * r->survival(r->self, age);
 }
 
-/* The integral of age_alive from 0, on the grid. */
+/* A value_fn: the integral of age_alive() over ages from 0 to `age`, by trapezoids of the
+ * grid. */
 static double age_area(const struct renewal *r, double age, double x)
 {
     assert(age >= 0.0);

@@ -17,7 +17,7 @@ typedef double renewal_survival_fn(const void *self, double t);
 
 struct renewal {
     renewal_survival_fn *survival;
-    const void *self;
+    const void *self;           /* handed to `survival` */
     double step;                        /* time between two rows */
     double ends[RENEWAL_GRID + 1];      /* m(t), per slot */
     double alive[RENEWAL_GRID + 1];     /* P(length > t) */

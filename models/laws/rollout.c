@@ -33,7 +33,7 @@
  * after another, and by the limits of renewal theory (Cox 1962, section 4.2)
  * when there are many. */
 struct refill {
-    struct renewal renewal;
+    struct renewal renewal;     /* of lengths in tokens */
     bool exact;
     double since;               /* steps until the queue is empty */
     double age, steady_age;     /* of responses in flight: then, and before */
@@ -89,13 +89,14 @@ static double alive_at(const struct refill *refill,
 
 /* What the drain of one replica depends on. */
 struct drain {
-    const struct rollout_shape *shape;
-    const struct gang *gang;
+    const struct rollout_shape *shape;  /* of the caller */
+    const struct gang *gang;    /* all replicas' GPUs */
     double per_replica;         /* slots of one replica */
-    const struct refill *refill;
+    const struct refill *refill;    /* how slots were filled until the drain */
     double longest, carried;    /* tokens: at most now, and before */
 };
 
+/* Rollouts are timed as engines with CUDA graphs run them (DECODE_GRAPHS), the usual form. */
 static struct decode_replica replica_of(const struct rollout_shape *shape,
                                         const struct gang *gang)
 {
@@ -464,7 +465,9 @@ struct rollout_time rollout_time(const struct rollout_shape *shape,
     return rollout_draw(&plan, u);
 }
 
-/* Mean and cv of lengths that are beyond the row. */
+/* Sets the mean and the coefficient of variation of the tokens that responses still have, of
+ * those that are longer than the row's.  Integrals are by trapezoids; what has no such
+ * response stays as it was. */
 static void fill_beyond(const struct rollout_plan *plan, int row,
                         struct rollout_shape *rest)
 {

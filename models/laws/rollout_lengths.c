@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stddef.h>
 
-/* The constant is the root of 1/2. */
+/* By erfc(), whose tails are exact; the constant is the square root of 1/2. */
 double normal_cdf(double z)
 {
     return 0.5 * erfc(-z * 0.70710678118654752440);
@@ -33,8 +33,8 @@ static double whole_survival(const struct rollout_lengths *lengths, double x)
     return normal_cdf((lengths->log_mean - log(x)) / lengths->log_sd);
 }
 
-/* Of a part: the k-th part of a response is longer than x if the response is
- * longer than k parts and x. */
+/* The lengths are those of parts.  The part behind k whole ones is longer than x if the
+ * response is longer than k parts and x tokens. */
 double rollout_lengths_above(const struct rollout_lengths *lengths, double x)
 {
     assert(lengths != NULL);

@@ -35,9 +35,9 @@
 
 /* The parts of one micro batch on one pipeline stage. */
 struct micro {
-    double compute_s;
-    double comm_s;
-    double launch_s;
+    double compute_s;           /* of its GPUs, kernels back to back */
+    double comm_s;              /* collectives within a replica, and hops between stages */
+    double launch_s;            /* kernel launches that compute does not cover */
     double total_s;
     double logit_s;     /* more on the last stage than on the mean one */
 };
@@ -114,7 +114,7 @@ static double gradient_bytes(const struct train_shape *shape)
 
 /* Parameters per GPU that `n` GPUs, `stride` apart, hold alike. */
 struct shared_part {
-    double base, trained;
+    double base, trained;       /* all of them; those that are trained */
     uint32_t n, stride;
 };
 
@@ -203,7 +203,8 @@ static double edge_bytes(const struct train_shape *shape,
            at_least_one(shape->cp) / shape->tp * shape->llm->hidden;
 }
 
-/* Parameters that each GPU updates. */
+/* Returns how many parameters each GPU updates. tp and pp divide all of them.  Without ZeRO,
+ * groups of experts divide the experts further; ZeRO divides everything among the replicas. */
 static double updated_params(const struct train_shape *shape,
                              const struct gang *gang)
 {
@@ -226,9 +227,9 @@ static double updated_params(const struct train_shape *shape,
     return params;
 }
 
-/* Of the host's work what the backward passes (two thirds of a micro batch) do
- * not hide: it adds up gradients behind all but the last, and updates behind
- * that one. */
+/* Returns the seconds of the host's work that backward passes do not hide.  They are two thirds
+ * of a micro batch.  The host adds up gradients behind all but the last pass, and updates the
+ * weights behind the last one. */
 static double optimizer_s(const struct train_shape *shape,
                           const struct gang *gang, double count,
                           const struct micro *m)
@@ -386,7 +387,10 @@ struct step_time forward_step(const struct llm *llm, enum precision precision,
     };
     struct train_software stack = train_software(&shape);
     struct step_time step = { 0 };
+    /* One forward pass; a layer exchanges activations twice, behind attention and behind the
+     * MLP. */
     struct train_passes p = { 1.0, 1.0, 1.0, 2.0 };
+    /* GPUs beyond whole replicas stay idle.  The slowest replica has the rounded-up share. */
     double replicas = fmax(1.0, floor((double)gang->gpus / shape.tp));
     double each = ceil(sequences / replicas - 1e-9);
     double packed = fmin(each, fmax(1.0, floor(FORWARD_TOKENS / tokens)));
@@ -406,6 +410,7 @@ struct step_time forward_step(const struct llm *llm, enum precision precision,
     step.flops = compute_forward_flops(llm, sequences * tokens, tokens);
     step.mfu = step.flops / (step.step_s * gang->gpus *
                              compute_peak_flops(gang->gpu, precision));
+    /* Nothing is recomputed in a pass without gradients. */
     step.hfu = step.mfu;
     step.busy_fraction = step.compute_s / step.step_s;
     return step;

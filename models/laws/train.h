@@ -21,12 +21,13 @@
 struct gang;
 
 struct step_time {
-    double step_s;
+    double step_s;              /* of one optimizer step */
     double compute_s;           /* of one GPU, without the bubble */
     double comm_exposed_s;      /* waiting for collectives of all kinds */
-    double bubble_s;
+    double bubble_s;            /* of a pipeline: a GPU waits for other stages */
     double launch_s;            /* launches that compute does not cover */
-    double optimizer_s;
+    double optimizer_s;         /* update of the weights; on the host, what backward
+                                   passes do not hide of it */
     double flops;               /* operations of the model, no recompute */
     double mfu, hfu;            /* share of the peak; hfu counts recompute */
     double inter_bytes_per_node;    /* per step, over NICs, one direction */

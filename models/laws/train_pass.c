@@ -102,7 +102,8 @@ static double find_sized_rate(const struct gpu_type *gpu, enum precision precisi
            compute_sustained_flops(gpu, precision);
 }
 
-/* What matrices of this shape reach. */
+/* Returns the FLOPs per second that matrices of this shape reach. tp divides one side of each
+ * of them: their size is taken as hidden / sqrt(tp). */
 static double find_matrix_rate(const struct train_shape *shape,
                                const struct gpu_type *gpu,
                                enum precision precision, double tokens)
@@ -220,7 +221,7 @@ double train_layers_s(const struct train_shape *shape,
            bytes * p->layer / gpu->memory_bps_sustained;
 }
 
-/* Of n equally likely places, those that at least one of k experts is at. */
+/* Returns how many of n equally likely places at least one of k experts is at, in the mean. */
 static double count_distinct(double n, double k)
 {
     assert(n > 0.0);

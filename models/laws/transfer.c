@@ -13,9 +13,9 @@
 
 /* A start time that was measured, in seconds, and where. */
 struct start {
-    const char *name;
+    const char *name;           /* of the process */
     double time_s;
-    const char *source;
+    const char *source;         /* where it was measured */
 };
 
 /* Everything that a start costs beside moving bytes. */

@@ -14,7 +14,7 @@
 struct gang;
 
 struct transfer {
-    double time_s;
+    double time_s;              /* by the slowest link, all copies at once */
     double bytes;               /* in all */
     double inter_bytes_per_node;    /* of those, over NICs, one direction */
     double storage_bytes;       /* of those, from or to shared storage */

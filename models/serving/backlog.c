@@ -52,7 +52,8 @@ double service_backlog_came_s(const struct backlog *b, double ahead)
     return part_at(b, b->count - 1)->until_s;
 }
 
-/* The rest of a part came in the rest of its span. */
+/* Requests of a part came evenly.  So if some of them leave, the others came in the rest of
+ * its span. */
 void service_backlog_take(struct backlog *b, double requests)
 {
     assert(requests >= 0.0);

@@ -30,6 +30,7 @@ static void grow_queue(struct flight_queue *queue)
     queue->room = room;
 }
 
+/* The room is a power of two, so that a mask wraps the index around. */
 static void push_last(struct flight_queue *queue, const struct flight *flight)
 {
     assert(queue->count <= queue->room);

@@ -12,7 +12,7 @@
 /* A request in a queue or a batch; 32 bytes. */
 struct flight {
     int64_t arrive_ns;
-    uint32_t prompt_tokens, output_tokens;
+    uint32_t prompt_tokens, output_tokens;  /* to compute; to generate */
     uint32_t made_tokens;       /* generated so far */
     uint32_t known_tokens;      /* of the prompt, found in the prefix cache */
     int64_t ttft_ns;            /* valid if made_tokens > 0 */
@@ -21,7 +21,7 @@ struct flight {
 /* A ring of `room` slots, a power of two. */
 struct flight_queue {
     struct flight *slot;
-    uint32_t head, count, room;
+    uint32_t head, count, room; /* head: slot of the first; count: requests */
     uint32_t late;              /* the last ones, in order of arrival, of which the first is
                                    older than what stands before it; see flight_settle() */
     uint32_t stay;              /* of what stands before those: at work, so that none passes */

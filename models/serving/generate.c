@@ -152,7 +152,8 @@ static uint32_t steps_ahead(const struct replica *r)
     return low;
 }
 
-/* The one that came last is computed again later. */
+/* The request that came last gives its blocks up, and is computed again later (Kwon et al.
+ * 2023).  It goes to the front of the queue, so that it is the next one to be admitted. */
 static void preempt_last(struct replica *r)
 {
     assert(r->at_work > 0);
@@ -316,7 +317,7 @@ static void start_work(struct replica *r)
     service_note_work(r);
 }
 
-/* Those of [from, to) have `tokens` more tokens; those that are done leave, the
+/* Requests [from, to) of the batch get `tokens` more tokens.  Those that are done leave; the
  * others keep their order. */
 static void advance_batch(struct replica *r, uint32_t from, uint32_t to,
                           uint32_t tokens)
@@ -393,7 +394,7 @@ static void cut_steps(struct replica *r, int64_t at_ns)
                        LOOP_RANK_FINISH, finish_work, r, 0);
 }
 
-/* An idle replica admits what finds room. */
+/* An idle replica admits the requests for which its KV cache has blocks, and begins. */
 void service_generate_start(struct replica *r)
 {
     assert(r->ready && r->does == REPLICA_IDLE);

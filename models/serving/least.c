@@ -24,6 +24,8 @@ uint64_t service_load(const struct replica *r)
     return r->queue.count + (r->batch != NULL ? r->at_work : 0);
 }
 
+/* The load in the upper bits, the place in the lower: of equal loads the first place wins, as one
+ * comparison tells. */
 static uint64_t entry_of(const struct replica *r)
 {
     uint64_t load = service_load(r);

@@ -195,7 +195,7 @@ struct tick {
     struct kind kind[KINDS_MAX];
     uint32_t kinds;
     double from_s;                      /* when it began */
-    double able_per_s, served;
+    double able_per_s, served;  /* requests a second, of all kinds; in this tick */
 };
 
 /* One request of the tick, behind `before_s` of work that waits. */
@@ -321,7 +321,7 @@ static void solve_kind(struct kind *kind, double each)
     }
 }
 
-/* Work of the replicas that are there for a tick. */
+/* Lets the open replicas work for a tick: replicas that are alike share one answer of the law. */
 static void serve_tick(struct service *s, double from_s, double until_s)
 {
     assert(s->opens > 0);
@@ -440,7 +440,8 @@ static void end_sample(struct service *s, struct service *sampled)
     s->mass.kept += sampled->result.in_slo;
 }
 
-/* Those that came first are answered first. */
+/* Requests are answered in the order in which they came: the first `early` of those that are
+ * done came in the warm-up. */
 void service_mass_end(struct service *s)
 {
     assert(s->spec->aggregate_ns > 0);

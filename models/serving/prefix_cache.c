@@ -15,8 +15,8 @@
 #define NONE UINT32_MAX
 
 struct entry {
-    uint64_t block;
-    uint32_t tokens;
+    uint64_t block;             /* its number, which stands for the blocks before it too */
+    uint32_t tokens;            /* of the block */
     uint32_t older, newer;      /* by last use */
     uint32_t chain;             /* next of the same bucket, or spare */
 };
@@ -24,12 +24,12 @@ struct entry {
 /* Entries are found by the hash of their block and listed by their last use;
  * both lists are of indices, since the array of entries grows. */
 struct prefix_cache {
-    struct arena *arena;
+    struct arena *arena;        /* of the trial */
     struct entry *entry;
     uint32_t *bucket;           /* room of them */
     uint32_t room, count, spare;
     uint32_t oldest, newest;
-    uint64_t tokens, tokens_max;
+    uint64_t tokens, tokens_max;    /* kept; that there is room for */
 };
 
 /* Multiplicative hashing by the golden ratio; the upper bits are the good

@@ -18,7 +18,7 @@ struct prefix_cache;
 
 /* `count` blocks of block_tokens tokens each. */
 struct prefix {
-    const uint64_t *block;
+    const uint64_t *block;      /* their numbers, first block first */
     uint32_t count;
     uint32_t block_tokens;
 };

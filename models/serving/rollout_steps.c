@@ -25,11 +25,11 @@
 #define SLOTS_MAX 1e6
 
 struct player {
-    const struct rollout_shape *shape;
+    const struct rollout_shape *shape;  /* of the caller */
     struct service *service;
     struct gang gang;           /* of one replica */
-    struct gpu_type gpu;
-    struct rng rng;
+    struct gpu_type gpu;        /* of the gang: a copy, less the bytes that are reserved */
+    struct rng rng;             /* of the lengths */
     double left;                /* responses of this round */
     double round;               /* in which they began, counted back */
 };

@@ -33,7 +33,8 @@ static void choose_side(struct service *s, double per_s)
         s->mode = SERVE_CPU;
 }
 
-/* Replicas that would be enough, not rounded. */
+/* Returns how many replicas would be enough, not rounded, by the service's signal. per_s:
+ * requests that came per second in the last interval of interval_s. */
 static double count_enough(struct service *s, double per_s, double interval_s)
 {
     assert(per_s >= 0.0);

@@ -31,10 +31,10 @@ enum serve_law_kind {
 
 struct serve_law {
     enum serve_law_kind kind;
-    const struct llm *llm;
+    const struct llm *llm;      /* what it serves; NULL: `net`, or SERVE_FIXED */
     const struct net *net;      /* SERVE_ENCODE of a net; else NULL */
-    enum precision precision;
-    uint32_t tp;
+    enum precision precision;   /* of weights and activations */
+    uint32_t tp;                /* GPUs of a replica */
     double prompt_tokens;       /* SERVE_ENCODE: of every request */
     double batch_s, request_s;  /* SERVE_FIXED */
     double kv_tokens;           /* SERVE_GENERATE: room of the KV cache of a replica on GPUs,
@@ -57,9 +57,9 @@ enum serve_signal {             /* what decides the number of replicas */
 /* When replicas are started and stopped; the target is in the signal's own
  * unit. */
 struct serve_scaling {
-    enum serve_signal signal;
+    enum serve_signal signal;   /* what is compared with `target` */
     double target;
-    int64_t interval_ns;
+    int64_t interval_ns;        /* between two looks */
     int64_t down_ns;            /* replicas stop after fewer were enough for
                                    this long */
 };
@@ -71,11 +71,11 @@ struct serve_side_spec {
 };
 
 struct service_spec {
-    const char *name;
+    const char *name;           /* as results call it */
     const char *tenant;         /* NULL: none */
     int32_t priority;           /* of its replicas */
     struct serve_side_spec side[SERVE_SIDES];
-    enum serve_route route;
+    enum serve_route route;     /* which replica gets a request */
     uint32_t batch_max;         /* most requests in a replica's batch */
     int64_t batch_delay_ns;     /* longest wait of a batch to fill; 0: none */
     uint32_t chunk_tokens;      /* prompt tokens per iteration, beside decoding;

@@ -182,7 +182,7 @@ static void close_replica(struct replica *r, struct flight_queue *out)
     assert(out != NULL);
     struct service *s = r->service;
 
-    /* Of an idle replica there is no event; then this does nothing. */
+    /* An idle replica has no event: then this does nothing. */
     loop_cancel(s->parts.loop, r->event);
     if (r->ready) {
         service_note_busy(r);
@@ -283,8 +283,8 @@ void service_drain(struct replica *r)
         stop_replica(r);
 }
 
-/* Of those to go first those that cannot work yet, then those with least to
- * do, the newest of equals. */
+/* Returns the replica that is stopped first: one that cannot work yet, else the one with the
+ * least to do; the newest of equals.  NULL: there is none. */
 static struct replica *least_needed(struct service *s, enum serve_side side)
 {
     assert(side < SERVE_SIDES);

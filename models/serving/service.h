@@ -55,10 +55,10 @@ struct service_mass_source {
 };
 
 struct service_parts {
-    struct arena *arena;
+    struct arena *arena;        /* of the trial; the service lies in it */
     struct loop *loop;
-    const struct service_spec *spec;
-    const struct service_ops *ops;
+    const struct service_spec *spec;    /* shared by all trials */
+    const struct service_ops *ops;  /* called back; must outlive the service */
     request_next_fn *next;      /* gives the requests of `source` */
     void *source;
     uint64_t seed;              /* SERVE_RANDOM */
@@ -93,7 +93,7 @@ struct service_side_result {
 /* requests = done + dropped + refused + unfinished. */
 struct service_result {
     uint64_t requests, done, dropped, refused, unfinished;
-    uint64_t rerouted, recomputed;
+    uint64_t rerouted, recomputed;  /* sent on from a lost replica; preempted for want of blocks */
     uint64_t measured;          /* requests that arrived after the warm-up */
     uint64_t answered;          /* of those */
     uint64_t in_slo;            /* of those, answered within all promises */
@@ -104,7 +104,7 @@ struct service_result {
     double known_tokens;        /* of those, found in its prefix cache */
     double span_s;              /* first measured arrival to the last answer */
     struct tally ttft, tpot, latency;           /* seconds */
-    struct quantile *ttft_q, *tpot_q, *latency_q;
+    struct quantile *ttft_q, *tpot_q, *latency_q;   /* of the same, in the arena of the trial */
     struct service_side_result side[SERVE_SIDES];
 };
 /* Returns how many requests arrived plus how many were answered, so far. */

@@ -26,15 +26,15 @@ enum replica_does { REPLICA_IDLE, REPLICA_WAITS, REPLICA_BATCH,
 
 struct replica {
     struct service *service;
-    uint32_t number, place;     /* place: among the open ones, see least.c */
-    enum serve_side side;
+    uint32_t number, place;     /* in service->replica; among the open ones, see least.c */
+    enum serve_side side;       /* GPUs, or cores in their place */
     bool wanted, ready, draining;
     bool fresh;                 /* idle, and among those that start next */
     bool told_work;             /* the surroundings know that it works */
     struct replica *copied;     /* of a mass: its copy in the sample, and the other way */
-    struct gang gang;
+    struct gang gang;           /* what it runs on; valid once `ready` */
     enum replica_does does;
-    struct flight_queue queue;
+    struct flight_queue queue;  /* in the order of arrival, see at_work */
     double *batch_s;            /* time of a pass, by number of requests */
     struct flight *batch;       /* SERVE_GENERATE: the batch */
     uint32_t at_work;           /* requests in the batch; for a pass they are
@@ -44,29 +44,30 @@ struct replica {
     uint32_t computed;          /* tokens computed of the first of those */
     uint32_t ends;              /* prompts that this iteration completes */
     uint32_t computed_then;     /* tokens computed of the next prompt then */
-    uint32_t blocks_max, blocks;
+    uint32_t blocks_max, blocks;    /* of the KV cache, SERVE_BLOCK_TOKENS tokens each: that
+                                       fit; in use */
     uint64_t load_tokens;       /* of all its requests */
     struct prefix_cache *cache; /* NULL: none */
-    struct loop_handle event;
+    struct loop_handle event;   /* the end of what it `does`; none while idle */
     int64_t since_ns;           /* start of what it `does` */
     int64_t counted_ns;         /* up to when busy_s counts; a look of the autoscaler lies
                                    within what it does */
     uint32_t steps;             /* REPLICA_DECODE: steps until the event */
     double step_s, step_more_s; /* time of the first; increase per step */
-    int64_t start_ns, ready_ns;
-    double busy_s, busy_seen_s;
+    int64_t start_ns, ready_ns; /* asked for; began to take requests */
+    double busy_s, busy_seen_s; /* at work since it was ready; of that, when last told */
     double able_per_s;          /* requests at most, of a mass; 0: not known yet */
 };
 
 /* A mass of requests that came evenly from one time to another. */
 struct backlog_part {
-    double from_s, until_s, requests;
+    double from_s, until_s, requests;   /* seconds since the start; a mass is no whole number */
 };
 
 /* First come, first served: a ring of `room` parts, a power of two. */
 struct backlog {
-    struct backlog_part *part;
-    uint32_t head, count, room;
+    struct backlog_part *part;  /* [room]; service_backlog_free() frees it */
+    uint32_t head, count, room; /* head: index of the oldest part */
     double requests;            /* of all parts */
 };
 
@@ -85,7 +86,7 @@ struct service_mass {
     double every;               /* one of this number of requests is drawn */
     double due;                 /* fraction of a sample carried over; < 1 */
     double drop_due;            /* requests that the sample dropped, not counted yet */
-    uint64_t samples, kept;
+    uint64_t samples, kept;     /* drawn and answered; of those, within the promises */
     double tokens;              /* of the samples */
     struct service *sampled;    /* passes: where they are simulated; else NULL */
     void (*run)(struct service *service, double per_s, uint64_t requests);  /* there */
@@ -93,36 +94,37 @@ struct service_mass {
 };
 
 struct service {
-    struct service_parts parts;
-    const struct service_spec *spec;
+    struct service_parts parts; /* what service_new() was given */
+    const struct service_spec *spec;    /* parts.spec, for short */
     struct replica **replica;   /* by number */
-    uint32_t replicas, replica_room;
+    uint32_t replicas, replica_room;    /* ever asked for: numbers are not used twice */
     uint32_t *live;             /* numbers of requested replicas, ascending */
     uint32_t lives, live_room;
     uint32_t *open;             /* of those, ready and not draining */
     uint32_t opens, open_room;
-    uint32_t turn;              /* round robin */
+    uint32_t turn;              /* round robin: requests routed so far; may wrap around */
     uint64_t *least;            /* the tournament of loads; 0 leaves: none */
-    uint32_t leaves, least_room;
+    uint32_t leaves, least_room;    /* leaves: a power of two, at least `opens` */
     bool closed;                /* its result is final */
     bool gathers;               /* requests are handed out, no replica starts yet */
     uint32_t *fresh;            /* numbers of the replicas that start after that */
     uint32_t freshes, fresh_room;
-    struct rng rng;
+    struct rng rng;             /* the route SERVE_RANDOM, and samples of a mass */
     struct flight_queue backlog;        /* while no replica is open */
     int64_t expire_ns;          /* none that waits gives up before this */
-    struct request next;
+    struct request next;        /* the one that arrives next */
     bool more;                  /* `next` is valid */
     uint64_t in_service;        /* waiting or at work */
-    struct service_mass mass;
+    struct service_mass mass;   /* of use if spec->aggregate_ns is set */
     enum serve_side mode;       /* the side that serves */
     uint64_t seen;              /* requests since the last scaling */
     uint32_t *wish;             /* ring: replicas that were enough, by scaling
                                    interval */
-    uint32_t wishes, wish_at;
+    uint32_t wishes, wish_at;   /* slots of `wish`; intervals so far */
+    /* Called when a replica has no request left. */
     void (*emptied)(struct service *service, struct replica *replica);
-    int64_t first_ns, last_ns;
-    struct service_result result;
+    int64_t first_ns, last_ns;  /* first measured arrival; last answer */
+    struct service_result result;   /* counted as the run goes; final once `closed` */
 };
 
 static inline int64_t service_now(const struct service *service)

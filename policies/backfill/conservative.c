@@ -78,7 +78,7 @@ struct con_row {
 
 /* A planned start; it holds while the job waits for that time. */
 struct con_start {
-    int64_t start_ns;
+    int64_t start_ns;           /* as planned */
     uint32_t id;                /* of the job; it may have started or moved since */
 };
 

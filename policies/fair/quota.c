@@ -183,7 +183,7 @@ static void quota_count(struct quota *quota, const struct cs_host *host)
 }
 
 /* Could what a task asks for be had in these pools by stopping what was borrowed there?
- * Of a part of a GPU it is not known before it is tried.  What a tenant holds above its quota
+ * For a part of a GPU that is known only when it is tried.  What a tenant holds above its quota
  * may be taken back, but no more than it holds in these pools; all of a tenant without a quota
  * may. */
 static bool quota_can(struct quota *quota, const struct cs_host *host, uint32_t pools,

@@ -27,7 +27,7 @@
 extern const struct cs_policy themis_policy;
 
 struct themis_job {
-    struct job_id job;
+    struct job_id job;          /* a job that has not ended */
     uint32_t now, gpus;         /* GPUs that it has, and that it is to have */
     int64_t since_ns;           /* it came */
     double whole_s;             /* seconds alone, on the best size */
@@ -227,7 +227,7 @@ static void make_bid(const struct themis *t, struct cs_host *host,
 
 /* ---- the auction ------------------------------------------------------------ */
 
-/* Of two alike the older. */
+/* Is a worse off than b: of a larger rho, or of an equal one and older? */
 static bool is_worse(const struct themis_rank *a, const struct themis_rank *b)
 {
     return a->rho != b->rho ? a->rho > b->rho : a->job < b->job;

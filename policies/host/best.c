@@ -186,7 +186,8 @@ static bool type_could_hold(const struct cluster_spec *spec, const struct fit_wa
     return gpus > 0 && gpus >= fit->gpus && powered;
 }
 
-/* All GPUs of a gang are of one type. */
+/* Could the groups hold a role where its want allows?  All GPUs of a gang are of one type, so
+ * that each type is asked by itself.  A role that may be on cores always could. */
 static bool could_hold(const struct cs_host *host, struct job_id id,
                        const struct cs_want *there, uint64_t groups)
 {
@@ -207,6 +208,7 @@ static bool could_hold(const struct cs_host *host, struct job_id id,
     return false;
 }
 
+/* On the nodes of the file, all of them empty: failures and rental are not looked at. */
 bool cs_could_hold(const struct cs_host *host, struct job_id id, uint32_t role,
                    uint32_t pool_mask)
 {

@@ -282,7 +282,8 @@ enum cs_verdict host_try(struct cs_host *host, uint32_t task, uint32_t room)
     return cs_start_want(host, id, &want);
 }
 
-/* Tries to start a task; true: it started. */
+/* Tries to start a task; true: it started.  With backfill, jobs that start at the instant of
+ * the choice but after it are noted: the choice did not know them (turn.h). */
 static bool start(struct cs_host *host, uint32_t task)
 {
     assert(host->tasks->slot[task].live);
@@ -394,7 +395,7 @@ static void backfill_by_walk(struct cs_host *host)
     assert(host->turn->committed != ID_NONE);
     host_list_scratch(host, host_order_count(host));
     uint32_t count = list_short(host);
-    /* Those that are not seen yet came last. */
+    /* Jobs that were not seen at the last choice stand at the end of the list. */
     for (uint32_t i = 0; i < count; i++) {
         uint32_t task = host->waiting->list[i];
         if (comes_later(host, task))

@@ -17,9 +17,9 @@ struct share;
 
 /* All nodes that can be rented now are here, and nothing is leased. */
 struct host_empty {
-    struct arena *arena;
-    struct cluster *cluster;
-    struct placer *placer;
+    struct arena *arena;        /* all of it lies there; host_empty_end() frees it */
+    struct cluster *cluster;    /* all nodes, less those that cannot be rented now */
+    struct placer *placer;      /* by the trial's rule and seed */
     struct share *share;        /* by role and node */
     int64_t idle_mw, more_mw;   /* milliwatts: drawn without the task; added by it */
     bool capped;                /* the last task has room, but power_cap forbids it */

@@ -219,9 +219,11 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     job->form = host_form_index(host, form);
     job->seq = host->waiting->next_seq++;
     assert(job->form < host->forms->count);
+    /* No interruption was drawn: the first is drawn when the job runs. */
     job->gap_ns = -1;
     host->decision->jobs_left++;
     if (host->forms->form[job->form].fixed) {
+        /* A simulator that counts ticks sees an end one tick late: see `tick`. */
         job->truth.duration_ns = clock_after(job->truth.duration_ns,
                                              host->rules->tick_ns);
         job->pub.work_due_s = clock_s_from_ns(job->truth.duration_ns) *
@@ -234,6 +236,7 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     host_estimate(host, job);
     if (job_role_milli(request, 0) < GPU_MILLI) {
         host_note_part(host, job->form, job_role_milli(request, 0));
+        /* validate refuses such jobs where it sees them; this is for all others. */
         if (host->policy->flags & CS_WHOLE_GPUS)
             cs_fail(host, "it deals whole GPUs, and a job asks for a part of one");
     }
@@ -243,6 +246,7 @@ void host_submit(struct cs_host *host, const struct job_request *request,
         host_job_advance(host, j);
     else
         host_task_job(host, j);
+    /* Failures and rentals stand still while no job is in the system, so that a run can end. */
     host_outage_wake(host);
     host_rent_wake(host, request->id);
     host_wake(host);

@@ -45,7 +45,7 @@
 /* The jobs that run and hold one number of GPUs.  Their lines have one slope, so that
  * their order does not change. */
 struct lane {
-    struct order order;
+    struct order order;         /* the smallest key first */
     uint32_t gpus;              /* of each of them */
     uint32_t done;              /* in this deal: how many of the first were dealt with */
     uint32_t upto;              /* how many stand before the job that waits */
@@ -54,8 +54,8 @@ struct lane {
 
 /* All lanes of a trial, and the jobs that wait. */
 struct host_lanes {
-    struct order waiting;
-    struct lane lane[LANES_MAX];
+    struct order waiting;       /* jobs that run on none, whatever they ask for */
+    struct lane lane[LANES_MAX];    /* the first `count` are in use, as they were met */
     uint32_t count;             /* lanes */
     bool on, never;             /* on: they hold the jobs; never: some job does not suit */
     uint32_t wait;              /* deals until it is tried again */
@@ -403,7 +403,8 @@ static void change_lanes(struct cs_host *host)
     assert(kept <= host->deals->left_changed_room);
 }
 
-/* Entries of jobs that ended leave their lanes. */
+/* Takes entries of jobs that ended since the last deal out of their orders (host_left_end()
+ * listed them); other jobs may use them now. */
 static void drop_ended(struct cs_host *host)
 {
     for (uint32_t k = 0; k < host->deals->left_endeds; k++) {
@@ -482,7 +483,8 @@ static void close_lanes(struct cs_host *host)
     assert(order_count(&lanes->waiting) == 0);
 }
 
-/* Jobs that came are put among those that wait. */
+/* Puts the jobs that came since the last deal among those that wait.  Some may have ended
+ * already. */
 static void take_in(struct cs_host *host)
 {
     for (; host->deals->deal_seen < host_jobs_submitted(host); host->deals->deal_seen++) {

@@ -127,7 +127,7 @@ static void take_over(struct cs_host *host)
     assert(deals->deals == 0 && deals->lefts != NULL);
 }
 
-/* Hands the list over to deal.c, in its order. */
+/* Hands the list over to deal.c, in its order, from which deal.c goes on. */
 static void turn_over(struct cs_host *host)
 {
     assert(host->deals->lefts != NULL);

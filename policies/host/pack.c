@@ -194,6 +194,8 @@ static uint32_t replace_lease(struct cs_host *host, uint32_t i,
     return host_regrant_at(host, i, place, speedup);
 }
 
+/* Called when the other lease on its GPUs has ended.  Its halves become whole GPUs; cores and host
+ * memory stay as they were. */
 void host_pack_alone(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];
@@ -319,6 +321,7 @@ double cs_speedup_co_located(struct cs_host *host, struct job_id id,
     return speedup_beside(&job->pub.request, &with->pub.request, pool, gpus);
 }
 
+/* A job that shares has one role, so that role 0 tells. */
 struct job_id cs_co_located(const struct cs_host *host, struct job_id id)
 {
     struct lease_id lease = cs_role_lease(host, id, 0);

@@ -49,10 +49,10 @@ struct level {
 };
 
 struct cs_plan {
-    struct steps steps;
+    struct steps steps;         /* GPUs that are free, over time */
     int64_t level_gpus[LEVELS_MAX + POWERS];
     struct level level[LEVELS_MAX + POWERS];
-    uint32_t levels;
+    uint32_t levels;            /* of level_gpus and of `level` */
     uint8_t level_guess[64];    /* by a hash of the GPUs: the level that was looked for last */
 };
 

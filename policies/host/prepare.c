@@ -146,7 +146,7 @@ double cs_switch_s(const struct cs_host *host, struct job_id id, uint32_t role)
         double bps = fabric_pcie_bps(group, UINT64_MAX >> (64 - here)) * gpus / here;
         least_bps = fmin(least_bps, bps);
     }
-    /* Of nothing to copy no speed is asked: GPUs may have none. */
+    /* Where nothing is copied, least_bps may be INFINITY or 0: a generic GPU has no speed. */
     double bytes = spec->load_bytes + spec->save_bytes;
     return (bytes > 0 ? bytes / least_bps : 0) + spec->wake_s;
 }

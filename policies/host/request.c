@@ -3,8 +3,9 @@
  * request.c - what a policy may request: the cs_ functions that start,
  * release and stop.
  *
- * Every request is checked and answered by a verdict, and every request, done
- * or refused, is told to the recorder of decisions.
+ * Every request is checked and answered by a verdict.  Requests that are done, and those
+ * that are refused for another reason than want of room, are told to the recorder of
+ * decisions (host_answer).
  *
  * The path of a start: is the task live, has the want a shape that the role can
  * have, is there room (a search of the cluster), and then the grant.  Nothing is
@@ -248,7 +249,7 @@ static bool find_as_asked(struct cs_host *host,
                           const struct host_job_slot *job, uint32_t gpus,
                           bool look, struct placement *place)
 {
-    /* Of these, jobs of a form differ in what has room for them. */
+    /* By each of these, jobs of one form differ in whether there is room for them. */
     uint32_t milli = job_role_milli(&job->pub.request, 0);
     bool alike = job->pub.request.rates == NULL && job->pub.request.goodput == NULL &&
                  job->pub.request.gpu_mib == 0 &&
@@ -412,6 +413,7 @@ bool cs_fits_without(struct cs_host *host, struct task_id id, const struct job_i
     return fits;
 }
 
+/* As cs_fits_without(), for a want and single leases. */
 bool cs_fits_without_leases(struct cs_host *host, struct task_id id,
                             const struct cs_want *want, const struct lease_id *lease,
                             uint32_t count)
@@ -440,6 +442,7 @@ enum cs_verdict cs_start(struct cs_host *host, struct task_id id)
     return cs_start_want(host, id, &as_asked);
 }
 
+/* The task is copied first: host_task_drop() frees its slot. */
 enum cs_verdict cs_continue(struct cs_host *host, struct task_id id)
 {
     if (!host_task_live(host, id))
@@ -594,6 +597,8 @@ void cs_wake_at(struct cs_host *host, int64_t time_ns)
         host->decision->wake_ns = time_ns;
 }
 
+/* Asks for the time when the lease that has been idle longest, of those that have been idle for
+ * less than idle_ns, reaches it. */
 void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns)
 {
     if (!host_per_phase(host)) {
@@ -656,6 +661,7 @@ void *cs_alloc(struct cs_host *host, size_t count, size_t item_bytes)
     return arena_alloc(host->parts.arena, count, item_bytes);
 }
 
+/* In the order of the enum; decisions.csv and the clients of exec policies read these words. */
 const char *host_verdict_name(enum cs_verdict verdict)
 {
     static const char *const name[CS_VERDICT_COUNT] = {
@@ -666,6 +672,7 @@ const char *host_verdict_name(enum cs_verdict verdict)
     return name[verdict];
 }
 
+/* In the order of enum host_action; the words of the column `action` of decisions.csv. */
 const char *host_action_name(enum host_action action)
 {
     static const char *const name[HOST_ACTION_COUNT] = {

@@ -178,7 +178,7 @@ static bool is_size(const struct cs_host *host, const struct host_job_slot *job,
 
 /* What the sizes of a job are searched by. */
 struct sizes {
-    struct host_job_slot *job;
+    struct host_job_slot *job;  /* of one role */
     const struct host_curve *curve;     /* NULL: none is kept */
     uint32_t least, most;
 };

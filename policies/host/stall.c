@@ -391,6 +391,7 @@ static bool explain_policy(struct cs_host *host, struct host_empty *empty,
 
     if (cs_pending_count(host) == 0)
         return false;
+    /* While `tries` is set, the first start that the policy asks for is noted (request.c). */
     host->decision->tries = &tries;
     host_decide(host);
     host->decision->tries = NULL;
@@ -413,6 +414,7 @@ static bool explain_policy(struct cs_host *host, struct host_empty *empty,
         say(why, ".");
         return true;
     }
+    /* The cluster has room for what was asked: the reason is the policy's own. */
     struct cs_want first = {
         .role = task->role == CS_ALL_ROLES ? 0 : task->role
     };

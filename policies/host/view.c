@@ -391,6 +391,7 @@ double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
     return at == CLOCK_NEVER_NS ? INFINITY : clock_s_from_ns(at - host_now(host));
 }
 
+/* Of all pools at once; idle leases count as held until their expected ends. */
 int64_t cs_earliest_ns(struct cs_host *host, uint32_t gpus,
                        uint32_t *spare_gpus)
 {
@@ -418,7 +419,7 @@ uint32_t cs_find_beside(struct cs_host *host, uint32_t i, const struct cs_filter
     return host_order_find(host, i, filter, groups);
 }
 
-/* By a linear search: a policy has few weights. */
+/* Policies have a few weights by key, so that they are searched from the front. */
 double cs_weight(const struct cs_host *host, const char *key)
 {
     const struct host_policy *policy = host->parts.policy;
@@ -430,6 +431,7 @@ double cs_weight(const struct cs_host *host, const char *key)
     return 0;
 }
 
+/* The list has the length that the policy's table declares: weights_read() saw to it. */
 const double *cs_weight_list(const struct cs_host *host, const char *key)
 {
     const struct host_policy *policy = host->parts.policy;

@@ -87,7 +87,7 @@ struct advised {
     int64_t depth;              /* parameter: tasks that the context pools */
     bool owners_first;          /* once there are weights */
     const double *layer[LAYERS];        /* NULL: untrained */
-    struct cs_host *host;
+    struct cs_host *host;       /* of the trial, for the rule's questions */
     const struct cs_rule *rule; /* that of `dynamic` */
     void *of_rule;              /* its state */
     struct cs_advice advice;    /* how the rule asks this policy */

@@ -80,8 +80,8 @@ double host_transfer_usd(const struct cluster_spec *spec,
                placement->share_count;
 }
 
-/* Of a phase that ran s seconds, the seconds in which its GPUs were at work.  A
- * phase that links slowed down worked no longer than what it did takes alone. */
+/* Returns in how many of the s seconds that a phase ran its GPUs were at work.  Links that slow
+ * a phase down add no work: it worked as long as it would have alone. */
 double host_busy_s(const struct host_phase_run *run, double s)
 {
     double work_s = s;

@@ -82,7 +82,7 @@ struct placement host_kept_from(const struct host_job_slot *job, uint32_t role,
     return (struct placement) { .share = one, .share_count = 1 };
 }
 
-/* False if nothing is kept. */
+/* Does the node keep state of the role?  False too if no node does. */
 bool host_kept_on(const struct host_job_slot *job, uint32_t role, uint32_t node)
 {
     struct share one;
@@ -110,7 +110,8 @@ void host_kept_owe(struct cs_host *host, struct host_job_slot *job, uint32_t rol
     more->owed_from = from;
 }
 
-/* 0: nothing is owed, and *from stays as it was. */
+/* Returns the bytes of new weights that the role is owed, and stores the role that has them.
+ * 0: none are owed, and *from stays as it was. */
 double host_kept_owed(const struct host_job_slot *job, uint32_t role, uint32_t *from)
 {
     assert(role < FORM_ROLES_MAX);

@@ -421,7 +421,8 @@ static double pcie_bps(const struct cluster_spec *spec,
     return bps > 0 ? bps : INFINITY;
 }
 
-/* A lease that loads has nothing to save. */
+/* Over the host links of the lease's GPUs, with no other flow there.  A lease that loads has
+ * nothing to save. */
 double host_save_s(const struct cs_host *host, uint32_t i)
 {
     const struct host_lease_slot *lease = &host->leases->slot[i];
@@ -808,6 +809,7 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
         host_power_lease(host->nodes, host->cluster, placement, true);
     uint32_t i = host_lease_make(host);
     struct host_lease_slot *lease = &host->leases->slot[i];
+    /* The caller's placement lies in scratch: the lease needs a copy of its own. */
     host_placement_keep(host, lease, placement);
     lease->gang = fabric_gang(host->spec, &lease->pub.placement);
     lease->pool_mask = pools_of(host->spec, &lease->pub.placement);
@@ -826,6 +828,7 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
     lease->beside = ID_NONE;
     host_lease_expect(
         host, i, clock_after(now, host_lease_left_ns(host, job, lease)));
+    /* A role on cores leaves the type of the job's last GPUs as it is. */
     if (lease->gang.gpu)
         job->pub.gpu_type = lease->gang.gpu->name;
     job->lease[role] = i;
@@ -841,6 +844,7 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
     host_pools_add(host, lease, +1);
     if (host->rent)
         host->hooks.held(host, i, true);
+    /* The part is taken over once; a phase of another role leaves it for the role that it is of. */
     if (job->stopped_part > 0 &&
         host_form_of(job)->phase[job->stopped_phase].role == role) {
         lease->part = job->stopped_part;

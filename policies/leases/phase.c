@@ -582,8 +582,8 @@ static double responses_kept(const struct host_lease_slot *lease,
     return fmax(before, fmin(0.999, 1 - rest_s / whole_s));
 }
 
-/* Of a rollout, the job keeps the responses that are finished.  If it keeps a
- * part of another cut already, that one stands. */
+/* A job whose rollout is cut keeps the responses that are finished.  If it keeps those of an
+ * earlier cut already, these stand. */
 void host_phase_cut_keep(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->leases->slot[i];

@@ -101,7 +101,8 @@ static void step_over(struct cs_host *host, uint32_t i)
     step_begin(host, i);
 }
 
-/* The event at the end of a step's computation. */
+/* The event at the end of a step's computation.  The step is over once its flow has ended,
+ * too. */
 static void computed(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;

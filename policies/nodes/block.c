@@ -97,7 +97,8 @@ double host_rental_block_free(struct cs_host *host, uint32_t n)
     return cluster->parts ? gpus + block_parts(host, n) : gpus;
 }
 
-/* The last part first. */
+/* Gives the parts of a blocked node back, the last one first: the reverse of the order in
+ * which they were taken. */
 void host_rental_unblock(struct cs_host *host, uint32_t n)
 {
     struct rent_node *node = &host->rent->node[n];

@@ -113,7 +113,7 @@ void host_notice_lose_leases(struct cs_host *host, uint32_t n)
 
 /* ---- parked ------------------------------------------------------------- */
 
-/* O(jobs). */
+/* Goes over all jobs, O(jobs): asked only when a node is to go. */
 bool host_notice_keeps(const struct cs_host *host, uint32_t n)
 {
     assert(n < host->spec->node_count);

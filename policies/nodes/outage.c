@@ -133,6 +133,7 @@ void host_outage_begin(struct cs_host *host)
                        outage_hardware_per_s(f, group->gpus, 1, 0);
         node_rate += o->weight[g];
     }
+    /* Per second, of everything that can fail. */
     all = node_rate + outage_hardware_per_s(f, 0, 0, count_switches(spec));
     assert(isfinite(all) && all >= node_rate && node_rate >= 0);
     rng_init(&o->rng, host->parts.seed, "failures", host->parts.replica);

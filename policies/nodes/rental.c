@@ -225,6 +225,7 @@ void host_rental_held(struct cs_host *host, uint32_t lease, bool is_taken)
             continue;
         if (is_taken) {
             assert(node->state == RENT_HERE);
+            /* It works, and is no longer one of the idle nodes that stay only for `min`. */
             if (node->leases++ == 0) {
                 host_rental_group(host, n)->idle--;
                 host_rental_clear_kept(host, n);
@@ -240,6 +241,7 @@ void host_rental_held(struct cs_host *host, uint32_t lease, bool is_taken)
         }
         if (node->state != RENT_NOTICE)
             continue;
+        /* A job that was stopped keeps its state here until the node goes. */
         if (!host_lease_parks(host, lease))
             host_forget_home(host, held->job.i, held->role, n);
         host_tell(host, FACT_RENT_TAKEN, n, 0,

@@ -22,7 +22,7 @@
 
 #define CHOICE_STREAM 105       /* of rng_at, beside that of reclaims */
 
-/* A part of a node does not count. */
+/* Rounds down: a part of a node is none.  All nodes of a group without a series can be had. */
 uint32_t host_supply_at(const struct node_group *group, int64_t at_ns)
 {
     const struct time_series *available = group->rent != NULL
@@ -59,7 +59,8 @@ static uint32_t draw_node(struct cs_host *host, uint32_t g)
 
 static void handle_change(struct loop *loop, void *self, uint64_t arg);
 
-/* An event that was scheduled before is cancelled. */
+/* One event at a time: that of an earlier plan is cancelled, and the next change of any series
+ * gets one. */
 void host_supply_follow(struct cs_host *host)
 {
     int64_t next = CLOCK_NEVER_NS;

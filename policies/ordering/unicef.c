@@ -82,8 +82,8 @@ static bool unicef_before(const void *self, const struct cs_host *host,
     return of_x / log2(x->gpus) > of_y / log2(y->gpus);
 }
 
-/* Of jobs of as many GPUs the ratio alone decides; with the offset the logarithm
- * has a sign. */
+/* Among jobs of one number of GPUs the ratio alone decides, and it grows along a line.  The
+ * logarithm that it is multiplied by has a sign with the offset. */
 static void unicef_line(const void *self, const struct cs_host *host,
                         struct task_id id, struct cs_line *out)
 {

@@ -52,7 +52,8 @@ static double wfp3_score(const struct wfp3 *wfp3, const struct cs_host *host,
     return ratio * ratio * ratio * task->gpus;
 }
 
-/* Of jobs of as many GPUs the ratio alone decides. */
+/* Among jobs of one number of GPUs the ratio of wait and run time alone decides, and it grows
+ * along a line. */
 static void wfp3_line(const void *self, const struct cs_host *host,
                       struct task_id id, struct cs_line *out)
 {

@@ -90,7 +90,7 @@ static uint32_t dynamic_gpu_roles(const struct cs_host *host, struct job_id job)
 
 /* The best place for a phase so far, and what the search that goes on allows. */
 struct dynamic_choice {
-    struct cs_want want;
+    struct cs_want want;        /* how to ask for it */
     double over_s;              /* from now until the phase has run */
     bool found;                 /* there is a best: `want`, or the held lease */
     bool held;                  /* the best is the lease that the task holds */
@@ -104,12 +104,12 @@ struct dynamic_choice {
 
 /* Tasks that found no room in this decision, idle leases included.  Later starts only
  * take room, so a task of the same form, role and size (parts and memory of a GPU too)
- * and with the same rates need not be tried.  A task that
- * does not fit in the list is tried again: that costs time and changes nothing. */
+ * and with the same rates need not be tried.  A task that finds no place in this list is
+ * tried again: that costs time and changes nothing. */
 #define DYNAMIC_FULL_MAX 16u
 
 struct dynamic_full {
-    struct cs_task task[DYNAMIC_FULL_MAX];
+    struct cs_task task[DYNAMIC_FULL_MAX];  /* copies: a task's slot may serve another later */
     uint32_t count;             /* of `task` */
 };
 
@@ -302,7 +302,7 @@ static bool dynamic_waits(const struct dynamic *dynamic,
             best->over_s;
 }
 
-/* Does what one job asks for in a task tell nothing apart from the other's? */
+/* Do two tasks ask for the same, so that the host's answer to one holds for both? */
 static bool dynamic_same_ask(const struct cs_host *host, const struct cs_task *a,
                              const struct cs_task *b)
 {

@@ -44,7 +44,7 @@ static const struct cs_param harvest_param[] = {
       .fallback = "0%", .help = "share of the pool that is never borrowed" },
 };
 
-/* Services, then what is oldest. */
+/* Replicas of services go before all other jobs; among both the older goes first. */
 static bool harvest_before(const void *self, const struct cs_host *host,
                            struct task_id a, struct task_id b)
 {

@@ -29,8 +29,8 @@
 
 extern const struct cs_policy hybrid_policy;
 
-/* Of errors that are normally distributed, 95% are not larger, to the wrong side, than
- * two mean absolute errors. */
+/* If errors are normally distributed, about 95% of them exceed the forecast by less than two mean
+ * absolute errors: 1.645 standard deviations are 2.06 of these. */
 #define GAIN_ERRORS 2.0
 /* Weight of the newest error, as of the newest switch (cs_switch_s). */
 #define ERROR_WEIGHT 0.2

@@ -361,12 +361,14 @@ static bool solve_program(struct gavel *g, double at_least)
     for (uint32_t p = 0; p < g->pools; p++)
         g->limit[n + p] = g->cap[p];
     for (uint32_t i = 0; i < n; i++) {
+        /* put_pairs() adds the pairs' shares to the same row. */
         g->entry[i].need_row = g->need[i] > 0 ? rows : NOWHERE;
         if (!(g->need[i] > 0))
             continue;
         for (uint32_t p = 0; p < g->pools; p++)
             put_entry(g, &entries, rows, i * g->pools + p,
                       -g->entry[i].speedup[p] / g->need[i]);
+        /* With z: z - rate / need <= 0. With a bound: - rate / need <= - at_least. */
         put_entry(g, &entries, rows, z, free);
         g->limit[rows++] = free ? 0 : -at_least;
     }

@@ -88,7 +88,8 @@ static bool pollux_find_deal(const struct pollux *px, struct cs_host *host,
     return cs_can_move(host, id) && cs_size_least(host, id) <= px->pool_most;
 }
 
-/* Notes whether the search may deal to the job. */
+/* Notes whether the search may deal to the job.  `others` counts the jobs that it may not deal
+ * to; they run beside it. */
 static void pollux_job_submitted(void *self, struct cs_host *host, struct job_id id)
 {
     struct pollux *px = self;
@@ -98,7 +99,7 @@ static void pollux_job_submitted(void *self, struct cs_host *host, struct job_id
     px->others += !px->seen[id.i].dealt;
 }
 
-/* One job fewer may be outside of the search. */
+/* What the search dealt is found out anew in each interval: only `others` must be corrected. */
 static void pollux_job_ended(void *self, struct cs_host *host, struct job_id id)
 {
     struct pollux *px = self;

@@ -689,6 +689,7 @@ static bool sia_init(void *self, struct cs_host *host)
             if (have[k] > sia->most_host[node.pool][k])
                 sia->most_host[node.pool][k] = have[k];
         }
+        /* Counts, by pool, the nodes that have the most GPUs: a larger one begins anew. */
         if (node.gpus > sia->node_most[node.pool])
             sia->most[node.pool] = 0;
         if (node.gpus >= sia->node_most[node.pool]) {

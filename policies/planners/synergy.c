@@ -74,7 +74,7 @@ static uint32_t synergy_demand(const struct synergy *s, struct cs_host *host,
 /* Pools that are alike for a job: it has the same demand and the same part in each, and is
  * as fast with its demand. */
 struct synergy_pools {
-    uint32_t mask;
+    uint32_t mask;              /* bit p: pool p */
     uint32_t demand, part;      /* cores per GPU */
 };
 

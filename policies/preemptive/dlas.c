@@ -455,9 +455,10 @@ static int64_t dlas_first_ns(const struct dlas_class *class, int64_t from_ns)
     return seat == ID_NONE ? INT64_MAX : cs_order_key(class->due, seat);
 }
 
-/* Of those that wait, a job that could have been promoted and was not, as in the
- * first queue none is, has to wait for other news.  The first look asks those that may be due
- * first; if the earliest of these is later than others' bounds, these are asked too. */
+/* Returns when the next job of a class is due.  A job that waits, could have been promoted and
+ * was not (as in the first queue, from which there is no promotion) has to wait for other news.
+ * The first look asks the jobs that may be due first; if the earliest of these is later than
+ * the bounds of others, the others are asked too. */
 static double dlas_class_due_ns(const struct dlas *dlas,
                                 const struct cs_host *host,
                                 const struct dlas_class *class)

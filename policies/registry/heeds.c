@@ -28,7 +28,7 @@
  * any_flag, and none of no_flag.  Without default_decide and any_flag, it acts
  * on every policy. */
 struct heed {
-    const char *key;
+    const char *key;            /* of an entry of `policies:` */
     bool default_decide;
     uint32_t any_flag, no_flag;
 };

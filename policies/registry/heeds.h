@@ -28,7 +28,7 @@ const char *policy_key_needs(const struct cs_policy *policy, const char *key);
 /* An entry of `policies:`; `schema` has the keys of the host and those of the
  * policy. */
 struct heeds {
-    const struct cs_policy *policy;
+    const struct cs_policy *policy; /* the table of the entry's policy */
     const struct conf_schema *schema;
     const struct conf_node *entry;      /* with the keys of its preset */
 };

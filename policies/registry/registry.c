@@ -101,8 +101,9 @@ static const char *const meant[][2] = {
     { "rlscheduler", "{policy: f1, semantics: rlscheduler}" },
 };
 
-/* Returns what to write in place of the name, or NULL.  Compares letters in lower case, without
- * blanks, - and _: "SJF (preemptive)" is not known, as only whole names match. */
+/* Returns what to write in place of the name, or NULL: a policy's name, or a whole entry, which
+ * begins with {.  Compares letters in lower case, without blanks, - and _.  Other characters
+ * stay: "SJF preemptive" is known, and "SJF (preemptive)" is not. */
 const char *registry_meant(const char *name)
 {
     char key[40];

@@ -19,7 +19,7 @@ struct registry_guest {
     uint64_t hash;              /* of its code */
 };
 struct registry_guests {
-    struct registry_guest *item;
+    struct registry_guest *item;    /* [count], in the order in which they were met */
     size_t count, room;
 };
 

@@ -30,11 +30,12 @@
 /* The host's keys of an entry, as they are written; rules_field[] says what each means.  Maps are
  * kept as nodes, and are read once the policy is known. */
 struct keys {
-    const char *policy, *name;
+    const char *policy, *name;  /* `policy` of the built-in one or file; `name` in results */
     int blocking, placement, estimate;  /* numbers in the lists of their choices */
-    double noise;
+    double noise;               /* coefficient of variation of the factor */
+    /* Maps; NULL: not given. */
     const struct conf_node *preemption, *rounds, *weights, *with, *then;
-    const char *semantics;
+    const char *semantics;      /* name of a preset; NULL: none */
     int64_t tick_ns, relax_ns;
     int ties, hardware;                 /* likewise numbers in lists */
     bool backfill, grow;
@@ -107,7 +108,7 @@ const struct conf_schema host_rules_schema =
 /* The map `rounds:`. */
 struct rounds {
     int64_t length_ns, resolve_ns;
-    bool end_early;
+    bool end_early;             /* a round ends with the last job that runs */
 };
 
 static const struct conf_field rounds_field[] = {
@@ -323,6 +324,7 @@ static const struct cs_policy *find_policy(const struct conf_node *conf,
     return NULL;
 }
 
+/* A guest's keys are known only once its table was checked: they are not looked at here. */
 bool rules_known(struct arena *arena, const struct conf_node *entry,
                  const struct registry_guests *guests, struct err *err)
 {

@@ -28,7 +28,7 @@ const char *const host_estimate_names[] = {
 /* The semantics of an entry in words: "key=value", with blanks between.  Keys that do not act on
  * the policy are left out, so that equal texts mean equal rules. */
 struct told {
-    char *text;
+    char *text;                 /* [SEMANTICS_BYTES] */
     size_t used;
 };
 

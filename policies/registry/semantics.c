@@ -156,6 +156,7 @@ static const struct semantics_row rows[] = {
 };
 #define ROWS (sizeof rows / sizeof rows[0])
 
+/* For `list semantics`, in the order of the table; NULL: i is past its end. */
 const struct semantics_row *semantics_at(size_t i)
 {
     return i < ROWS ? &rows[i] : NULL;

@@ -17,7 +17,7 @@ struct err;
 
 /* A preset for one policy. */
 struct semantics_row {
-    const char *preset;
+    const char *preset;         /* what `semantics:` says: "helios" */
     const char *policy;         /* the policy that the row is for */
     const char *keys;           /* a map in YAML */
     const char *meaning;        /* a sentence */

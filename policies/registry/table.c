@@ -78,7 +78,7 @@ static bool check_param(const struct cs_policy *policy, uint32_t i, struct err *
                                     policy->name, param->key, wrong);
 }
 
-/* Checks that words, needs and limits name keys, and that limits name
+/* Checks that each need and each list of words has both of its texts, and that limits name
  * parameters. */
 static bool check_lists(const struct cs_policy *policy, struct err *err)
 {

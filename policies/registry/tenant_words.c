@@ -101,6 +101,8 @@ bool host_tenants_check(struct arena *arena, const struct cs_policy *policy,
     return true;
 }
 
+/* For a warning: unlike host_tenants_check() it also tells a name that is near to no tenant.  It
+ * reads the parameters as they were filled, defaults too. */
 const char *host_tenants_absent(struct arena *arena, const struct host_policy *policy,
                                 const char *const *tenants, const char **key)
 {
@@ -147,6 +149,7 @@ static bool refuse_quota(const struct cs_policy *policy, const char *key,
                     "\"'my team'=4\".");
 }
 
+/* The amounts are only read here to refuse them at their place; the policy reads them again. */
 bool host_quotas_check(const struct cs_policy *policy, const struct conf_node *entry,
                        struct err *err)
 {

@@ -15,6 +15,7 @@
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 
+/* Such a text is a list of names or of pairs, which tenant_words.c reads, and no single word. */
 bool host_names_tenants(const struct cs_policy *policy, const char *key)
 {
     for (uint32_t i = 0; i < policy->words_count; i++)
@@ -88,6 +89,7 @@ static const char *const *list_allowed(struct arena *arena,
     return list;
 }
 
+/* "a, b, c"; cut off where the room ends, as lists of pools may be long. */
 void host_list_write(const char *const *list, char *out, size_t room)
 {
     size_t used = (size_t)snprintf(out, room, "%s",
@@ -137,6 +139,7 @@ static bool refuse_word(const struct cs_policy *policy, const char *key,
     return err_hint(err, "These are what the cluster and the jobs have.");
 }
 
+/* The list ends with NULL. Letters count as they are written. */
 bool host_is_listed(const char *const *list, const char *word)
 {
     size_t i = 0;

@@ -306,7 +306,8 @@ static void open_places(struct places *p)
         list_places(p, p->open[i], false);
 }
 
-/* A path ends at a free place of the machine. */
+/* A path ends at a free place of the machine, which is taken from now on.  `used` lists the
+ * machines with a taken place, ascending. */
 static void take_place(struct places *p, uint32_t machine)
 {
     uint32_t at = p->useds;

@@ -8,9 +8,9 @@
  * drawn ones twice, are mutated (breed_child.c) and repaired (breed_repair.c), and the
  * better half of parents and children lives on.
  *
- * Of many jobs each child loses GPUs somewhere, so generations alone find little: a climb
- * (breed_climb.c) makes one of the first parents, parents are few, and the search ends where
- * generations gain nothing any more.
+ * With many jobs each child loses GPUs of some job, so that generations alone find little.  Then
+ * a climb (breed_climb.c) makes one of the first parents, parents are few, and the search ends
+ * when generations gain nothing any more.
  */
 #include <string.h>
 
@@ -156,6 +156,7 @@ static void take_over(struct cs_breed *b, struct breed_matrix *to,
     }
 }
 
+/* A sort of parents moves matrices by their structs: rows and cells stay where they are. */
 static void swap_matrices(struct cs_breed *b, uint32_t x, uint32_t y)
 {
     struct breed_matrix matrix = b->matrix[x];

@@ -21,8 +21,8 @@
 /* GPUs of nodes by job.  Jobs and, of a job, nodes stand in order; no cell is 0. */
 struct breed_matrix {
     uint32_t *job, *end;        /* of a row: whose, and the end of its cells */
-    struct cs_cell *cell;
-    uint32_t count, room, cell_room;
+    struct cs_cell *cell;       /* node and GPUs, all rows one after the other */
+    uint32_t count, room, cell_room;    /* rows; room for rows, and for cells */
 };
 
 /* What is known of a job on a number of GPUs of a pool, on one node or on more. */
@@ -54,17 +54,17 @@ struct breed_brood {
 };
 
 struct cs_breed {
-    struct cs_host *host;
-    struct cs_breed_asks asks;
+    struct cs_host *host;       /* of the policy: asked for speeds, and for memory */
+    struct cs_breed_asks asks;  /* of the present search */
     struct breed_matrix *matrix;        /* parents, then children */
-    double *fitness;
+    double *fitness;            /* [matrix]: the larger, the better */
     struct breed_brood brood;
     struct breed_matrix child;  /* that is being made, not repaired yet */
 
     /* By job. */
-    struct breed_job *job;
+    struct breed_job *job;      /* [jobs], in the order of the asks */
     uint32_t jobs, job_room, size_room;
-    struct breed_known *known;
+    struct breed_known *known;  /* all jobs' tables, one after the other */
     uint32_t *size;
     uint32_t *gift_first, *gift_last, gift_room;
     uint32_t *held, helds, held_room;   /* jobs that hold GPUs now */
@@ -73,7 +73,7 @@ struct cs_breed {
     uint32_t *row_of, row_room;         /* by place in the last list */
 
     /* By node. */
-    const struct cs_breed_node *node;
+    const struct cs_breed_node *node;   /* [nodes], of the caller */
     uint32_t nodes, node_room, pools;
     uint32_t *used, *users;     /* GPUs and jobs of a child */
     uint32_t *column;           /* ends of the columns of nodes with free GPUs */

@@ -125,6 +125,7 @@ static void count_spans(struct cs_breed *b, const struct climb_step *step)
     }
 }
 
+/* NULL: the job has no GPU of the node. */
 static struct climb_user *find_user(const struct breed_climb *climb, uint32_t n, uint32_t job)
 {
     struct climb_user *user = climb->user + climb->node[n].first;
@@ -254,6 +255,7 @@ static void try_move(struct cs_breed *b)
 
 /* ---- the climb ---- */
 
+/* A node has at most as many users as GPUs, so that each gets that much room in climb->user. */
 static void make_climb_room(struct cs_breed *b)
 {
     struct breed_climb *climb = b->climb;

@@ -50,7 +50,7 @@ static bool wins(const struct deal_job *x, const struct deal_job *y)
 
 /* ---- heaps ---- */
 
-/* Joins two heaps of a class. */
+/* Joins two pairing heaps of a class: the root that ends later becomes a child of the other. */
 static uint32_t join(struct cs_deal *deal, uint32_t a, uint32_t b)
 {
     if (a == NONE || b == NONE)
@@ -162,7 +162,8 @@ static uint32_t find_widest(const struct deal_job *job, uint32_t widest)
     return step > widest ? step : widest;
 }
 
-/* Goes on with the contest from a job. */
+/* Goes on with the contest from job `from`: each job that wins against the last winner becomes
+ * the next one.  Jobs without a step, or whose step is larger than the room, do not take part. */
 static void hold_contest(struct cs_deal *deal, uint32_t from, uint64_t room,
                          uint32_t *winners)
 {

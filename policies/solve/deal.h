@@ -13,7 +13,7 @@
 struct step_size {
     uint32_t gpus;
     uint32_t class;             /* of the step to it; NONE: not known */
-    double speedup;
+    double speedup;             /* over that on the GPUs that the job asked for */
 };
 
 /* A job of a deal.  `now` and `next` are what it has and its next step, which is no

@@ -3,8 +3,8 @@
  * lp.c - a tool for policies that plan: linear programs, by the GNU
  * Linear Programming Kit (the simplex method; Dantzig 1947).
  *
- * Of several best answers it gives one that is the same for the same program;
- * a policy that cares which must say so in its objective.
+ * If a program has several best answers, it always gives the same one.  A policy that wants a
+ * certain one of them must say so in its objective.
  */
 #include <assert.h>
 #include <math.h>
@@ -124,7 +124,8 @@ static void count_nodes(glp_tree *tree, void *info)
         --*left;
 }
 
-/* After the relaxation was solved. */
+/* Solves for whole numbers, by branch and bound, after the relaxation was solved.  At most
+ * nodes_max nodes are visited: the best answer by then counts. */
 static bool solve_whole(glp_prob *prob, const struct cs_lp *lp)
 {
     glp_iocp how;

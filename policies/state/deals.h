@@ -24,7 +24,7 @@ struct host_line {
 };
 /* A job that cs_reallocate_moving() deals with. */
 struct host_left {
-    uint32_t job, gpus;
+    uint32_t job, gpus;         /* its number; what it asks for */
     double key, per_ns;         /* key: as the policy gave it at at_ns; NAN as above */
     int64_t at_ns;
     bool runs, changed, over;   /* changed: it started, stopped or was noted since
@@ -37,7 +37,7 @@ struct host_left {
 };
 /* A job that has not ended, in deal.c. */
 struct host_deal {
-    uint32_t job, gpus;
+    uint32_t job, gpus;         /* its number; what it asks for */
     double key;                 /* of this deal */
     bool take;                  /* this deal gives it its GPUs */
     uint64_t since;             /* orders jobs by when they began to wait or to run */

@@ -227,6 +227,7 @@ int64_t host_part_when(const struct cs_host *host, uint32_t gpu, struct cs_part 
     return CLOCK_NEVER_NS;
 }
 
+/* Leases that outlive their estimate count as ended: their expected end is before at_ns. */
 struct cs_part host_part_by(const struct cs_host *host, uint32_t gpu, int64_t at_ns)
 {
     struct cs_part left = free_part(host, gpu);
@@ -262,13 +263,13 @@ uint32_t host_next_part_gpu(const struct cs_host *host, uint32_t *at)
 /* What is known of a pool: when its leases that work or load should end, and
  * the GPUs of its idle leases, which could be taken over now. */
 struct pool_ends {
-    struct calendar *ends;
-    uint64_t idle_gpus;
+    struct calendar *ends;      /* expected ends, with the GPUs that each frees */
+    uint64_t idle_gpus;         /* of leases in the state CS_LEASE_IDLE */
 };
 
 /* What is known of all pools. */
 struct host_pool_ends {
-    uint32_t pools;
+    uint32_t pools;             /* of the cluster */
     struct pool_ends *of;       /* by pool; the last is of all pools */
 };
 
@@ -409,8 +410,8 @@ static void keep_core_ends(struct cs_host *host)
             note_cores(host, host->waiting->held->item[i], true);
 }
 
-/* Turned about: at most `left` thousandths may be held so that `milli` are
- * free.  As long as more are held, leases must end. */
+/* Counts what is held, since cores that are free are not kept: `milli` thousandths are free if
+ * at most `left` are held.  While more are held, leases must end. */
 int64_t host_cores_when(struct cs_host *host, int64_t milli, int64_t from_ns, int64_t *spare)
 {
     if (host->waiting->core_ends == NULL)
@@ -437,12 +438,12 @@ int64_t host_cores_when(struct cs_host *host, int64_t milli, int64_t from_ns, in
 
 /* What is known of one set of groups. */
 struct group_ends {
-    uint64_t groups;
+    uint64_t groups;            /* a mask, bit g: group g of the cluster */
     struct calendar *gpus, *cores;      /* cores in thousandths */
 };
 
 struct host_group_ends {
-    struct group_ends *of;
+    struct group_ends *of;      /* [count], one for each set that was asked for */
     uint32_t count, room;
 };
 
@@ -593,6 +594,7 @@ int64_t host_groups_when(struct cs_host *host, uint64_t groups, uint32_t gpus,
     return at_ns;
 }
 
+/* The cap on power counts for what is free now, and not for what comes free. */
 uint64_t host_groups_by(struct cs_host *host, uint64_t groups, int64_t at_ns)
 {
     const struct group_ends *of = keep_groups(host, groups);

@@ -27,13 +27,13 @@ struct host_site {
 
 /* The sites of a role, in the order of sites.c. */
 struct host_sites {
-    struct host_site *site;
+    struct host_site *site;     /* [count], in the arena of the trial */
     uint32_t count;             /* 0: a role without GPUs */
 };
 
 /* Progress on other GPUs than the job asked for, over that on those. */
 struct host_speedup {
-    uint32_t gpus, pool;
+    uint32_t gpus, pool;        /* what it runs on, in place of what it asked for */
     uint32_t cores;             /* per GPU; 0: as asked */
     double speedup;             /* 0: it cannot run there */
 };
@@ -41,8 +41,8 @@ struct host_speedup {
 /* The best speedup of a job of one role on each number of GPUs, of jobs that ask for
  * as much and have the same rates; made when it is asked for. */
 struct host_curve {
-    const struct job_rates *rates;
-    double rate_known;
+    const struct job_rates *rates;  /* of its jobs; NULL: none */
+    double rate_known;          /* as in struct job_request */
     uint32_t asked, milli, least, most; /* GPUs: what they ask for, a part of one in
                                    thousandths; and the range of `speedup` */
     uint32_t number;            /* among those of all forms */
@@ -53,14 +53,14 @@ struct host_curve {
 /* What is known of one form.  Arrays by role or by phase, in the order of the
  * form. */
 struct host_form {
-    const struct job_form *form;
+    const struct job_form *form;    /* of the workload, shared by all trials */
     uint32_t pool_mask[FORM_ROLES_MAX];     /* 0: any pool */
     uint32_t home_mask[FORM_ROLES_MAX];     /* 0: it has no home */
     uint32_t home_holds;        /* bit r: the home of role r, when it is empty, has room for
                                    what its owner asks for */
     bool settles;               /* the empty cluster has room for all roles with GPUs at
                                    once, each in its home */
-    struct host_sites sites[FORM_ROLES_MAX];
+    struct host_sites sites[FORM_ROLES_MAX];    /* where a role may run, for forecasts */
     uint32_t gpu_pools[FORM_ROLES_MAX];     /* pools with GPUs that it can use */
     /* Seconds at home, else where the phase ends soonest; with the GPUs that
      * the owner asked for, all links free.  Per step: of a phase that runs in each
@@ -86,7 +86,7 @@ struct host_form {
 
 /* All forms, in the order in which their first jobs came. */
 struct host_forms {
-    struct host_form *form;
+    struct host_form *form;     /* [count]; it moves when a form is added */
     uint32_t count, capacity;
     uint32_t curve_count;       /* of all forms */
 };

@@ -56,8 +56,9 @@ struct host_job_slot {
     uint32_t phases_done;           /* a mask, of this step */
     uint32_t place;                 /* among the running */
     uint64_t seq;                   /* of its submission, among jobs and tasks */
-    struct host_job pub;
-    struct job_truth truth;
+    struct host_job pub;        /* what the journal's listeners are shown */
+    struct job_truth truth;     /* length and outcome; a policy without CS_CLAIRVOYANT is never
+                                   told */
     uint32_t home[FORM_ROLES_MAX];  /* first node that keeps a role's state */
     struct host_kept *kept_more;    /* by role; NULL: no more is kept */
     double stopped_part;            /* of training that was stopped: done */
@@ -66,8 +67,8 @@ struct host_job_slot {
     double saved_work_s, saved_gpu_s, saved_flops;  /* at the last checkpoint */
     int64_t gap_ns, gap_from_ns;    /* to its next interruption; < 0: none
                                        drawn yet */
-    struct loop_handle gap_event;
-    uint32_t stopped_phase, kept_phase;
+    struct loop_handle gap_event;   /* the next interruption, while the job runs */
+    uint32_t stopped_phase, kept_phase; /* of stopped_part and of `kept` */
     uint32_t saved_step;            /* where an interrupted job goes on */
     uint32_t gaps;                  /* drawn so far; failures of nodes do not count */
     char name[HOST_NAME_BYTES];     /* pub.request.name, if it is short */
@@ -96,14 +97,14 @@ struct host_jobs {
                                        its jobs are forgotten */
     uint32_t count, page_capacity;  /* count: jobs submitted so far */
     uint32_t pages_gone;            /* of the first ones: all their jobs are forgotten */
-    struct host_job_page *free_page;
+    struct host_job_page *free_page;    /* to use again */
     struct host_job_slot **free;    /* slots that serve no job */
     uint32_t free_count, free_capacity;
     uint32_t *gone, gone_count, gone_capacity;  /* ended, and the policy knows */
     struct host_kept **free_kept;   /* kept_more of jobs that are forgotten */
     uint32_t free_kept_count, free_kept_capacity;
     uint32_t *free_seat, free_seat_count, seat_capacity;
-    uint32_t seat_count;
+    uint32_t seat_count;        /* seats ever given: all are below it */
 };
 
 /* Every job of the same page is forgotten. */

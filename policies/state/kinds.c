@@ -3,10 +3,10 @@
  * kinds.c - what waits, by kind, so that a policy that tries one task after
  * the other need not try again what is alike.
  *
- * Of a kind are tasks that cs_forecast() and cs_start_want() answer alike: of one
- * form, phase and law, of as many GPUs, woken or not; of whole jobs those that
- * cs_start_wants() answers alike.  Those of known length may
- * still differ in their estimates.  Asks with something of their own (an idle
+ * Tasks are of one kind if cs_forecast() and cs_start_want() answer them alike: they have the
+ * same form, phase, law and GPUs, and are all woken or all not.  Tasks of whole jobs are of one
+ * kind if cs_start_wants() answers them alike.  Tasks of known length may still differ in
+ * their estimates.  Asks with something of their own (an idle
  * lease, a goodput) are all in one kind, SINGLE, of which none is like another.
  *
  * One sequence holds all kinds, one behind the other, each in the order of the
@@ -42,19 +42,19 @@
 
 /* All by which tasks are told apart, and how many tasks there are. */
 struct kind {
-    uint32_t form, phase, gpus, gpu_milli, gpu_mib;
+    uint32_t form, phase, gpus, gpu_milli, gpu_mib; /* numbers; of each task: GPUs, part, MiB */
     bool later, woken;          /* the law of later steps; its state was held */
     bool new;                   /* its job has kept nothing */
     double owed;                /* bytes of new weights */
-    const struct job_rates *rates;
+    const struct job_rates *rates;  /* of the job; NULL: none */
     uint32_t next;              /* kind of its form */
-    uint32_t tasks;
+    uint32_t tasks;             /* of this kind that wait */
 };
 
 /* The index.  heap: the first untried task of each kind, the first in the
  * policy's order on top. */
 struct host_kinds {
-    struct kind *kind;
+    struct kind *kind;          /* [count]; kinds stay when their tasks have gone */
     uint32_t count, room;
     uint32_t *first, forms;     /* kind of a form, or ID_NONE */
     uint32_t *of, of_room;      /* kind of a task */

@@ -15,8 +15,8 @@ struct share;
 
 /* Scratch, and what is kept from one phase to the next. */
 struct host_life {
-    struct phase_cache *plans;
-    struct host_steps *steps_spare;
+    struct phase_cache *plans;  /* of the laws' answers by law and gang */
+    struct host_steps *steps_spare; /* a list, to use again */
     struct host_rates *rates;       /* of jobs whose goodput is known */
     struct share *scratch;          /* node_count shares, for placer_find */
     struct flow_use *uses, *more_uses;  /* links of two placements each */

@@ -12,7 +12,7 @@ struct host_pool_now;
 
 /* Arrays by pool. */
 struct host_pools {
-    struct host_pool_now *pool;
+    struct host_pool_now *pool; /* [pool_count of the cluster] */
     struct demand_count *waits;       /* per pool */
 };
 

@@ -62,6 +62,7 @@ bool cs_lease_held(const struct cs_host *host, struct lease_id lease)
     return lease.i < host->leases->count && host->leases->slot[lease.i].live;
 }
 
+/* Slots that were ever used: lease numbers are below it. */
 uint32_t cs_lease_room(const struct cs_host *host)
 {
     assert(host->leases->count <= host->leases->capacity);
@@ -134,6 +135,7 @@ double cs_phase_s(const struct cs_host *host, struct job_id id, uint32_t phase)
     return host->forms->form[job->form].phase_s[phase];
 }
 
+/* For parts of the host that only read a slot. */
 const struct host_job_slot *host_job_at(const struct cs_host *host,
                                         uint32_t job)
 {
@@ -175,6 +177,7 @@ double host_role_owed(const struct cs_host *host, uint32_t job, uint32_t role)
     return slot->kept_more != NULL ? slot->kept_more[role].owed_bytes : 0;
 }
 
+/* The first of the nodes that keep the state of the role; ID_NONE: no node does. */
 uint32_t host_role_home(const struct cs_host *host, uint32_t job,
                         uint32_t role)
 {
@@ -184,6 +187,7 @@ uint32_t host_role_home(const struct cs_host *host, uint32_t job,
     return slot->home[role];
 }
 
+/* As `pool` of the role says; 0: any. */
 uint32_t host_role_pools(const struct cs_host *host, uint32_t job, uint32_t role)
 {
     const struct host_form *form = host_job_form(host, job);
@@ -198,6 +202,7 @@ uint32_t host_job_leases(const struct cs_host *host, uint32_t job)
     return host_job_slot(host, job)->leases;
 }
 
+/* Fixed: one phase whose length is known, and does not follow from a law. */
 bool host_job_fixed(const struct cs_host *host, uint32_t job)
 {
     return host_job_form(host, job)->fixed;

@@ -130,7 +130,8 @@ void host_jobs_forget(struct cs_host *host)
     host->jobs->gone_count = 0;
 }
 
-/* A new page is begun for each HOST_JOB_PAGE jobs. */
+/* Jobs are found by number through pages of HOST_JOB_PAGE slots.  A page begins with the first
+ * of its jobs, and is given back when all of them are forgotten. */
 struct host_job_slot *host_job_make(struct cs_host *host)
 {
     uint32_t number = host->jobs->count, at = number / HOST_JOB_PAGE;
@@ -189,7 +190,7 @@ void host_job_leave_orders(struct cs_host *host, uint32_t job)
     slot->left = slot->tenant = ID_NONE;
 }
 
-/* Of the free slots, the one that became free last is used first. */
+/* The slot that became free last is used first: it is most likely in the cache. */
 uint32_t host_task_make(struct cs_host *host)
 {
     uint32_t i;

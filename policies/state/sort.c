@@ -66,7 +66,8 @@ const struct host_sorted *host_sort(struct cs_host *host, uint32_t count)
     return from;
 }
 
-/* Each key is asked for once. */
+/* Asks for each key once, before the sort: keys may be costly, and must not change while it
+ * runs. */
 void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
              cs_key_fn *key)
 {

@@ -11,7 +11,7 @@ struct cs_host;
 
 /* What host_sort() sorts: an item and its key. */
 struct host_sorted {
-    double key;
+    double key;                 /* the smaller goes first */
     uint32_t item;
 };
 

@@ -51,11 +51,11 @@ struct host_hooks {
 };
 
 struct cs_host {
-    struct host_parts parts;
+    struct host_parts parts;    /* what host_new() was given */
     struct host_hooks hooks;
     const struct cs_policy *policy;     /* the one that decides now, with its rules */
     const struct host_rules *rules;
-    const struct cluster_spec *spec;
+    const struct cluster_spec *spec;    /* parts.cluster, for short */
     struct cluster *cluster;            /* what is free */
     struct placer *placer;              /* finds room in it, by the rule `placement` */
     void *self;                         /* the policy's memory */

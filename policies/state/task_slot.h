@@ -14,7 +14,7 @@
 /* One task.  It lives from the time when it begins to wait until it starts or
  * is dropped. */
 struct host_task_slot {
-    struct cs_task pub;
+    struct cs_task pub;         /* what cs_task() shows */
     uint64_t seq;               /* order of submission */
     uint32_t form;              /* of its job, index into host->forms->form */
     bool live;                  /* it waits */
@@ -22,7 +22,7 @@ struct host_task_slot {
 
 /* All slots; count: slots that were ever used. */
 struct host_tasks {
-    struct host_task_slot *slot;
+    struct host_task_slot *slot;    /* [capacity]; it moves when it grows */
     uint32_t count, capacity;
     uint32_t *free, free_count; /* numbers of slots that are not live */
 };

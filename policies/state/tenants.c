@@ -40,10 +40,10 @@ struct link {                   /* of a task */
 
 /* All tenants.  Arrays named by tasks are as long as the table of tasks. */
 struct host_tenants {
-    struct tenant *tenant;
+    struct tenant *tenant;      /* [count], in the order in which they came */
     uint32_t *by_name;          /* tenants, sorted */
     uint32_t count, room;
-    struct link *link;
+    struct link *link;          /* by task: its neighbours in its tenant's list */
     uint32_t link_room;
     struct rank_tree *tree;         /* NULL: nobody asked */
     uint32_t *least, least_room;        /* by ask: GPUs, of its subtree */

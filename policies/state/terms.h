@@ -43,14 +43,14 @@ enum host_hardware { HOST_ANY_HARDWARE, HOST_GPUS_ALONE, HOST_CORES_ALONE };
 /* The rules of an entry of `policies:` that are the host's and not the policy's.  Read
  * once and shared by all trials. */
 struct host_rules {
-    enum host_blocking blocking;
+    enum host_blocking blocking;    /* key `blocking` */
     bool backfill;              /* HOST_COMMIT: shorter jobs start meanwhile */
-    enum place_rule placement;
+    enum place_rule placement;  /* key `placement` */
     bool ties_shuffled;         /* nodes tie by an order drawn per trial */
     bool no_growth;             /* no role gets more GPUs than it asks for */
     enum host_hardware hardware;    /* of roles that may run on either */
     int64_t relax_ns;           /* placement: consolidate; 0: never */
-    enum host_estimate estimate;
+    enum host_estimate estimate;    /* key `estimate` */
     double noise_cv;            /* HOST_NOISY: lognormal factor */
     int64_t round_ns;           /* decisions only at its multiples; 0: events */
     int64_t resolve_ns;         /* ... and so far apart at least, once one was
@@ -58,14 +58,15 @@ struct host_rules {
     bool round_ends_early;      /* when all that runs has ended, see decide.c */
     int64_t tick_ns;            /* ends are seen at the next tick: a job of
                                    known length takes one longer; 0: none */
-    struct host_cost_step cost[HOST_COST_STEPS_MAX];
-    uint32_t cost_count;
+    struct host_cost_step cost[HOST_COST_STEPS_MAX];    /* `preemption: {cost: }`, by rising
+                                                           gpus_max */
+    uint32_t cost_count;        /* 0: a restart costs nothing more */
 };
 
 /* An entry of `weights:`: a number, or a list of them. */
 struct host_weight {
-    const char *key;
-    double value;
+    const char *key;            /* as the file has it */
+    double value;               /* 0 where `list` is set */
     const double *list;         /* NULL: a number */
     uint32_t count;             /* of the list */
 };
@@ -82,15 +83,15 @@ static inline enum host_hardware host_hardware(const struct cs_policy *policy,
 /* One entry of `policies:`: read once, shared by all trials. */
 struct host_policy {
     const char *name;           /* in results; `name:` or the policy's own */
-    const struct cs_policy *policy;
+    const struct cs_policy *policy; /* the table of its code */
     bool guest;                 /* not built in: nobody vouches for its code */
-    struct host_rules rules;
+    struct host_rules rules;    /* the keys of the entry that are the host's */
     const void *params;         /* policy->self_bytes, params filled in */
-    const struct host_weight *weight;
+    const struct host_weight *weight;   /* [weight_count], of the key `weights` */
     uint32_t weight_count;
     const char *limits;         /* "depth_max: 60": of the policy; or NULL */
     const struct host_policy *then;     /* takes over at then_ns; NULL: none does */
-    int64_t then_ns;
+    int64_t then_ns;            /* since the start; no use without `then` */
     const char *semantics;      /* "blocking=strict placement=count ..." */
 };
 
@@ -103,13 +104,13 @@ static inline uint32_t host_policy_flags(const struct host_policy *policy)
 /* What a host is made of.  All pointers are the trial's and live as long as the host. */
 struct host_parts {
     struct arena *arena;        /* of the trial */
-    struct loop *loop;
-    struct flow_net *net;
-    const struct cluster_spec *cluster;
-    struct fabric *fabric;
-    struct journal *journal;
-    const struct host_policy *policy;
-    uint64_t seed;
+    struct loop *loop;          /* the trial's events */
+    struct flow_net *net;       /* flows over the links of `fabric` */
+    const struct cluster_spec *cluster; /* shared by all trials */
+    struct fabric *fabric;      /* the links of this trial */
+    struct journal *journal;    /* told of every fact */
+    const struct host_policy *policy;   /* the entry that begins */
+    uint64_t seed;              /* of the experiment; replica: which of its seeds */
     uint32_t replica;
     bool by_step;               /* fidelity: step */
     const struct place_demand *demand;  /* placement: fgd; may be NULL */
@@ -132,7 +133,7 @@ enum host_home { HOST_HOME_NONE, HOST_HOME_SAID, HOST_HOME_POOL,
 struct host_counts {
     uint64_t ended[JOB_STATUS_COUNT];   /* jobs, by their status */
     uint64_t decide, preemptions, refused, interruptions, resizes, moves;
-    uint64_t verdict[CS_VERDICT_COUNT];
+    uint64_t verdict[CS_VERDICT_COUNT]; /* requests, by their answer */
     uint64_t decisions;         /* requests that were carried out */
     uint64_t nodes_seen;        /* by searches for room */
     uint64_t tasks_seen;         /* by searches of the queue */
@@ -145,8 +146,8 @@ struct host_job {
     struct job_request request;         /* as its owner submitted it */
     int64_t start_ns, end_ns;   /* start: of its first lease with GPUs, if it
                                    asks for any; CLOCK_NEVER_NS: not yet */
-    enum job_status status;
-    uint32_t preemptions;
+    enum job_status status;     /* final once the job has ended */
+    uint32_t preemptions;       /* by cs_stop() */
     uint32_t interruptions;     /* by failures */
     uint32_t step;              /* steps done */
     double gpu_seconds;         /* held by leases that have ended */
@@ -154,7 +155,7 @@ struct host_job {
     double usd;                 /* price of what it held; of that: */
     double usd_compute, usd_switch, usd_wait;   /* at work; loading, saving; neither */
     double usd_transfer;        /* beside it: storage, of rented nodes */
-    double joules;
+    double joules;              /* of GPUs and cores that it held */
     double work_due_s, work_done_s;     /* what the truth asks for, and what was
                                    delivered: GPU-seconds of a known length, else
                                    runs of phases */
@@ -168,9 +169,9 @@ struct host_job {
 /* The phase that runs on a lease.  Complete while FACT_PHASE_END is told. */
 struct host_phase_run {
     struct job_id job;
-    const struct phase_spec *phase;
+    const struct phase_spec *phase; /* of the job's form */
     struct lease_id lease;
-    int64_t start_ns;
+    int64_t start_ns;           /* on this lease: loading is over */
     double rate;                /* runs per second, measured at the end; 0: cut short */
     double rate_max;            /* `rate` if the links were free */
     double part;                /* of a whole run, what this lease did; set at the end */
@@ -186,7 +187,7 @@ struct host_phase_run {
 
 /* What the GPUs of a pool do now: for gauges. */
 struct host_pool_now {
-    uint32_t gpus, allocated, idle_leased;
+    uint32_t gpus, allocated, idle_leased;  /* all; held by leases; held by idle ones */
     uint64_t allocated_milli;   /* GPUs in thousandths, parts as such; of these: */
     uint64_t loading_milli, busy_milli;
     double utilized;            /* GPUs x busy fraction of their phase */
@@ -197,16 +198,17 @@ struct host_pool_now {
 enum host_action { HOST_START, HOST_CONTINUE, HOST_RELEASE, HOST_STOP,
                    HOST_RESIZE, HOST_MOVE, HOST_TAKE_BACK, HOST_ACTION_COUNT };
 
-/* Every request a policy makes, carried out or refused: for decisions.csv. */
+/* A request of a policy that was carried out, or refused for another reason than want of
+ * room: for decisions.csv. */
 struct host_decision {
-    int64_t time_ns;
+    int64_t time_ns;            /* when it was made */
     uint64_t seq;               /* counts requests from 1, those without room left out */
     enum host_action action;
     struct job_id job;
     uint32_t role;              /* or CS_ALL_ROLES */
     enum cs_verdict verdict;
     struct placement placement; /* empty if refused; of the first role */
-    uint32_t pending, free_gpus;
+    uint32_t pending, free_gpus;    /* tasks that wait, and GPUs, at that time */
 };
 typedef void host_decision_fn(void *self, const struct host_decision *d);
 

@@ -95,7 +95,8 @@ int64_t host_claim_stands_ns(const struct cs_host *host, uint32_t winner,
     return clock_after(now, wait > 0 ? wait : 1);
 }
 
-/* Plays the game of inner node n again. */
+/* Plays the game of inner node n again.  The result stands until the claims of the two may
+ * cross, or until a result below may change. */
 static void play(const struct cs_host *host, struct tournament *t, uint32_t n)
 {
     uint32_t a = t->best[2 * n], b = t->best[2 * n + 1];

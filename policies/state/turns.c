@@ -3,10 +3,10 @@
  * turns.c - what waits in the order of submission, for the backfill of
  * commit.c.
  *
- * Of what was submitted at one instant those that were seen when the last
- * choice was made stand in the policy's order of now, and behind them those
- * that were not, as they came.  So at each choice some take other places: until
- * then they are also in a list of their own, in the order in which they came.
+ * Tasks that were submitted at one instant stand in two parts.  Those that were seen when the
+ * last choice was made stand in the policy's order of now; behind them stand those that were
+ * not, as they came.  So at each choice some take other places: until then they are also in a
+ * list of their own, in the order in which they came.
  *
  * One order holds all tasks, by GPUs and then by turn, so that a policy need
  * only tell how the claims of tasks for as many GPUs move (line(), see tops.h).

@@ -52,7 +52,7 @@
 /* A piece of memory from the system: this header, then data. Bytes from
  * used_bytes on have never been handed out and are zero. */
 struct block {
-    struct block *next;
+    struct block *next;         /* an older one; NULL: the first */
     size_t room_bytes;          /* of the data, which follows the header */
     size_t used_bytes;
     size_t map_bytes;           /* from mmap; 0: from calloc */

@@ -47,11 +47,11 @@ enum err_fault {
 };
 
 struct err {
-    enum err_kind kind;
-    struct err_pos pos;
+    enum err_kind kind;         /* decides the exit status */
+    struct err_pos pos;         /* where the user can mend it */
     char text[240];     /* telegram style: no capital, no full stop */
     char hint[1200];    /* whole sentences, or empty */
-    enum err_fault fault;
+    enum err_fault fault;       /* for readers that go on after an error: mend.h */
     const char *key;    /* of FAULT_MISSING: the table's own text */
     /* Further errors of the same file, in its order; NULL: no more.  They
      * live as long as the experiment's arena. */

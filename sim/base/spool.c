@@ -18,14 +18,14 @@
 
 #define BLOCK_BYTES ((size_t)1 << 16)   /* that a reader takes at once */
 
-/* Of the file. */
+/* A piece of the arena's file that holds records of this spool. */
 struct part {
     uint64_t at;                /* offset of its first byte */
     size_t bytes;
 };
 
 struct spool {
-    struct arena *arena;
+    struct arena *arena;        /* of the caller, whose file is shared */
     FILE *file;                 /* the arena's; NULL: not asked for yet */
     bool refused;               /* no file, or no more room in it */
     struct part *part;          /* in the order of the records */

@@ -51,10 +51,10 @@ enum conf_kind { CONF_SCALAR, CONF_LIST, CONF_MAP };
 #define CONF_ABSENT ""
 
 struct conf_field {
-    const char *key;
-    enum conf_type type;
+    const char *key;            /* as users write it */
+    enum conf_type type;        /* what may stand there, and how it is stored */
     size_t offset;              /* into the struct being filled */
-    double min, max;
+    double min, max;            /* of the stored value, both included; 0, 0: no bound */
     const char *fallback;       /* as the user would write it */
     const char *const *choices; /* ends with NULL */
     const char *help;           /* one telegram line */
@@ -65,7 +65,7 @@ struct conf_field {
 struct conf_schema {
     const char *name;
     const char *help;
-    const struct conf_field *fields;
+    const struct conf_field *fields;    /* [count], in the order of the manual */
     size_t count;
 };
 

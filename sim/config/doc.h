@@ -34,7 +34,7 @@ struct conf_shape {
  * definition.  The first that fits counts.  A CONF_NODE key without a shape
  * refers to the table "TABLE.KEY", or is a list of "TABLE.KEY[]". */
 struct conf_json {
-    const char *title;
+    const char *title;          /* of the schema */
     const char *root;           /* as in conf_shape.json */
     const struct conf_schema *const *tables;
     size_t table_count;
@@ -42,7 +42,7 @@ struct conf_json {
     size_t shape_count;
     const struct conf_shape *definitions;
     size_t definition_count;
-    bool with_open;
+    bool with_open;             /* names that a user's catalogue may add pass */
 };
 
 /* A JSON Schema, draft 07.  Quantities are the definitions "time", "bytes" ...

@@ -25,7 +25,7 @@
 #define CONF_MEND_ROUNDS_MAX    100     /* repairs: a bound on the time */
 
 struct conf_mend {
-    struct arena *arena;
+    struct arena *arena;        /* of the caller: repaired trees live there */
     const struct conf_node *root;       /* what to read next */
     /* A map of working values, for keys of the root and of the maps below it
      * which cannot be read and must be there; NULL: none.  Nobody sees it. */
@@ -38,7 +38,7 @@ struct conf_mend {
     const char *ground;
     const char *const *ground_words;
     struct err *found;                  /* room for all rounds */
-    size_t found_count;
+    size_t found_count;         /* errors of all rounds, each once */
     size_t round_count;                 /* repairs so far */
     const char **gone;                  /* words that were taken out */
     size_t gone_count, gone_room;

@@ -15,8 +15,8 @@
 
 /* A key and its value; the file's order is kept. */
 struct conf_pair {
-    const char *key;
-    struct err_pos key_pos;
+    const char *key;            /* NUL-terminated; no two of a map are equal */
+    struct err_pos key_pos;     /* of the key; that of the value is in it */
     const struct conf_node *value;
 };
 
@@ -32,7 +32,7 @@ struct conf_node {
     enum conf_kind kind;
     bool plain;                         /* a scalar without quotes */
     uint8_t marks;                      /* bits of enum conf_mark */
-    struct err_pos pos;
+    struct err_pos pos;         /* of its first character */
     const struct conf_node *up;         /* the list or map that it was written in; NULL: it is
                                            a root */
     const char *key;                    /* what it was written for in that map, or, of a root,

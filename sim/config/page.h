@@ -12,7 +12,7 @@
 
 /* A growing text that always ends with NUL. */
 struct page {
-    struct arena *arena;
+    struct arena *arena;        /* of the caller */
     char *text;
     size_t used_bytes, room_bytes;
 };

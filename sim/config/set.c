@@ -22,7 +22,7 @@
 /* What is set: the whole path for messages, the new value, and the place that
  * an error is reported at. */
 struct setting {
-    struct arena *arena;
+    struct arena *arena;        /* of the new tree; the old one stays as it is */
     const char *path;
     const struct conf_node *value;
     struct err_pos pos;

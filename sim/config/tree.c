@@ -33,7 +33,7 @@
 /* One reading of a text: the parser's state, where trees and messages go, and
  * how many nodes were made, which is bounded. */
 struct reader {
-    struct arena *arena;
+    struct arena *arena;        /* of the tree */
     struct err *err;
     const char *file;           /* the name for messages */
     const char *place;          /* the path that the root is set at; NULL: it is a file's */
@@ -469,7 +469,7 @@ static const struct conf_node *read_document(struct reader *reader)
     const struct conf_node *root = read_node(reader, &event, NULL, reader->place, 1);
     if (root == NULL || !check_end(reader))
         return NULL;
-    /* Of comments alone libyaml makes an empty scalar. */
+    /* A file of comments alone is an empty scalar for libyaml. */
     if (root->kind == CONF_SCALAR && root->plain && root->text[0] == '\0') {
         err_set(reader->err, ERR_SYNTAX, (struct err_pos){reader->file, 0, 0},
                 "the file is empty");

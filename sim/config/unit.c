@@ -84,9 +84,9 @@ static const struct conf_unit frequency_units[] = {
 
 /* What a type is called, how it is written, and in which units. */
 struct type_row {
-    const char *name;
+    const char *name;           /* "time": as messages say it */
     const char *example;
-    const struct conf_unit *units;
+    const struct conf_unit *units;  /* [unit_count]; NULL: a plain number */
     size_t unit_count;
 };
 

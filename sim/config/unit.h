@@ -16,7 +16,7 @@
  * to the decimal digits, so that 3.84TB is exact.  CONF_TIME stores seconds
  * here; the reader makes them ns. */
 struct conf_unit {
-    const char *name;
+    const char *name;           /* as users write it: "GB", "h" */
     int exp10;
     double times, per;
     bool shown;         /* the program may choose this unit for output */

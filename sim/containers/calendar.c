@@ -43,7 +43,7 @@ struct head {
 /* Heads of blocks in order of time, the ends of each block in order too; no
  * block is empty. */
 struct calendar {
-    struct arena *arena;
+    struct arena *arena;        /* of the caller */
     struct head *heads;
     uint32_t blocks, room;      /* heads that are used; heads that there is room for */
     struct block **spare;       /* blocks to use again; room for `room` */

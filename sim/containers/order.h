@@ -86,8 +86,8 @@ struct order_sum {              /* over a subtree */
 };
 
 struct order_slot {             /* of an item: in one line of the cache */
-    struct order_item item;
-    struct order_sum sum;
+    struct order_item item;     /* what the owner said of it */
+    struct order_sum sum;       /* of the subtree that it is the root of */
 };
 
 struct order_bound {            /* likewise, with ORDER_CLASSES */

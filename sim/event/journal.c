@@ -25,7 +25,7 @@ struct listener {
 };
 
 struct journal {
-    struct arena *arena;
+    struct arena *arena;        /* of the trial */
     struct listener *first[KIND_COUNT]; /* by kind; NULL: nobody listens */
     struct listener **end[KIND_COUNT];      /* where the next one goes */
     uint32_t telling;                       /* facts being told, nested */

@@ -34,7 +34,7 @@ struct loop {
         void *self;
     } over[LOOP_OVER_MAX];
     struct loop_pulse *pulse;   /* or NULL */
-    struct queue queue;
+    struct queue queue;         /* events to come */
 };
 
 struct loop *loop_new(struct loop_limits limits)

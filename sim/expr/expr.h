@@ -42,7 +42,7 @@ struct expr_column {
 /* What messages call the table, and its columns. */
 struct expr_table {
     const char *name;
-    const struct expr_column *column;
+    const struct expr_column *column;   /* [count] */
     uint32_t count;             /* of columns */
 };
 
@@ -80,7 +80,7 @@ struct expr_cell {
 };
 struct expr_cells {
     struct expr_cell (*cell)(const void *self, uint32_t column);
-    const void *self;
+    const void *self;           /* handed to cell() */
 };
 
 /* Returns empty sums for the aggregates of one expression.  The memory is the

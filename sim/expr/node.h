@@ -31,7 +31,7 @@ enum expr_aggregate {
 #define NO_NODE UINT32_MAX
 
 struct expr_node {
-    enum expr_op op;
+    enum expr_op op;            /* which of the members below count */
     enum expr_type type;        /* of its value */
     uint32_t child[3];          /* NO_NODE: none */
     double number;              /* OP_NUMBER */

@@ -311,8 +311,8 @@ static uint32_t parse_sign(struct parser *p)
 
 /* An operator as it is written.  A list of them ends with a NULL mark. */
 struct operator {
-    const char *mark;
-    enum expr_op op;
+    const char *mark;           /* as users write it: "<=" */
+    enum expr_op op;            /* what it becomes */
 };
 
 /* Returns the operator of the list that the token is, or NULL. */

@@ -68,8 +68,8 @@ struct flow_crowd {
  * what it knows of a flow stands in share.flow, what time adds to it in `flow`. */
 struct flow_net {
     uint32_t ended_at;          /* bottleneck of the flow that ended last */
-    struct loop *loop;
-    struct share share;
+    struct loop *loop;          /* events of flows that end are its own */
+    struct share share;         /* the solver: who gets which rate */
     struct flow *flow;          /* beside share.flow */
     uint32_t flow_room;
     struct flow_link *link;     /* beside share.link */
@@ -251,7 +251,8 @@ static double area_since(const struct flow_net *net, uint32_t link)
                                 net->link[link].crowd_time);
 }
 
-/* Must come before a link's load changes. */
+/* Adds to the area of a link what it carried since it was settled last.  To be called before
+ * its load changes, since the load of now is taken for all of that time. */
 static void area_settle(struct flow_net *net, uint32_t link)
 {
     int64_t now_ns = loop_now_ns(net->loop);

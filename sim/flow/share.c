@@ -104,7 +104,7 @@ void share_release(struct share *share)
     free(share->free_crowd.item);
 }
 
-/* A link changed: the next solution looks at it. */
+/* Notes once that a link changed: the next solution looks at it. */
 static void link_dirty(struct share *share, uint32_t link)
 {
     assert(link < share->link_count);

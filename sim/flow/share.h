@@ -66,7 +66,7 @@ struct share_member {
  * zero: no mark. */
 struct share_proof {
     uint64_t stamp;             /* of the proof; 0: none */
-    uint32_t link;
+    uint32_t link;              /* that limits them all */
 };
 
 /* A flow as the solver knows it, without time. */

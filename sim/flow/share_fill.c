@@ -355,6 +355,7 @@ static uint32_t fill_begin(struct share *share, bool whole)
         if (link->crowd != SHARE_NONE)
             share->across[share->set_link.item[i]].rest_count = 0;
     }
+    /* Flows outside of the part keep their rates: these are taken off the capacity first. */
     if (!whole)
         fill_around(share);
     fill_open(share);
@@ -362,6 +363,7 @@ static uint32_t fill_begin(struct share *share, bool whole)
         uint32_t id = share->set_link.item[i];
         struct share_link *link = &share->link[id];
 
+        /* Flows outside of the part exceed the capacity by more than rounding. */
         link->over = share_sum_value(link->left) <
                      -link->capacity * SHARE_TOLERANCE;
         if (has_rest(share, id)) {

@@ -500,7 +500,8 @@ static void unmark_all(struct share *share)
     assert(!share_is_dirty(share));
 }
 
-/* Of this much, filling all costs less than looking for small components. */
+/* Have more than one in ALL_PART of all flows and links changed?  Then filling all of them costs
+ * less than a search for the components that changed. */
 static bool most_is_dirty(const struct share *share)
 {
     return share->dirty_flow.count + share->dirty_link.count >

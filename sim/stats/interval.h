@@ -9,7 +9,7 @@
 
 /* How its ends are written. */
 struct interval_form {
-    int digits;
+    int digits;                 /* how many, see in_all */
     bool in_all;                /* digits counts all of them; else those behind the point */
     const char *unit;           /* behind each end: "%", " s"; or "" */
 };

@@ -22,12 +22,12 @@ enum likelihood_family {
 };
 
 struct likelihood {
-    enum likelihood_family family;
+    enum likelihood_family family;  /* what a, b and c mean */
     /* exponential: mean; lognormal: log mean, log sd; weibull, pareto: scale,
      * shape; gamma: shape, scale; hyperexponential: mean, mean, weight of the
      * first. */
     double a, b, c;
-    double log_likelihood;
+    double log_likelihood;      /* natural logarithm, of all samples */
     double aic;                 /* 2 x parameters - 2 log likelihood */
     double ks;                  /* Kolmogorov-Smirnov distance */
     double ad;                  /* Anderson-Darling A squared */

@@ -41,15 +41,15 @@ struct centroid {
 };
 
 struct quantile {
-    struct arena *arena;
-    uint64_t count;
-    double min, max;
+    struct arena *arena;        /* of the caller */
+    uint64_t count;             /* samples so far */
+    double min, max;            /* of all of them, exact */
     uint64_t *sample;               /* keys of all, or of those not merged */
     uint32_t sample_count, sample_room;
     uint64_t *sorting;              /* as much room, to sort in */
     uint32_t sorted_count;          /* of sample: a sorted beginning */
     struct centroid *centroid;      /* NULL while exact */
-    struct centroid *spare;
+    struct centroid *spare;     /* as many, to merge into */
     uint32_t centroid_count;
 };
 

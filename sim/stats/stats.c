@@ -185,8 +185,8 @@ static double p_value(const struct sample *d)
 }
 
 struct ranked {
-    double p;
-    size_t at;
+    double p;                   /* its p-value */
+    size_t at;                  /* its place before sorting */
 };
 
 static int compare_ranked(const void *a, const void *b)
@@ -272,7 +272,7 @@ static void set_fieller(struct moments m, double confidence,
 /* The samples, for tests of one ratio after another. */
 struct pairs {
     const double *x, *base;
-    size_t count;
+    size_t count;               /* of each */
     double limit;               /* of the distance, in standard errors */
 };
 

@@ -14,18 +14,19 @@
 struct arena;
 
 struct stats_mean {
-    size_t count;
+    size_t count;               /* samples that were given */
     double mean, low, high;     /* what neither Student's nor Hall's test rejects */
     double skew;                /* how much few samples decide: |skewness| / sqrt(samples),
                                    from 0 to 1; NAN below three samples */
-    bool cases;                 /* never here: a caller's interval takes what came in one sample
-                                   as independent */
+    bool cases;                 /* the interval is over cases of one sample, taken as
+                                   independent.  These functions set false; callers with an
+                                   interval of their own set true */
 };
 
 /* Differences of pairs, in the unit of the samples and in percent of the
  * baseline's mean. */
 struct stats_delta {
-    size_t count;
+    size_t count;               /* pairs that were given */
     double mean, low, high;
     double percent, percent_low, percent_high;
     double p_value;             /* two-sided: the larger of the two tests */

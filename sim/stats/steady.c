@@ -50,6 +50,7 @@ double steady_filling(const double quarter[4])
 
 #define BATCH 5u                /* values, as in MSER-5 */
 
+/* Of BATCH values, from number batch x BATCH on. */
 static double batch_mean(const double *value, size_t batch)
 {
     double sum = 0;

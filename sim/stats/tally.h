@@ -16,7 +16,7 @@ struct arena;
 struct quantile;
 
 struct tally {
-    uint64_t count;
+    uint64_t count;             /* of values */
     double mean, square_sum, min, max;      /* Welford 1962 */
 };
 

@@ -57,7 +57,7 @@ void csv_close(struct csv *csv);                        /* accepts NULL */
 /* Rows that somebody else puts together. */
 struct csv_source {
     const char *const *names;   /* of the columns, ends with NULL */
-    void *self;
+    void *self;                 /* handed to both functions */
     /* Sets one field for each column, its `line` too; texts are good until the
      * next call. */
     enum csv_step (*next)(void *self, struct csv_field *field,

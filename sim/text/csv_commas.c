@@ -27,6 +27,7 @@ struct block_bits {
 };
 
 #ifdef __SSE2__
+/* Sixteen bytes at a time; `at` need not be aligned, and BLOCK bytes must be readable. */
 static struct block_bits classify_block(const char *at)
 {
     const __m128i comma = _mm_set1_epi8(','), quote = _mm_set1_epi8('"');

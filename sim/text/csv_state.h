@@ -17,14 +17,14 @@ struct scan;
 struct csv {
     struct scan *scan;          /* NULL: source */
     struct csv_source source;   /* of CSV_SOURCE */
-    const char *path;
-    enum csv_format format;
+    const char *path;           /* as messages name it */
+    enum csv_format format;     /* the layout: separators, header, units */
     const char **name;          /* columns + constants + 1, ends with NULL */
-    size_t columns;
+    size_t columns;             /* of the file's header */
     size_t constants;           /* fields behind those of the file */
     char comma;                 /* or ';' or a tab */
     size_t cut;                 /* SWF: columns that are set, if not all */
-    struct csv_field *field;
+    struct csv_field *field;    /* [columns + constants], of the row read last */
     uint64_t blank_lines, longer_rows;
     bool begun;                 /* a row was read */
 };

@@ -24,7 +24,7 @@
 
 struct folder {
     int fd;
-    const char *path;
+    const char *path;           /* as messages name it */
 };
 
 /* Is a name that of an entry of a folder itself? */

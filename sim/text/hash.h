@@ -22,7 +22,8 @@ uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count);
 /* Includes the end of the text, so that "ab","c" and "a","bc" differ. */
 uint64_t hash_text(uint64_t hash, const char *text);
 uint64_t hash_u64(uint64_t hash, uint64_t value);
-/* Of many at once, faster, and another hash; by XXH64 of what is in memory. */
+/* Adds many numbers at once.  It is faster than one after the other, and gives another hash:
+ * XXH64 of the array as it lies in memory. */
 uint64_t hash_numbers(uint64_t hash, const uint64_t *value, size_t count);
 /* XXH64 with seed 0; false when the file cannot be read. */
 bool hash_file(const char *path, uint64_t *hash);

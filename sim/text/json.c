@@ -22,16 +22,16 @@ enum state { WANT_VALUE, FIRST_ITEM, FIRST_KEY, WANT_KEY, WANT_COMMA };
 
 struct json {
     struct scan *scan;          /* NULL: of a line in memory */
-    const char *path;
+    const char *path;           /* as messages name it */
     char *line, *at;            /* NULL before the first line */
     uint32_t more_bytes;        /* before `at`, than characters */
     uint32_t number;            /* of a line in memory */
     struct err_pos pos;         /* of the token read last */
     const char *text;
     size_t bytes;
-    bool array[DEPTH_MAX];
-    unsigned depth;
-    enum state state;
+    bool array[DEPTH_MAX];      /* by level: an array, else an object */
+    unsigned depth;             /* levels that are open */
+    enum state state;           /* what may come next */
 };
 
 struct json *json_open(struct arena *arena, const char *path,
@@ -170,7 +170,8 @@ static char *put_unit(char *to, long unit)
     return to;
 }
 
-/* The text from json->at, a quotation mark, on. */
+/* Reads a text from json->at on, which is at its quotation mark.  Escapes are replaced in
+ * place: a decoded text is never longer. */
 static bool cut_text(struct json *json)
 {
     assert(*json->at == '"');

@@ -14,14 +14,14 @@
 struct arena;
 
 struct note {
-    const char *text;
+    const char *text;           /* a sentence, said once however often it is true */
     uint64_t count;             /* 0: of the file, and not of its rows */
 };
 
 /* Begins as {.arena = arena}; texts live there. */
 struct notes {
     struct arena *arena;
-    struct note *note;
+    struct note *note;          /* [count], in the order in which they were met */
     size_t count, room;
 };
 

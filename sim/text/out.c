@@ -25,7 +25,7 @@
 #define PARTS_MAX 10000u   /* of one name, left behind by killed runs */
 
 struct out {
-    FILE *file;
+    FILE *file;                 /* open for writing, buffered */
     const char *path;       /* at the end, as messages say it */
     int folder;             /* handle that names are seen from */
     const char *name;       /* at the end */

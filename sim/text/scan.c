@@ -204,7 +204,8 @@ static bool read_block(struct scan *scan, struct err *err)
     return true;
 }
 
-/* Half of the bytes of plain text in UTF-16 are 0. */
+/* Is the file UTF-16?  It begins with a byte order mark, or every second byte of its first two
+ * characters is 0: ASCII in UTF-16. */
 static bool is_utf16(const struct scan *scan)
 {
     const unsigned char *text = (const unsigned char *)scan->buffer;

@@ -45,7 +45,8 @@ static bool read_more(struct walk *walk)
     return true;
 }
 
-/* To the end of a member; false: it has none. */
+/* Reads to the end of a member of the file, and throws the bytes away; false: the file ends
+ * before, or is damaged. */
 static bool skip_member(struct walk *walk)
 {
     int code = Z_OK;

@@ -59,7 +59,8 @@ void scan_zstd_close(struct scan_zstd *zstd)
     free(zstd);
 }
 
-/* More of the file; false: there is none. */
+/* Reads more of the file into `in`.  False at its end, or with *fault set: it ends within a
+ * frame, or cannot be read. */
 static bool read_more(struct scan_zstd *zstd, enum scan_zstd_fault *fault)
 {
     ssize_t got;

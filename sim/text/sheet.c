@@ -25,7 +25,7 @@
 /* A small text below a cell in HTML; a cell has a list of them. */
 struct small {
     const char *class, *text;
-    struct small *next;
+    struct small *next;         /* the one below; NULL: no more */
 };
 
 struct cell {
@@ -34,15 +34,15 @@ struct cell {
 };
 
 struct column {
-    const char *title;
+    const char *title;          /* "": without one */
     int width;                          /* at least; > 0: a number */
 };
 
 struct sheet {
-    struct arena *arena;
-    struct column *column;
+    struct arena *arena;        /* of the caller */
+    struct column *column;      /* [columns] */
     size_t columns, columns_room;
-    int gap;
+    int gap;                    /* blanks between columns */
     struct cell *cell;                  /* row by row */
     size_t count, room;
     size_t printed;                     /* cells */
@@ -196,7 +196,8 @@ static int larger_of(int a, int b)
     return a > b ? a : b;
 }
 
-/* Of the titles, and of the cells that were not printed yet. */
+/* Returns the characters that a column needs: for its title, and for the cells that were not
+ * printed yet.  At least the width that it was given. */
 static int column_width(const struct sheet *sheet, size_t c)
 {
     assert(c < sheet->columns);

@@ -39,7 +39,7 @@ static void enlarge_set(struct string_set *texts, struct arena *arena)
     assert(2 * texts->count < texts->slots);
 }
 
-/* Open addressing, at most half full. */
+/* Open addressing; the table doubles before it is more than half full. */
 const char *string_set_keep(struct string_set *texts, struct arena *arena,
                             const char *text, bool *is_new)
 {

@@ -15,7 +15,7 @@ struct arena;
 
 /* All zero: empty. */
 struct string_set {
-    const char **slot;
+    const char **slot;          /* [slots], a power of two; NULL: empty */
     size_t slots, count;
 };
 

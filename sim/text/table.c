@@ -25,7 +25,7 @@ _Static_assert(NUMBER_BYTES_MAX >= CLOCK_TEXT_BYTES, "a time has room");
 struct table {
     const struct table_column *columns, *columns_end;
     const struct table_column *next;    /* to fill in this row */
-    char *buffer, *buffer_end;
+    char *buffer, *buffer_end;  /* one row fits at least */
     char *at;                   /* of the buffer, where the next cell goes */
     char *row;                  /* where this row began */
     bool sunk;                  /* a sink has rows */

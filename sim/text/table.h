@@ -23,9 +23,9 @@ enum table_type { TABLE_TEXT, TABLE_COUNT, TABLE_TIME, TABLE_REAL };
 /* One column.  The table keeps the pointer: name and help live as long as it
  * does. */
 struct table_column {
-    const char *name;
-    enum table_type type;
-    const char *help;
+    const char *name;           /* of the column, as files have it */
+    enum table_type type;       /* of its cells */
+    const char *help;           /* what it says, for the manual */
 };
 
 /* Owns its buffer: table_free returns it. */

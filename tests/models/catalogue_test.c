@@ -16,6 +16,7 @@
 #include "models/catalogue/goodput.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/text/paths.h"
 #include "tests/aid/law_aids.h"
 
 static void catalogue_has_the_types_that_the_manual_promises(void **state)
@@ -500,6 +501,28 @@ static void a_key_of_sources_that_is_near_is_offered(void **state)
                  "sources: 'abcdefghijk' is no key of ");
 }
 
+/* BF16 alone is not enough.  A peak without any sustained rate is not, either; with that of
+ * BF16, FP16 reaches the same share of its own peak: 8 x 3 / 6 = 4 TFLOPS. */
+static void a_gpu_needs_fp16_or_fp32_and_a_sustained_rate(void **state)
+{
+    static const char head[] = "gpus:\n  x: {memory: 10GiB, memory_bandwidth: 1TB/s,\n"
+        "    memory_bandwidth_sustained: 0.9TB/s, pcie: pcie4, tdp: 100W, source: me,\n";
+    struct arena *arena = arena_new(1 << 20);
+    struct err err = { 0 };
+    const struct catalogue *c;
+
+    (void)state;
+    expect_error(text_format(arena, "%s    bf16: 6TFLOPS, bf16_sustained: 3TFLOPS}\n", head),
+                 ERR_SCHEMA, "GPU 'x' needs fp16 or fp32, and a sustained rate");
+    expect_error(text_format(arena, "%s    fp16: 8TFLOPS}\n", head), ERR_SCHEMA,
+                 "such as fp16_sustained");
+    c = load_with(arena, text_format(arena, "%s    bf16: 6TFLOPS, bf16_sustained: 3TFLOPS,\n"
+                                     "    fp16: 8TFLOPS}\n", head), &err);
+    assert_non_null(c);
+    assert_true(catalogue_gpu(c, "x")->flops_sustained[PRECISION_FP16] == 4e12);
+    arena_free(arena);
+}
+
 static void faulty_user_files_are_located_errors(void **state)
 {
     (void)state;
@@ -611,6 +634,7 @@ int main(void)
             names_that_say_too_little_are_answered_with_candidates),
         cmocka_unit_test(no_two_entries_answer_to_one_name),
         cmocka_unit_test(an_alias_of_79_characters_is_found),
+        cmocka_unit_test(a_gpu_needs_fp16_or_fp32_and_a_sustained_rate),
         cmocka_unit_test(faulty_user_files_are_located_errors),
         cmocka_unit_test(a_key_of_sources_that_is_near_is_offered),
         cmocka_unit_test(every_gpu_has_an_instance),

@@ -13,6 +13,7 @@ static const char *const columns[] = {
     "scheduled_time", "deletion_time", NULL};
 enum { INSTANCE, ROLE, APP, GPUS, CREATION, SCHEDULED, DELETION };
 
+/* An instance is a job: it lies on its node from its scheduling to its deletion. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

@@ -104,12 +104,12 @@ struct import_stream {
 
 /* One call of import_read(). */
 struct walk {
-    struct import_stream *stream;
-    const struct import_request *request;
-    struct arena *arena;
-    struct import_result *result;
+    struct import_stream *stream;   /* the file, read row by row */
+    const struct import_request *request;   /* what may be left out, and whether rows are sorted */
+    struct arena *arena;        /* of the result */
+    struct import_result *result;   /* of the caller */
     size_t room;                /* of result->job */
-    struct string_set names, tenants;
+    struct string_set names, tenants;   /* met so far: names must differ, tenants are kept once */
     int64_t last_ns;            /* submission of the job above */
 };
 

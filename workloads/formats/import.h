@@ -58,13 +58,13 @@ struct import_job {
     int64_t submit_ns, run_ns;  /* submit_ns: on the clock of the file */
     int64_t limit_ns;           /* 0: none */
     int64_t deadline_ns;        /* CLOCK_NEVER_NS: none */
-    int64_t gpus;
+    int64_t gpus;               /* 0: on cores alone */
     int64_t batch;              /* samples of a step; 0: not said */
     int64_t gpu_milli, gpu_mib; /* a part of one GPU; 0: whole, not said */
     const char *types;          /* "V100|T4"; NULL or "": any */
     bool pod;                   /* lies on one node, and requests in all: */
-    int64_t core_milli, memory_bytes;
-    int32_t priority;
+    int64_t core_milli, memory_bytes;   /* thousandths of cores; host memory */
+    int32_t priority;           /* the larger goes first; 0: not said */
     uint64_t row;               /* in the file, from 0 */
     const struct job_modes *modes;      /* batch sizes that change; NULL: it */
     const struct job_regimes *regimes;  /* is not known */
@@ -72,7 +72,7 @@ struct import_job {
 
 /* What a caller asks of an import. */
 struct import_request {
-    const char *file;
+    const char *file;           /* plain, gzip or zstd */
     const char *lengths;        /* what the format needs beside it; or NULL */
     bool applications;          /* run times follow from those of the
                                    catalogue: kind and batch are told */
@@ -83,16 +83,18 @@ struct import_request {
     bool sort;                  /* rows that are not in order are sorted; else they are
                                    errors */
     bool untimed;               /* times do not matter: rows come in order */
-    bool skip[IMPORT_REASONS];
+    bool skip[IMPORT_REASONS];  /* rows of that reason are left out and counted; else they are
+                                   errors */
 };
 
 /* In ascending order of (submit_ns, row). */
 struct import_result {
-    struct import_job *job;
+    struct import_job *job;     /* [count]; texts live in the arena of the import */
     size_t count;
-    uint64_t rows, blank_lines, longer_rows;
+    uint64_t rows, blank_lines, longer_rows;    /* read; without a field; with more fields than
+                                                   the header */
     uint64_t unsorted;          /* rows submitted before the row above */
-    uint64_t skipped[IMPORT_REASONS], remark[REMARKS];
+    uint64_t skipped[IMPORT_REASONS], remark[REMARKS];  /* rows by reason; jobs by remark */
     const struct notes *notes;  /* what its reader took for granted; or NULL */
 };
 
@@ -100,11 +102,11 @@ struct import_result {
 struct import_row {
     struct import_job job;      /* texts good until the next row */
     bool drop;                  /* it is no job: */
-    enum import_reason reason;
+    enum import_reason reason;  /* valid if `drop` */
     size_t column;              /* where that is seen */
     /* for places of errors */
     size_t run_column, gpus_column, submit_column, name_column;
-    size_t types_column;
+    size_t types_column;        /* likewise; all count from 0 */
     bool remark[REMARKS];
     char name[IMPORT_NAME_BYTES];       /* room for a name that is composed */
 };

@@ -13,6 +13,7 @@ static const char *const columns[] = {
     "job_id", "submission_time", "duration", "num_gpu", NULL};
 enum { JOB, SUBMIT, RUN, GPUS };
 
+/* Only the second form has the column `deadline`; csv_find() finds none in the raw one. */
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {

@@ -17,8 +17,8 @@
 
 /* A table from a key to a length or a rate, in the order of the file. */
 struct import_lengths {
-    const char **key;
-    double *value;
+    const char **key;           /* [count], as the file has them */
+    double *value;              /* [count]; unit of the format: seconds, or steps/s */
     size_t count, room;
 };
 
@@ -88,8 +88,8 @@ bool import_lengths_csv(struct importer *importer, struct err *err)
 /* One reading of Gavel's file: the rates of the GPU type that the request
  * names. */
 struct rates_reading {
-    const struct importer *importer;
-    struct import_lengths *lengths;
+    const struct importer *importer;    /* whose request names the type */
+    struct import_lengths *lengths; /* where rates go */
     bool found;                 /* the type of GPU is in the file */
 };
 

@@ -23,7 +23,7 @@
 
 /* What is known of a model of the traces. */
 struct model {
-    const char *name;
+    const char *name;           /* as job types begin */
     uint32_t samples;           /* dataset_len */
     uint32_t batch_max;         /* max_bs_dict and bs_limit; 0: none */
 };
@@ -36,8 +36,8 @@ static const struct model models[] = {
 
 /* Epochs from which on the batch size is twice as large; 0: no more. */
 struct doublings {
-    const char *model;
-    uint32_t batch, gpus;
+    const char *model;          /* name, as in `model` */
+    uint32_t batch, gpus;       /* of the job: what it begins with */
     uint32_t at[DOUBLINGS_MAX];
 };
 

@@ -13,8 +13,8 @@ struct arena;
 
 /* What a job type of the traces is: "LM (batch size 10)". */
 struct regime_type {
-    char model[32];
-    uint32_t batch;
+    char model[32];             /* "LM" */
+    uint32_t batch;             /* samples of a step */
     uint32_t samples;           /* of its dataset: an epoch */
     uint32_t batch_max;         /* none is larger */
 };

@@ -15,10 +15,10 @@ struct import_lengths;
 
 /* An open file, as the functions of a format see it. */
 struct importer {
-    struct arena *arena;
-    const struct import_format *format;
-    const struct import_request *request;
-    struct csv *csv;
+    struct arena *arena;        /* lives as long as the stream */
+    const struct import_format *format; /* whose functions read the rows */
+    const struct import_request *request;   /* of the caller */
+    struct csv *csv;            /* the open file; import_close() closes it */
     size_t at[IMPORT_COLUMNS_MAX];      /* of format->columns, in order */
     const struct import_lengths *lengths;       /* if open() read them */
     struct row_columns plain;           /* if open() found them */

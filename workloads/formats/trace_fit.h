@@ -23,8 +23,8 @@ struct import_result;
 
 /* The fits of all families to one sample. */
 struct trace_fit_fits {
-    struct likelihood fit[LIKELIHOOD_FAMILIES];
-    bool good[LIKELIHOOD_FAMILIES];
+    struct likelihood fit[LIKELIHOOD_FAMILIES]; /* by family */
+    bool good[LIKELIHOOD_FAMILIES]; /* false: the sample allows no fit of that family */
     size_t best;                /* of the smallest AIC */
 };
 
@@ -46,9 +46,9 @@ struct trace_fit_entry {
 
 /* What a trace looks like, in the terms of a mix. */
 struct trace_fit {
-    struct trace_fit_entry *entry;
+    struct trace_fit_entry *entry;  /* [entries], by what jobs ask for */
     size_t entries;
-    struct trace_fit_fits gap;
+    struct trace_fit_fits gap;  /* of the times between arrivals, in seconds */
     double rate_per_s;          /* jobs - 1 over the span */
     double gap_cv;              /* of the gamma; 1: Poisson */
     uint64_t without_gpus;      /* jobs that ask for none: left out */

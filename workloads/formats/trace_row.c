@@ -112,6 +112,7 @@ static bool read_submit(const struct csv *csv, size_t column,
            row_fault(csv, column, ERR_RANGE, "at least 0", err);
 }
 
+/* Bounded as `priority` of a mix is: recipe.h. */
 static bool read_priority(const struct csv *csv, size_t column,
                           int32_t *out, struct err *err)
 {

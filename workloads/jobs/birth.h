@@ -15,8 +15,8 @@
 /* A job that is submitted.  Policies see the request; only the host reads the
  * truth. */
 struct job_birth {
-    struct job_request request;
-    struct job_truth truth;
+    struct job_request request; /* what the owner says */
+    struct job_truth truth;     /* how long it takes, and how it ends */
 };
 
 /* What policies know of the run times of a trace's jobs. */

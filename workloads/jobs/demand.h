@@ -23,10 +23,10 @@ struct role_spec;
 
 /* What a reader of a workload needs. */
 struct world {
-    struct arena *arena;
-    const struct catalogue *catalogue;
-    const struct cluster_spec *cluster;
-    struct err *err;
+    struct arena *arena;        /* what is read lives there */
+    const struct catalogue *catalogue;  /* where models and GPUs are looked up */
+    const struct cluster_spec *cluster; /* on which its jobs must be able to run */
+    struct err *err;            /* of the caller: the first error */
 };
 
 /* Where a role is written, for messages. */

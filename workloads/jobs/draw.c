@@ -21,10 +21,10 @@
 
 /* What is to be drawn: GPUs of one type, or cores. */
 struct load {
-    const struct cluster_spec *cluster;
-    const struct role_spec *role;
+    const struct cluster_spec *cluster; /* asked how much of it there is */
+    const struct role_spec *role;   /* of the form that is drawn for */
     uint32_t type;              /* of GPU; ID_NONE: cores */
-    double units;
+    double units;               /* GPUs, or cores */
 };
 
 /* What a group has for a load, in milliwatts at the meter. */

@@ -14,10 +14,10 @@
 /* What all functions of one reading share. */
 struct walk {
     struct arena *arena;
-    struct json *json;
+    struct json *json;          /* the file, read token by token */
     const struct gavel_visit *visit;
     void *self;                 /* handed to the functions of visit */
-    struct err *err;
+    struct err *err;            /* of the caller */
 };
 
 /* Reads the rate of a job alone. */

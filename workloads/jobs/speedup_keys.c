@@ -23,8 +23,8 @@
 
 /* The keys of `elastic:`. */
 struct elastic_keys {
-    int64_t min, max;
-    const struct conf_node *scaling;
+    int64_t min, max;           /* GPUs */
+    const struct conf_node *scaling;    /* the law between them: its name, or a table */
 };
 
 static const struct conf_field elastic_fields[] = {

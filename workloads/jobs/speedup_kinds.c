@@ -26,14 +26,14 @@ struct kind {
                                    there */
     struct job_beside *beside;  /* rates.beside, as it grows */
     uint32_t beside_room;
-    struct kind *next;
+    struct kind *next;          /* older one; NULL: the last */
 };
 
 /* The kinds of a file, the newest first; and the number of pools of the
  * cluster. */
 struct speedup_kinds {
     struct kind *first;
-    uint32_t pools;
+    uint32_t pools;             /* row length of `rate` of all kinds */
 };
 
 /* Cuts "('LM (batch size 5)', 2)" into the name and the size.  False: the text

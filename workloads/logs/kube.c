@@ -55,10 +55,10 @@ enum { CREATED, BEGAN, ENDED };
 /* A file under way: read_object() adds pods, make_jobs() turns them into jobs,
  * and next_job() gives these one by one. */
 struct kube {
-    struct record record;
-    struct arena *arena;
-    struct kube_queues queues;
-    struct kube_owners owners;
+    struct record record;       /* the row that is given next */
+    struct arena *arena;        /* of the import: pods live there */
+    struct kube_queues queues;  /* of Kueue or Volcano, by which jobs have tenants */
+    struct kube_owners owners;  /* jobs that pods belong to */
     struct pods *pods;          /* pods, then jobs */
     size_t count, room, next;   /* entries; memory for entries; the job that is
                                    given next */

@@ -14,7 +14,7 @@ struct conf_node;
 
 /* The owners of objects that have one; arena is set, the rest begins as 0. */
 struct kube_owners {
-    struct arena *arena;
+    struct arena *arena;        /* of the import */
     struct kube_owned *owned;   /* sorted by kube_owners_sort() */
     size_t count, room;
 };

@@ -32,8 +32,8 @@ struct kube_local {
  * `queue`, locals and local_room of `local`. */
 struct kube_queues {
     struct arena *arena;
-    struct kube_queue *queue;
-    struct kube_local *local;
+    struct kube_queue *queue;   /* [count], of the cluster */
+    struct kube_local *local;   /* [locals], of a namespace, each of one of those */
     size_t count, room, locals, local_room;
 };
 

@@ -43,7 +43,7 @@ static const char *const keys[KEYS] = {
 
 /* A log under way.  Values point into the line that was read last. */
 struct pbs {
-    struct record record;
+    struct record record;       /* row and place */
     struct cell value[KEYS];    /* of the record; text: NULL, it has none */
     char types[64];             /* GPU type of the chunks; empty: any */
 };

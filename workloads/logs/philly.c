@@ -34,7 +34,7 @@ static const char *const philly_names[] = {
 
 /* A log under way: one job at a time. */
 struct philly {
-    struct json *json;
+    struct json *json;          /* the open file */
     bool begun;                 /* the bracket of the array was read */
     char text[PHILLY_COLUMNS][TEXT_BYTES];
     struct err_pos pos[PHILLY_COLUMNS];     /* where each text was read */
@@ -189,7 +189,7 @@ static bool read_attempts(struct philly *philly, struct err *err)
                                                 err));
 }
 
-/* One job, whose brace was read. */
+/* Reads one job, behind its opening brace.  False: err says what is wrong, and where. */
 static bool read_job(struct philly *philly, struct err *err)
 {
     struct json *json = philly->json;

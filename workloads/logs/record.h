@@ -30,7 +30,7 @@ struct record {
 
 /* A text of a line, which ends with NUL. */
 struct cell {
-    char *text;
+    char *text;                 /* NULL: there is none */
     uint32_t col;               /* in its line, from 1 */
 };
 

@@ -28,7 +28,7 @@ const char *const sacct_columns[WANTED] = {
 /* Resources of a job in all; 0 or empty: not said. */
 struct tres {
     int64_t gpus, cores, nodes;
-    double memory_bytes;
+    double memory_bytes;        /* host memory, of all nodes */
     bool shares;                /* parts of GPUs: gres/shard, gres/mps */
     char types[120];            /* "a100|h100" */
 };

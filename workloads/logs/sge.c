@@ -34,7 +34,7 @@ enum { GROUP = 2, OWNER, JOB = 5, SUBMITTED = 8, STARTED, ENDED, FAILED, STATUS,
 
 /* A log under way: the fields of the line that was read last. */
 struct sge {
-    struct record record;
+    struct record record;       /* row and place */
     struct cell cell[RECORD_CELLS_MAX];
     char name[2 * RECORD_BYTES], types[64]; /* the job's name with its task; GPU
                                                type, empty: any */

@@ -49,8 +49,8 @@ int64_t arrival_end_ns(const struct arrival *arrival);
 
 /* The arrivals of one trial, up to now. */
 struct arrival_clock {
-    const struct arrival *arrival;
-    struct rng gaps, states;
+    const struct arrival *arrival;  /* the process, shared by all trials */
+    struct rng gaps, states;    /* streams of their own: gaps between arrivals; bursty's states */
     int64_t now_ns;             /* time of the last arrival or candidate */
     int64_t state_end_ns;       /* bursty */
     bool high;                  /* bursty: the state; true in a burst */

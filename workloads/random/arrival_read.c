@@ -18,7 +18,7 @@
 
 /* The keys as the table fills them. */
 struct keys {
-    struct arrival arrival;
+    struct arrival arrival;     /* what the table fills in place */
     const struct conf_node *burst, *times, *rates;
 };
 

@@ -25,7 +25,7 @@ enum distribution_kind {
 /* A distribution, as its readers fill it.  Arrays are in the arena of the
  * reader. */
 struct distribution {
-    enum distribution_kind kind;
+    enum distribution_kind kind;    /* which of the members count */
     double a, b;                /* parameters, see distribution.c */
     double min, max;            /* clamps; -INFINITY, INFINITY: none */
     const double *sample;       /* empirical, choice; means of a

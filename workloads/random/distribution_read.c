@@ -26,7 +26,7 @@
  * distribution. */
 struct keys {
     const struct conf_node *mean, *cv, *log_mean, *log_sd, *scale, *shape;
-    const char *file, *column;
+    const char *file, *column;  /* of an empirical one: a CSV, and its column */
 };
 
 static const struct conf_field exponential_fields[] = {

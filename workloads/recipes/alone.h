@@ -19,7 +19,7 @@ struct phase_law;
 
 /* The best place of a role in the empty cluster. */
 struct alone {
-    struct gang gang;
+    struct gang gang;           /* its GPUs there, for the laws */
     uint32_t switches;          /* of the network, that it hangs on */
     bool found;                 /* false: the cluster has no room for it */
 };

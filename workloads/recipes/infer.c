@@ -66,6 +66,7 @@ static bool expand_entry(const struct recipe *recipe, const struct world *world,
                            START_PROCESS, shape, &role))
         return false;
     law.sequences = draft.keys.prompts;
+    /* LAW_FORWARD reads its model here; LAW_ROLLOUT reads only `rollout`. */
     law.train.llm = draft.llm;
     law.train.precision = shape->precision;
     law.train.sequence_tokens = draft.keys.prompt_tokens;

@@ -42,7 +42,7 @@ struct role_keys {
 
 /* `cpu` of a role. */
 struct cores_keys {
-    int64_t cores;
+    int64_t cores;              /* in all, of one node */
     double memory_bytes;        /* below 0: as the recipe says */
     int64_t process_start_ns;   /* below 0: as the role says */
 };
@@ -94,11 +94,11 @@ struct parallel_keys {
 struct recipe_keys {
     const char *recipe, *name, *tenant, *model;
     double share;               /* weight among the entries */
-    int64_t priority;
+    int64_t priority;           /* larger goes first */
     const struct conf_node *limit, *deadline, *steps;
     int method, precision, stack;       /* places in their lists of words */
     struct parallel_keys parallel;
-    int64_t lora_rank;
+    int64_t lora_rank;          /* of the adapters */
     /* Sequences or samples of a replica at a time, and of an optimizer step; tokens of a
      * sequence. */
     double micro_batch, batch, sequence;
@@ -106,7 +106,8 @@ struct recipe_keys {
      * generated, and optimizer steps of a pass. */
     int64_t checkpoint_every, epochs, updates;
     int generation, layout, schedule, checkpoint;       /* places, likewise */
-    bool reference, offload;
+    bool reference, offload;    /* of alignment: a frozen model runs too; colocated: the
+                                   trainer's state waits in host memory */
     int optimizer_on;           /* enum optimizer_on */
     const char *critic;         /* its model; NULL: none */
     /* Prompts of a step or a batch, responses and pairs of a prompt, and mean tokens of a
@@ -120,12 +121,12 @@ struct recipe_keys {
 
 /* What an entry becomes. */
 struct entry {
-    const struct recipe *recipe;
-    const struct conf_node *conf;
-    const struct job_form *form;
+    const struct recipe *recipe;    /* by the key `recipe` */
+    const struct conf_node *conf;   /* the entry as written, for places of errors */
+    const struct job_form *form;    /* of all its jobs; lives in the arena of the world */
     double share;               /* weight among the entries, as written */
     const char *tenant;         /* NULL: none */
-    int32_t priority;
+    int32_t priority;           /* of all its jobs */
     bool has_limit, has_deadline;
     bool limit_is_factor;       /* of the run time, not seconds */
     struct distribution limit, deadline;    /* seconds */
@@ -141,7 +142,7 @@ struct entry {
  * function that expands it.  expand() returns false with world->err set. */
 struct recipe {
     const char *name, *summary;
-    const struct conf_schema *schema;
+    const struct conf_schema *schema;   /* the keys that it takes */
     bool (*expand)(const struct recipe *recipe, const struct world *world,
                    const struct conf_node *conf, struct entry *out);
     int loader_kind;            /* of those that train: the usual input */
@@ -242,12 +243,12 @@ extern const struct conf_schema role_train_schema, role_engine_schema,
 struct draft {
     const struct world *world;
     const struct conf_node *conf;       /* the entry */
-    struct recipe_keys keys;
+    struct recipe_keys keys;    /* of the entry, filled by the recipe's table */
     const struct llm *llm;      /* or: */
     const struct net *net;
     const struct train_shape *critic;   /* trained and saved beside; or NULL */
-    struct job_form *form;
-    struct entry entry;
+    struct job_form *form;      /* in the arena of the world; entry.form once it is done */
+    struct entry entry;         /* what draft_open() and the recipe fill */
     bool on_cores;              /* its role may compute on cores alone */
     bool either;                /* `layout: auto`: keys of both layouts stand */
 };

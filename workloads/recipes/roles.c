@@ -391,6 +391,7 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
           !check_experts(draft, longest->ep))) ||
         !fill_counts(draft, conf, &keys, experts_gang(longest), role))
         return false;
+    /* On the fewest GPUs, which hold the most each. */
     need = memory_train(longest, role->gpus_min);
     role->gpu_memory_bytes = need.total + beside.held_bytes;
     fill_train_load(longest, &beside, role);

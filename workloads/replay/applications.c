@@ -23,11 +23,11 @@ struct link_of_jobs {
 /* An application that the trace has named, and the jobs that it was given, by
  * size and batch. */
 struct known_application {
-    const struct application *app;
+    const struct application *app;  /* of the catalogue */
     struct goodput_pools pools;
     struct job_form form;       /* of all its jobs */
     struct link_of_jobs *first;
-    struct known_application *next;
+    struct known_application *next; /* NULL: the last */
 };
 
 /* All applications that were named so far. */

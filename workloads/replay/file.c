@@ -370,6 +370,7 @@ static bool check_rows(struct trace_spec *spec, struct reading *in,
     while ((fate = next_row(in, &row, err)) == FATE_JOB) {
         if (last_ns < find_end(&row))
             last_ns = find_end(&row);
+        /* Rows may be unsorted: the earliest counts. */
         if (in->jobs == 1 || row.submit_ns < spec->origin_ns)
             spec->origin_ns = row.submit_ns;
         if (row.limit_ns > 0)
@@ -380,6 +381,7 @@ static bool check_rows(struct trace_spec *spec, struct reading *in,
                                row.types != NULL;
         if (row.tenant != NULL)
             row.tenant = keep_tenant(spec, in, row.tenant);
+        /* Else jobs go to the store, which keeps 1 MiB in memory and the rest in a file. */
         if (spec->keys.unsorted == UNSORTED_SORT ||
             spec->keys.resample != NULL)
             keep_row(in, kept, &row);
@@ -402,6 +404,7 @@ static bool check_rows(struct trace_spec *spec, struct reading *in,
     spec->counts.longer_rows = csv_longer_rows(in->csv);
     if (in->jobs == 0)
         return report_no_job(spec, err);
+    /* Numbers of jobs are 32 bits, and ID_NONE is none. */
     if (in->jobs < ID_NONE)
         return true;
     return err_set(err, ERR_RANGE, conf_pos(spec->conf),

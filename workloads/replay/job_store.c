@@ -18,7 +18,7 @@
  * Example: 60 s after the last, 3600 s long, without a limit, on 8 GPUs, called
  * "17": 21 bytes and 3 of the name, where a struct row has hundreds. */
 struct head {
-    uint32_t submit_s, duration_s, limit_s, gpus;
+    uint32_t submit_s, duration_s, limit_s, gpus;   /* submit_s: after the row before */
     uint32_t name_bytes;        /* with its end; 0: no name */
     bool whole;                 /* the name follows a struct row */
 };
@@ -30,7 +30,7 @@ struct head {
 #define SAME_FROM offsetof(struct row, deadline_ns)
 
 struct job_store {
-    struct spool *spool;
+    struct spool *spool;        /* the rows, packed; in memory or a file */
     uint64_t count;
     struct row last;            /* the last whole row, with the submission and
                                    number of the row that was put last */
@@ -38,9 +38,9 @@ struct job_store {
 
 /* One walk through the store. */
 struct job_store_reader {
-    struct spool_reader *from;
+    struct spool_reader *from;  /* its place in the spool */
     uint64_t left;              /* rows */
-    struct row last;
+    struct row last;            /* the row that was read last: heads say what differs from it */
 };
 
 struct job_store *job_store_new(struct arena *arena, size_t memory_bytes)

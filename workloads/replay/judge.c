@@ -35,7 +35,7 @@ static uint64_t milli_of(const struct row *row)
 
 /* What the cluster has for a row if nothing runs. */
 struct place {
-    uint32_t gpus_max;
+    uint32_t gpus_max;          /* that the largest job there may ask for */
     uint64_t milli_max;         /* of these, thousandths that power_cap lets run */
     bool capped;                /* it has the GPUs, but power_cap does not let them run */
 };
@@ -334,6 +334,7 @@ enum fate judge_values(struct reading *in, struct row *row, struct err *err)
         return judge_reason(in, IMPORT_NO_POOL,
                             in->import == NULL ? in->at.tenant : in->at.submit,
                             err);
+    /* Memory that the file has no column for is the format's own, and never too much. */
     if (row->gpus > 0 && row->gpu_mib > trace_kinds_memory(spec->tasks) &&
         in->at.gpu_memory_mib != ROW_NO_COLUMN)
         return judge_memory(in, err);
@@ -342,6 +343,7 @@ enum fate judge_values(struct reading *in, struct row *row, struct err *err)
     if (spec->run_times != NULL &&
         !run_times_row(spec->run_times, in->arena, in->csv, row, err))
         return FATE_ERROR;
+    /* `place` says how large a job may be, for the message of a larger one. */
     if (has_place(in, row, &place))
         return judge_placed(in, row, err);
     if (skip->reason[IMPORT_TOO_LARGE]) {

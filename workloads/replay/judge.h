@@ -24,7 +24,7 @@ struct where;
  * other texts are kept until the end of the check. */
 struct seen {
     struct arena *arena;
-    struct string_set texts;
+    struct string_set texts;    /* names of jobs that were met */
     uint8_t *bit;               /* by number */
     size_t bytes;               /* of `bit` */
 };
@@ -32,9 +32,9 @@ struct seen {
 /* One pass over a trace's file.  Counts are of this pass. */
 struct reading {
     struct arena *arena;
-    const struct trace_spec *spec;
+    const struct trace_spec *spec;  /* the keys, and forms by kind */
     struct import_stream *import;       /* NULL: csv or swf */
-    const struct csv *csv;
+    const struct csv *csv;      /* the open file, for places of errors */
     struct csv *own;            /* csv or swf: the same */
     struct row_columns at;      /* columns of the row, for places of errors */
     struct import_row row;      /* read last, of an import */

@@ -21,7 +21,7 @@
 /* A kind, and what tells it from others. */
 struct entry_of_kind {
     struct trace_kind kind;
-    bool pod, no_gpus;
+    bool pod, no_gpus;          /* by which kinds are told apart, as are the next ones */
     int64_t core_milli, memory_bytes;
     const char *types;          /* "": any */
     const char *pool;           /* of the cluster; NULL: any */
@@ -32,11 +32,11 @@ struct entry_of_kind {
  * half of the slots are in use. */
 struct trace_kinds {
     struct arena *arena;
-    struct job_form base;
+    struct job_form base;       /* which each kind's form copies */
     uint32_t *mib;              /* of the GPU types that the base may use, ascending */
     size_t mibs;
     struct entry_of_kind **slot;        /* open addressing */
-    size_t slots, count;
+    size_t slots, count;        /* slots: a power of two, at most half in use */
 };
 
 /* Returns the whole MiB of a GPU; UINT32_MAX where its memory is not known, so
@@ -290,6 +290,7 @@ const struct trace_kind *trace_kind_make(struct trace_kinds *kinds,
     narrow_types(kinds, world, entry->types, entry->memory, &entry->kind);
     if (row->pod) {
         role->pod = true;
+        /* Whole cores, for laws; placement goes by core_milli. */
         role->cores = (uint32_t)((row->core_milli + 999) / 1000);
         role->core_milli = row->core_milli;
         role->memory_bytes = row->memory_bytes;

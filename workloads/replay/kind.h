@@ -18,7 +18,7 @@ struct trace_kinds;
 /* A form that jobs with equal requests share, and what the cluster has for them
  * if nothing else runs. */
 struct trace_kind {
-    struct job_form form;
+    struct job_form form;       /* of its jobs */
     uint32_t gpus_max;          /* most GPUs that could run; of a pod: on one
                                    node */
     uint64_t milli_max;         /* of these, thousandths that power_cap lets run */

@@ -30,7 +30,7 @@
 
 /* The keys of `resample:` as they are written. */
 struct keys {
-    double until;
+    double until;               /* requested GPUs over those of the cluster */
     int64_t every_ns, block_ns;
     bool stay;
 };
@@ -141,7 +141,7 @@ static double device_milli(const struct row *row)
  * the new submissions. */
 struct picks {
     struct arena *arena;
-    uint32_t *pick;
+    uint32_t *pick;             /* [count]: indices into the list of jobs */
     size_t count, room;
 };
 

@@ -29,10 +29,10 @@ struct resample {
 
 /* The jobs of one trial, as indexes into the list. */
 struct resampled {
-    const struct resample *how;
-    const struct row *list;
+    const struct resample *how; /* the key */
+    const struct row *list;     /* [list_count], by submission */
     size_t list_count;
-    const uint32_t *pick;
+    const uint32_t *pick;       /* [count], in the new order */
     size_t count;
     /* By blocks, for each pick: the new position of its block, and how often the
      * same block was drawn before. */

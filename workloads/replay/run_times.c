@@ -22,7 +22,7 @@
 
 /* The columns of run times, and the rates of the row that is read. */
 struct run_times {
-    const struct conf_node *map;
+    const struct conf_node *map;    /* pool or type of GPU, and its column */
     uint32_t pools, count, pool_mask; /* of the cluster; entries of the map; pools
                                          that some entry names */
     uint32_t *mask;             /* of each entry */

@@ -355,10 +355,12 @@ static bool read_keys(struct trace_spec *spec, const struct world *world,
     struct err *err = world->err;
 
     spec->conf = conf;
+    /* The key has no default: formats differ in what their column of GPUs says. */
     keys->gpus_are = -1;
     if (!conf_fill(conf, &trace_schema, keys, err))
         return false;
     struct err_pos pos = conf_pos(conf_get(conf, "file"));
+    /* Relative to the file that has the key, which an experiment may include from elsewhere. */
     spec->path = path_beside(world->arena, pos.file, keys->file);
     if (!path_check_named(spec->path, "trace", pos, err))
         return false;
@@ -387,6 +389,7 @@ static bool read_keys(struct trace_spec *spec, const struct world *world,
         !resample_read(keys->resample, world->cluster->gpu_count,
                        &spec->resample, err))
         return false;
+    /* Jobs of which none ends before the last has come need no times. */
     if (spec->resample.until_milli > 0 && spec->resample.stay &&
         spec->import != NULL)
         spec->request.untimed = spec->import->untimed;

@@ -39,7 +39,7 @@
  *
  *      {45: 0.25, 46: 0.75}    value 45, 46    sum 0.25, 1.0 */
 struct tokens {
-    uint32_t *value;
+    uint32_t *value;            /* [count], rising */
     double *sum;                /* of the probabilities up to it */
     uint32_t count, room;
 };
@@ -62,13 +62,13 @@ struct window {
  * fills both; drawing moves through the windows. */
 struct servegen {
     struct arena *arena;
-    const char *path, *dataset;
+    const char *path, *dataset; /* files of the rates, and of the lengths */
     struct window *window;      /* by start; those without requests are left out */
     size_t windows, window_room, at; /* `at`: the window that is drawn from */
     struct part *part;          /* by start */
     size_t parts, part_room;
     double now_s;               /* of the last request; < 0: a new window */
-    struct rng rng;
+    struct rng rng;             /* of gaps and lengths */
 };
 
 static const char *const input_names[INPUTS] = {

@@ -23,7 +23,7 @@
 /* The streams of one service.  Lengths and prefixes have streams of their own,
  * so that a key of one does not change what is drawn for the other. */
 struct request_source {
-    const struct service_entry *entry;
+    const struct service_entry *entry;  /* of the workload */
     struct arrival_clock clock; /* when the next request comes */
     struct rng lengths, prefixes;
     uint64_t prefix;                    /* of the last request */

@@ -87,8 +87,8 @@ const struct conf_schema request_trace_columns_schema =
 
 /* What the check of a file found: trials share it, and read the file anew. */
 struct request_trace_spec {
-    const char *path;
-    enum format format;
+    const char *path;           /* of the file, from the folder of the run */
+    enum format format;         /* which of the readers below is open */
     bool skip_empty;            /* `empty: skip` */
     struct column_keys name;    /* of a CSV; other formats have none */
     struct request_trace_facts facts; /* what the first reading counted */
@@ -99,9 +99,9 @@ struct request_trace_spec {
 struct request_trace {
     struct arena *arena;
     const struct request_trace_spec *spec;
-    struct csv *csv;
-    struct json *json;
-    struct servegen *client;
+    struct csv *csv;            /* NULL: another format */
+    struct json *json;          /* likewise */
+    struct servegen *client;    /* likewise: requests are drawn by its windows */
     size_t arrive, prompt, output;      /* columns */
     int64_t first_ns, last_ns;  /* of the first row, and of the last one that was
                                    read; on the clock of the file */

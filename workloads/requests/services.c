@@ -57,8 +57,8 @@ struct slo_keys { int64_t ttft_ns, tpot_ns, latency_ns; };
 
 /* The keys of `scaling:` as they are written. */
 struct scaling_keys {
-    int signal;
-    double target;
+    int signal;                 /* enum serve_signal */
+    double target;              /* in the unit of the signal */
     int64_t interval_ns, down_ns; /* between two looks; how long replicas stay that
                                      are not needed */
 };
@@ -237,9 +237,9 @@ const struct conf_schema service_times_schema =
 
 /* A service that is being read. */
 struct service_draft {
-    const struct world *world;
+    const struct world *world;  /* where it must be able to run */
     const struct conf_node *conf; /* its mapping, for places of errors */
-    struct service_keys keys;
+    struct service_keys keys;   /* as written */
     const struct llm *llm;      /* or: */
     const struct net *net;
     struct service_entry *out;  /* what is read, piece by piece */

@@ -24,10 +24,10 @@ struct world;
 /* A service as its file has it.  It is read once and shared by all trials; each
  * opens a request_source of its own. */
 struct service_entry {
-    struct service_spec spec;
+    struct service_spec spec;   /* what models/serving works by */
     struct arrival arrival;     /* of requests */
     int64_t for_ns;             /* the last arrives before this time */
-    struct distribution prompt, output;
+    struct distribution prompt, output; /* tokens */
     bool generates;             /* requests have output */
     uint32_t prefix_tokens, prefix_count;       /* prefixes of prompts; count 0:
                                    no prompts share one */

@@ -134,7 +134,7 @@ static bool read_aws_file(struct series_reader *reader, struct json *json,
 /* Evenly spaced points: the i-th is at i gaps. */
 struct ticks {
     double gap_s;               /* 0: not read yet */
-    uint64_t count;
+    uint64_t count;             /* points so far */
     size_t number;
 };
 

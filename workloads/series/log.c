@@ -29,8 +29,8 @@ struct instance {
 
 /* One reading of a log: all instances, and how many of each series run now. */
 struct log {
-    struct series_reader *reader;
-    struct instance *instance;
+    struct series_reader *reader;   /* where points go */
+    struct instance *instance;  /* [count]: start and end of each */
     size_t count, room;
     double *running;            /* by series */
     size_t running_room;

@@ -24,8 +24,8 @@
 /* A result under way: its name as far as it was read. */
 struct matrix {
     struct series_reader *reader;
-    struct json *json;
-    char name[NAME_BYTES];
+    struct json *json;          /* the answer of the API */
+    char name[NAME_BYTES];      /* of the series, made of its labels */
     bool named;                 /* "metric" was read */
 };
 

@@ -215,6 +215,7 @@ static PyObject *host_find_pending(WITH_NAMES)
     return PyLong_FromUnsignedLong(cs_find_pending(host, i, &filter));
 }
 
+/* running(i): from 0 to running_count() - 1, else an IndexError. */
 static PyObject *host_running(PyObject *self, PyObject *value)
 {
     struct cs_host *host = ask(self);
@@ -226,6 +227,7 @@ static PyObject *host_running(PyObject *self, PyObject *value)
     return PyLong_FromUnsignedLong(cs_running(host, i).i);
 }
 
+/* request(job): a Job, made anew for each call.  It is a copy, and good after the trial. */
 static PyObject *host_request(PyObject *self, PyObject *value)
 {
     struct cs_host *host = ask(self);
@@ -234,6 +236,7 @@ static PyObject *host_request(PyObject *self, PyObject *value)
     return host == NULL || !py_to_job(host, value, &job) ? NULL : py_job_new(host, job);
 }
 
+/* job_task(job, role): None if the job, or that role of it, does not wait. */
 static PyObject *host_job_task(FAST)
 {
     struct cs_host *host = ask(self);
@@ -247,6 +250,7 @@ static PyObject *host_job_task(FAST)
     return task_or_none(self, cs_job_task(host, job, role));
 }
 
+/* role_lease(job, role): the number of its lease; None if it holds none. */
 static PyObject *host_role_lease(FAST)
 {
     struct cs_host *host = ask(self);
@@ -259,6 +263,7 @@ static PyObject *host_role_lease(FAST)
     return py_id_or_none(cs_role_lease(host, job, role).i);
 }
 
+/* lease_at(i): from 0 to lease_count() - 1, oldest first, else an IndexError. */
 static PyObject *host_lease_at(PyObject *self, PyObject *value)
 {
     struct cs_host *host = ask(self);
@@ -270,6 +275,7 @@ static PyObject *host_lease_at(PyObject *self, PyObject *value)
     return PyLong_FromUnsignedLong(cs_lease_at(host, i).i);
 }
 
+/* lease(lease): a copy, made anew for each call; a lease that is over is an IndexError. */
 static PyObject *host_lease(PyObject *self, PyObject *value)
 {
     struct cs_host *host = ask(self);
@@ -330,6 +336,7 @@ static PyObject *host_earliest_ns(PyObject *self, PyObject *value)
     return Py_BuildValue("LI", (long long)at_ns, spare);
 }
 
+/* A request: True makes this instant the time of a plan. */
 static PyObject *host_may_solve(PyObject *self, PyObject *none)
 {
     struct cs_host *host = request(self);
@@ -358,6 +365,7 @@ static PyObject *host_random(PyObject *self, PyObject *none)
     return host == NULL ? NULL : PyFloat_FromDouble(cs_random(host));
 }
 
+/* A request: the host keeps the answer with the form of the job, in an array that it may move. */
 static PyObject *host_speedup(FAST)
 {
     struct cs_host *host = request(self);
@@ -457,6 +465,7 @@ static PyObject *host_fail(PyObject *self, PyObject *value)
     Py_RETURN_NONE;
 }
 
+/* A request: the host counts the decision. */
 static PyObject *host_limit_reached(PyObject *self, PyObject *none)
 {
     struct cs_host *host = request(self);
@@ -470,6 +479,7 @@ static PyObject *host_limit_reached(PyObject *self, PyObject *none)
 
 /* ---- leases for a phase ---- */
 
+/* forecast(task, **want): None if there is no room.  A request, since it searches the cluster. */
 static PyObject *host_forecast(WITH_NAMES)
 {
     struct cs_host *host = request(self);
@@ -486,6 +496,7 @@ static PyObject *host_forecast(WITH_NAMES)
     return py_forecast_new(&forecast);
 }
 
+/* forecast_held(task): None if its role holds no idle lease. */
 static PyObject *host_forecast_held(PyObject *self, PyObject *value)
 {
     struct cs_host *host = request(self);
@@ -567,6 +578,7 @@ static PyObject *host_most_gpus(PyObject *self, PyObject *value)
         ? NULL : PyLong_FromUnsignedLong(cs_most_gpus(host, task));
 }
 
+/* prepare(job, **want): also of a job that has ended: the verdict says so. */
 static PyObject *host_prepare(WITH_NAMES)
 {
     struct cs_host *host = request(self);
@@ -579,6 +591,7 @@ static PyObject *host_prepare(WITH_NAMES)
     return verdict(cs_prepare(host, job, &want.want));
 }
 
+/* release(lease): also of a lease that is over: the verdict says so. */
 static PyObject *host_release(PyObject *self, PyObject *value)
 {
     struct cs_host *host = request(self);
@@ -588,6 +601,7 @@ static PyObject *host_release(PyObject *self, PyObject *value)
         ? NULL : verdict(cs_release(host, lease));
 }
 
+/* take_back(lease, delay_ns): as release(); the delay is in ns, and not negative. */
 static PyObject *host_take_back(FAST)
 {
     struct cs_host *host = request(self);
@@ -600,6 +614,7 @@ static PyObject *host_take_back(FAST)
     return verdict(cs_take_back(host, lease, delay_ns));
 }
 
+/* The flag is checked here, since without it the host would end the trial. */
 static PyObject *host_wake_when_idle(PyObject *self, PyObject *value)
 {
     struct cs_host *host = request(self);
@@ -613,6 +628,7 @@ static PyObject *host_wake_when_idle(PyObject *self, PyObject *value)
     Py_RETURN_NONE;
 }
 
+/* Forgets which candidate was told last: tried() of it is an error from now on. */
 static PyObject *host_try_anew(PyObject *self, PyObject *none)
 {
     struct cs_host *host = request(self);
@@ -625,6 +641,7 @@ static PyObject *host_try_anew(PyObject *self, PyObject *none)
     Py_RETURN_NONE;
 }
 
+/* Keeps the number of the candidate, by which host_tried() checks its argument. */
 static PyObject *host_next_candidate(PyObject *self, PyObject *none)
 {
     struct cs_host *host = request(self);
@@ -662,6 +679,7 @@ static PyObject *host_tried(FAST)
 
 /* ---- sizes and places ---- */
 
+/* resize(lease, gpus): also of a lease that is over: the verdict says so. */
 static PyObject *host_resize(FAST)
 {
     struct cs_host *host = request(self);
@@ -692,6 +710,7 @@ static PyObject *host_move(WITH_NAMES)
     return verdict(cs_move(host, lease, &want.want));
 }
 
+/* start_co_located(task, runs): `runs` must be a job that the host still knows. */
 static PyObject *host_start_co_located(FAST)
 {
     struct cs_host *host = request(self);

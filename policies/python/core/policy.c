@@ -57,6 +57,8 @@ struct self {
     bool failed;                /* Python code raised: none is called any more */
 };
 
+/* Wall time that the trial may need for one event, s: that of `plugins: {event_limit: }`, by
+ * default 60 s.  Set in the process of the trial, before its instance is made. */
 double py_event_limit_s = 60;
 
 /* ---- what went wrong ---- */
@@ -660,7 +662,8 @@ static void fill_ops(struct table *table, PyObject *const *method)
         policy->lease_idle = op_lease_idle;
 }
 
-/* table(cls, base, name, summary, flags, params): a capsule. */
+/* table(cls, base, name, summary, flags, params): a capsule, which owns the table.  From its
+ * making on, table_free() gives back what was filled so far, also after an error. */
 PyObject *py_table_new(PyObject *module, PyObject *args)
 {
     struct table *table = PyMem_RawCalloc(1, sizeof *table);

@@ -8,6 +8,7 @@
 
 #include "objects.h"
 
+/* METH_FASTCALL does not count arguments; the messages are as those of Python's own functions. */
 bool py_is_count(Py_ssize_t given, Py_ssize_t min, Py_ssize_t max, const char *name)
 {
     if (given >= min && given <= max)
@@ -35,6 +36,7 @@ bool py_to_u32(PyObject *value, uint32_t *out)
     return PyErr_Occurred() == NULL;
 }
 
+/* On overflow Python stores -1 in *out: the error tells that it is no time. */
 bool py_to_i64(PyObject *value, int64_t *out)
 {
     int over = 0;
@@ -75,6 +77,7 @@ bool py_to_task(struct host_object *host, PyObject *value, struct task_id *out)
     return py_task_pub((struct task_object *)value) != NULL;
 }
 
+/* Errors that are no TypeError come from the caller's iterator, and are handed on. */
 PyObject *py_to_list(PyObject *value, const char *what)
 {
     PyObject *list = PySequence_Fast(value, "");
@@ -216,6 +219,7 @@ bool py_to_want(const struct cs_host *host, PyObject *const *value, PyObject *na
     return true;
 }
 
+/* As py_to_want(), of a dict whose keys need not be texts: set_by_name() refuses others. */
 bool py_to_want_dict(const struct cs_host *host, PyObject *dict, struct job_id job,
                   struct want *out)
 {
@@ -235,6 +239,7 @@ bool py_to_want_dict(const struct cs_host *host, PyObject *dict, struct job_id j
     return true;
 }
 
+/* Only the four keys that a site sets; a key of 0 is left out, as the host would fill it in. */
 PyObject *py_want_dict(const struct cs_want *want)
 {
     PyObject *dict = PyDict_New();
