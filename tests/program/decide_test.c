@@ -601,7 +601,8 @@ static void the_file_holds_all_that_decides(void **state)
 }
 
 /* The three options of `three`, with the time of b at 61 in one of its four seeds, told in words
- * and in the file.  Times are 40, 41, 42, 40 of today, 41, 42, 40, 41 of a, and 42, 61, 41, 42 of b. */
+ * and in the file.  Times are 40, 41, 42, 40 of today, 41, 42, 40, 41 of a, and 42, 61, 41, 42
+ * of b. */
 static const struct decision *make_told(struct world *w)
 {
     make_limited(w);
