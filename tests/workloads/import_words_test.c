@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_words_test.c - what `import` and `export` say, to the last line: formats that were meant,
- * reports of series and nodes, and what a file of the Standard Workload Format leaves out.
+ * import_words_test.c - what `import` and `export` say, to the last line: formats that were
+ * meant, wrong numbers, reports of series, nodes and jobs, and what a file of the Standard
+ * Workload Format leaves out.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,6 +113,69 @@ static void a_list_of_nodes_is_told_and_written_as_it_is(void **state)
     free(text);
 }
 
+/* A number of a JSON is told without what follows it in its line, and where it stands. */
+static void a_wrong_number_of_a_request_is_told_alone(void **state)
+{
+    static const char *const row[][2] = {
+        { "\"timestamp\": -5, \"input_length\": 600, \"output_length\": 9}\n",
+          "in:1:15: range error: milliseconds expected, found '-5'\n" },
+        { "\"timestamp\": 5, \"input_length\": -600, \"output_length\": 9}\n",
+          "in:1:34: range error: input_length must be a whole number of tokens from 1 to 10000000, "
+          "found '-600'\n" },
+        { "\"timestamp\": 5, \"input_length\": 600, \"output_length\": 9.5}\n",
+          "in:1:56: range error: output_length must be a whole number of tokens from 0 to "
+          "10000000, found '9.5'\n" },
+        { "\"timestamp\": 5, \"input_length\": 600, \"output_length\": 9, "
+          "\"hash_ids\": [0, -1]}\n",
+          "in:1:75: range error: hash_ids must be whole numbers from 0, found '-1'\n" },
+        { "\"timestamp\": 5, \"input_length\": 600, \"output_length\": 9, "
+          "\"hash_ids\": [0, 1.5]}\n",
+          "in:1:75: range error: hash_ids must be whole numbers from 0, found '1.5'\n" },
+    };
+    const struct program *program = the_program(state);
+    const char *none[] = { NULL };
+    char in[160], line[200], *said;
+
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        snprintf(line, sizeof line, "{%s", row[i][0]);
+        write_file(in_folder(program, "in", in), line);
+        assert_int_equal(import(program, "mooncake", in, none, &said), 3);
+        has(said, row[i][1]);
+        free(said);
+    }
+}
+
+#define KUBE_JOB(NAME, STATUS) "- apiVersion: batch/v1\n  kind: Job\n  metadata: {name: " NAME \
+    ", namespace: n, creationTimestamp: \"2026-01-01T00:00:00Z\"}\n  spec: {parallelism: 1, " \
+    "template: {spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: \"2\"}}}]}}}\n" \
+    "  status: {startTime: \"2026-01-01T00:01:00Z\", " STATUS "}\n"
+#define KUBE_HOLDS(TYPE, HOLDS, MINUTE) "{type: " TYPE ", status: \"" HOLDS "\", " \
+    "lastTransitionTime: \"2026-01-01T00:" MINUTE ":00Z\"}"
+
+/* Of a job that failed the condition tells the end, after ten minutes; one that does not hold
+ * tells nothing. */
+static void a_job_of_kubernetes_failed_if_its_condition_holds(void **state)
+{
+    const struct program *program = the_program(state);
+    const char *none[] = { NULL };
+    char in[160], *said, *text;
+
+    write_file(in_folder(program, "in", in), "apiVersion: v1\nkind: List\nitems:\n"
+        KUBE_JOB("a", "conditions: [" KUBE_HOLDS("Failed", "True", "11") "]")
+        KUBE_JOB("b", "completionTime: \"2026-01-01T00:21:00Z\", conditions: ["
+                 KUBE_HOLDS("Complete", "True", "21") "]")
+        KUBE_JOB("c", "completionTime: \"2026-01-01T00:31:00Z\", conditions: ["
+                 KUBE_HOLDS("Failed", "False", "11") ", "
+                 KUBE_HOLDS("Complete", "True", "31") "]"));
+    assert_int_equal(import(program, "kube", in, none, &said), 0);
+    has(said, "jobs         3\n  1 jobs: failed or were cancelled; replayed as they ran\n");
+    has(said, "GPU-hours    2\n");         /* two GPUs for 10, 20 and 30 minutes */
+    free(said);
+    text = program_read(in_folder(program, "w.csv", in));
+    has(text, "n/a,1767225600,600,2,n\nn/b,1767225600,1200,2,n\nn/c,1767225600,1800,2,n\n");
+    free(text);
+}
+
 /* Writes jobs, imports them, and exports them as SWF; returns what was said.  *swf: the file. */
 static char *export_swf(const struct program *program, const char *jobs, char **swf)
 {
@@ -175,6 +239,8 @@ int main(int argc, char **argv)
         WITH(a_wrong_column_names_all_keys),
         WITH(a_series_is_told_and_written_as_it_is),
         WITH(a_list_of_nodes_is_told_and_written_as_it_is),
+        WITH(a_wrong_number_of_a_request_is_told_alone),
+        WITH(a_job_of_kubernetes_failed_if_its_condition_holds),
         WITH(what_swf_has_no_field_for_is_counted),
     };
     int failed;
