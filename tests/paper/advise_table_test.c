@@ -73,6 +73,9 @@ static void read_row(const char *line, unsigned rank, struct row *row)
     row->s = seconds_of(word[words - 10]);
     row->usd = strcmp(word[words - 9], "-") == 0 ? NAN : atof(word[words - 9]);
     row->rate = atof(word[words - 8]);
+    for (unsigned w = words - 7; w < words - 1; w++)        /* percent: MFU, GPUs, CPUs ... */
+        assert_true(atof(word[w]) >= 0 && atof(word[w]) <= 100);
+    assert_true(atof(word[words - 7]) > 1 && atof(word[words - 7]) <= atof(word[words - 6]) + 1);
 }
 
 /* Reads the rows behind the first line that begins with `head` and its titles; returns their
