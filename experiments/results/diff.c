@@ -211,7 +211,7 @@ static bool walk_policies(struct arena *arena, struct side *side, const char *co
 bool diff_find_part(struct arena *arena, const char *dir, const char *point,
                     const char *const policy[2], struct diff_part *part, struct err *err)
 {
-    struct side side[2] = { { .name = policy[0] }, { .name = policy[1] } };
+    struct side side[2] = { { 0 } };
     bool ok = open_side(arena, dir, &side[0], err) && open_side(arena, dir, &side[1], err) &&
               seek_trial(&side[0], point, policy[0], NULL, err);
 

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -489,6 +490,107 @@ static void any_seed_that_got_worse_is_a_regression(void **state)
     assert_non_null(strstr(list.item[0].reason, "(seed 1: 101 -> no value)"));
 }
 
+/* What is said where nothing got worse, and of other jobs, whatever the metrics say. */
+static void a_regression_says_what_was_compared(void **state)
+{
+    struct scratch *w = *state;
+    struct grid *before = make_grid(w->arena, 4), *now = make_grid(w->arena, 4);
+    char wanted[80];
+    unsigned metrics = 0;
+    struct check_list list;
+
+    for (int m = 0; m < METRIC_COUNT; m++)
+        metrics += metric_info(NULL, (enum metric)m)->better != 0;
+    snprintf(wanted, sizeof wanted, "nothing worse in 4 trials, %u metrics", metrics);
+    list = check_regressions(w->arena, before, now, 0, NULL);
+    assert_string_equal(list.item[0].reason, wanted);
+    assert_string_equal(list.item[0].name, "no regression of a (base)");
+    assert_string_equal(list.item[1].name, "no regression of b (base)");
+    for (uint32_t i = 0; i < 8; i++) {
+        grid_set(before, 0, i / 4, i % 4, METRIC_JOBS, 2);
+        grid_set(now, 0, i / 4, i % 4, METRIC_JOBS, i == 6 ? 1 : 2);
+        grid_set(now, 0, i / 4, i % 4, METRIC_JCT_MEAN, 300);
+    }
+    list = check_regressions(w->arena, before, now, 0, NULL);
+    assert_int_equal(list.failed, 2);
+    assert_non_null(strstr(list.item[0].reason, "jct_mean_s worse in 4 of 4 seeds"));
+    assert_string_equal(list.item[1].reason,
+                        "the workload differs: 1 job in seed 2, and 2 in the baseline");
+}
+
+/* An expectation in words: what is asked, its limits, and where. */
+static void an_expectation_is_said_in_words(void **state)
+{
+    static const struct {
+        const char *claim, *versus;
+        double low, high;
+        bool percent;
+        const char *name;
+    } row[] = {
+        { NULL, NULL, -INFINITY, 103.6, false, "jct_mean_s of b at most 103.6 s" },
+        { "C1", NULL, 2, INFINITY, false, "C1: jct_mean_s of b at least 2 s" },
+        { "C1", "a", -INFINITY, -10, true, "C1: jct_mean_s of b vs a at most -10%" },
+        { NULL, "a", -12.5, 3, true, "jct_mean_s of b vs a between -12.5% and 3%" },
+        { NULL, "a", 1, 2, false, "jct_mean_s of b vs a between 1 s and 2 s" },
+    };
+    struct scratch *w = *state;
+    const struct grid *grid = make_grid(w->arena, 4);
+
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct experiment_expect e = expect("b", row[i].versus, row[i].low, row[i].high,
+                                            row[i].percent);
+        e.claim = row[i].claim;
+        struct check_list list = check_expects(w->arena, grid, &e, 1);
+        assert_string_equal(list.item[0].name, row[i].name);
+    }
+}
+
+/* The second of two seeds has no value. */
+static struct grid *make_two(struct arena *arena)
+{
+    struct grid *grid = make_grid(arena, 2);
+
+    grid_set(grid, 0, 0, 1, METRIC_JCT_MEAN, NAN);
+    return grid;
+}
+
+/* Its figures in words.  Four seeds of a: 101.5 with half a width of 2.0543; one has no interval;
+ * two of two that are not over all jobs. */
+static void the_figures_of_a_verdict_are_said_in_words(void **state)
+{
+    struct scratch *w = *state;
+    struct grid *grid = make_grid(w->arena, 4);
+    struct experiment_expect e = expect("a", NULL, -INFINITY, 103, 0);
+    struct check_list list = check_expects(w->arena, grid, &e, 1);
+
+    assert_string_equal(list.item[0].reason, "101.5 s, 95% interval [99.446 s, 103.55 s], 4 seeds: "
+                                             "it straddles the limit");
+    e.high = 110;
+    e.confidence = 0.9;             /* 2.353363 x 0.6454972 = 1.5191 */
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_string_equal(list.item[0].reason,
+                        "101.5 s, 90% interval [99.981 s, 103.02 s], 4 seeds");
+    grid_set(grid, 0, 0, 3, METRIC_JCT_MEAN, NAN);
+    grid_set(grid, 0, 0, 2, METRIC_JCT_MEAN, NAN);
+    grid_set(grid, 0, 0, 1, METRIC_JCT_MEAN, NAN);
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_string_equal(list.item[0].reason,
+                        "100 s; one seed of 4 has the value, so no interval");
+    list = check_expects(w->arena, make_two(w->arena), &e, 1);
+    assert_string_equal(list.item[0].reason,
+                        "100 s; one seed of 2 has the value, so no interval");
+    list = check_expects(w->arena, make_grid(w->arena, 1), &e, 1);
+    assert_string_equal(list.item[0].reason, "100 s; one seed, so no interval");
+    for (uint32_t i = 0; i < 8; i++) {
+        grid_set(grid, 0, i / 4, i % 4, METRIC_JOBS, 10);
+        grid_set(grid, 0, i / 4, i % 4, METRIC_JOBS_DONE, i / 4 ? 10 : 9);
+    }
+    e = expect("b", "a", -INFINITY, 0, 1);
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_string_equal(list.item[0].reason,
+                        "not compared: it is over 40 of 40 and 36 of 40 jobs");
+}
+
 static void trial_that_is_gone_is_a_regression(void **state)
 {
     struct scratch *w = *state;
@@ -593,7 +695,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(interval_inside_holds_and_outside_does_not),
-        TEST(versus_judges_the_paired_difference),
+        TEST(versus_judges_the_paired_difference), TEST(an_expectation_is_said_in_words),
+        TEST(the_figures_of_a_verdict_are_said_in_words),
+        TEST(a_regression_says_what_was_compared),
         TEST(one_seed_is_judged_by_its_value),
         TEST(one_seed_of_many_decides_nothing),
         TEST(equal_counts_of_drawn_seeds_have_the_interval_that_they_leave_open),

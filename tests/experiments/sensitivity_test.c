@@ -97,6 +97,28 @@ static void effect_of_few_values_is_that_of_the_steps_between_them(void **state)
     }
 }
 
+/* The values are those of the base, of each trajectory one more than there are inputs, of the
+ * words alone, and of each sample two more than there are inputs of Sobol; each has 12 seeds, and
+ * two sides where policies are compared: (1 + 8 x 2 + 3) x 12, and
+ * (1 + 2 x 3 + 4 + 16 x 3) x 12 x 3. */
+static void a_ranking_tells_how_many_trials_it_takes_at_most(void **state)
+{
+    struct search_world *w = *state;
+
+    search_write(w, "sensitivity:\n  metric: jobs\n  policy: fcfs\n"
+                 "  inputs: {workload.jobs: [10, 40, 100]}\n  trajectories: 8\n"
+                 "  sobol: {inputs: 0}\n");
+    assert_int_equal(search_command(w, "sensitivity", "out", NULL, "2"), 0);
+    assert_non_null(strstr(w->said, "1 input: at most 240 trials\n"));
+    search_write(w, CLAIM "  - {claim: C1, metric: jct_mean_s, policy: sjf, at_most: 10h}\n"
+                 "sensitivity:\n  claim: C1\n  inputs: {workload.jobs: [10, 20], "
+                 "workload.arrival.rate: [10/h, 30/h]}\n  trajectories: 2\n"
+                 "  sobol: {inputs: 1, samples: 16}\n");
+    (void)search_command(w, "sensitivity", "out", NULL, "2");
+    if (strstr(w->said, "2 inputs: at most 2124 trials\n") == NULL)
+        fail_msg("%s", w->said);
+}
+
 /* Of thirty places of a Latin hypercube one lies in each thirtieth of the range: ten are of
  * each of three whole numbers, 1 to 3. */
 static void whole_numbers_are_drawn_alike(void **state)
@@ -366,6 +388,7 @@ int main(void)
 #define T(test) cmocka_unit_test_setup_teardown(test, search_setup, search_teardown)
         T(effect_of_a_known_output_is_its_range),
         T(effect_of_few_values_is_that_of_the_steps_between_them),
+        T(a_ranking_tells_how_many_trials_it_takes_at_most),
         T(whole_numbers_are_drawn_alike),
         T(turn_is_what_check_says),
         T(verdict_at_the_turn_is_not_that_of_the_base),

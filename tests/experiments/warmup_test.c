@@ -13,8 +13,9 @@
 
 #include "tests/aid/world.h"
 
-static void run(const char *warmup, const char *nodes, const char *workload,
-                struct trial_result *out)
+/* more: keys of the cluster behind its nodes. */
+static void run_with(const char *warmup, const char *nodes, const char *more,
+                     const char *workload, struct trial_result *out)
 {
     struct world world = { 0 };
     char text[2000];
@@ -23,14 +24,20 @@ static void run(const char *warmup, const char *nodes, const char *workload,
              "experiment: t\nseeds: 1\nuntil: drained\nwarmup: %s\n"
              "cluster:\n  nodes:\n    - {name: n, cpu: {type: epyc-7763}, "
              "memory: 1TB, nics: {type: ib-ndr}, %s}\n"
-             "  storage: {bandwidth: 40GB/s%s}\n"
+             "  storage: {bandwidth: 40GB/s%s}\n%s"
              "workload:\n  arrival: {process: fixed, times: %s\n"
              "policies: [{policy: fcfs, placement: spread}]\n",
              warmup, nodes, strstr(nodes, "rent") != NULL
-                 ? ", transfer: 0.01USD/GB" : "", workload);
+                 ? ", transfer: 0.01USD/GB" : "", more, workload);
     if (!world_open(&world, text) || !world_run(&world, 0, NULL, NULL, out))
         fail_msg("%s", world_error(&world));
     world_close(&world);
+}
+
+static void run(const char *warmup, const char *nodes, const char *workload,
+                struct trial_result *out)
+{
+    run_with(warmup, nodes, "", workload, out);
 }
 
 #define GRPO "[0s, 100h]}\n  jobs: 2\n  mix:\n    - {recipe: grpo, model: " \
@@ -136,10 +143,36 @@ static void work_is_what_is_done_after_the_warmup(void **state)
     assert_true(fabs(part.value[METRIC_WORK] - 2 * (60 + 70)) < 1e-6);
 }
 
+/* A job of 10 h comes at 15 h and one at 100 h.  The node draws P0, and P1 while one runs: of the
+ * whole run 90 P0 + 20 P1, behind 50 h 50 P0 + 10 P1.  There are 500 g/kWh from 20 h on, which is
+ * within the first job, and 300 from 80 h on. */
+static void carbon_of_the_warmup_does_not_count(void **state)
+{
+    static const char carbon[] = "  carbon: {unit: gCO2/kWh, points: [[0h, 100], [20h, 500], "
+                                 "[80h, 300]], after: hold}\n";
+    static const char nodes[] = "count: 1, gpus: {type: l40s, count: 8}, price: 8USD/h";
+    static const char jobs[] = "[15h, 100h]}\n  jobs: 2\n  mix:\n    - {recipe: trace, gpus: 4, "
+                               "duration: 10h}";
+    struct trial_result all, last;
+
+    (void)state;
+    run_with("0s", nodes, carbon, jobs, &all);
+    run_with("50h", nodes, carbon, jobs, &last);
+    double p0 = (2 * last.value[METRIC_ENERGY] - all.value[METRIC_ENERGY]) / 10;
+    double p1 = (last.value[METRIC_ENERGY] - 50 * p0) / 10;
+    assert_true(p0 > 0 && p1 > p0);
+    double first = p0 * 15 * 100 + p1 * 5 * 100 + p1 * 5 * 500 + p0 * 25 * 500;
+    double behind = p0 * 30 * 500 + (p0 * 20 + p1 * 10) * 300;
+    assert_true(fabs(last.value[METRIC_CARBON] - behind / 1000) < 1e-6 * behind / 1000);
+    assert_true(fabs(all.value[METRIC_CARBON] - (first + behind) / 1000) <
+                1e-6 * (first + behind) / 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_is_what_is_done_after_the_warmup),
+        cmocka_unit_test(carbon_of_the_warmup_does_not_count),
         cmocka_unit_test(transfers_within_the_warmup_are_not_paid),
         cmocka_unit_test(steps_of_jobs_of_the_warmup_do_not_count),
         cmocka_unit_test(bursts_within_the_warmup_do_not_count),

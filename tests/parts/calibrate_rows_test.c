@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * calibrate_rows_test.c - rows of measurements that no file of the tree has: links, collectives,
- * kernels, cores, interruptions and bytes; and errors over drawn samples.
+ * kernels, cores, interruptions, bytes, engines, training and PPO; and errors over drawn samples.
  *
  * What was measured is worked out by hand from the row's units.  What is predicted is asked of the
  * law with a gang that is put together here.
@@ -22,6 +22,8 @@
 #include "models/laws/decode.h"
 #include "models/laws/gemm.h"
 #include "models/laws/memory.h"
+#include "models/laws/rollout.h"
+#include "models/laws/train.h"
 #include "sim/base/rng.h"
 #include "tests/aid/law_aids.h"
 #include "tests/aid/rows.h"
@@ -251,6 +253,200 @@ static void bytes_have_their_units(void **state)
     has_sample(f, 9, 0, NONE, "offloaded parameters are not modelled");
 }
 
+/* ---- engines, training and RLHF ---- */
+
+#define ENGINE "suite,model,gpu,precision,framework,tp,dp,batch_or_concurrency,isl,osl,tpot_ms," \
+    "tpot_p50_ms,ttft_ms,out_tok_s,solid\n"
+
+/* A replica of llama-2-70b on a gang; of kv caches and overheads the engine decides. */
+static struct decode_replica replica_on(const struct rows *f, const char *model,
+                                        enum precision precision, const struct gang *gang,
+                                        enum decode_engine engine)
+{
+    return (struct decode_replica){ catalogue_llm(f->aids.catalogue, model), precision, gang,
+                                    gang->gpus, engine };
+}
+
+/* The framework of a row says which engine: eager ones have the host of Splitwise's machines.
+ * Lengths that are not said are 280 and 256 tokens; the cache holds the prompt and half of the
+ * answer. */
+static void an_engine_is_that_of_the_framework(void **state)
+{
+    static const char rows[] = ENGINE
+        "llama.cpp-bs1,llama-2-70b,h100,,vLLM 2023,8,1,16,1000,200,30,,,,yes\n"
+        "llama.cpp-bs1,llama-2-70b,a100-80,fp16,vLLM 2023,8,1,16,1000,200,,31,,,yes\n"
+        "llama.cpp-bs1,llama-2-70b,h100,fp8,TensorRT-LLM 0.6.1,4,1,2,,,12,,,,yes\n"
+        "llama.cpp-bs1,llama-2-70b,h100,,sglang 0.4,8,1,1,10,20,9,,,,yes\n"
+        "llama.cpp-bs1,llama-2-70b,h100,fp8,trtllm 1.0,8,1,1,10,20,9,,,,yes\n"
+        "llama.cpp-bs1,llama-2-70b,h100,bf16,trtllm 1.0,8,1,1,10,20,9,,,,yes\n"
+        "llama.cpp-bs1,llama-2-70b,h100,bf16,vLLM 0.6,8,1,1,10,20,9,,,,yes\n"
+        "llama.cpp-bs1,none,h100,bf16,vLLM 0.6,8,1,1,10,20,9,,,,yes\n"
+        "llama.cpp-bs1,llama-2-70b,none,bf16,vLLM 0.6,8,1,1,10,20,9,,,,yes\n"
+        "llama.cpp-bs1,llama-2-70b,h100,fp7,vLLM 0.6,8,1,1,10,20,9,,,,yes\n"
+        "llama.cpp-bs1,llama-2-70b,h100,bf16,vLLM 0.6,8,1,,10,20,9,,,,yes\n";
+    static const enum decode_engine engine[] = { DECODE_EAGER, DECODE_EAGER, DECODE_UNGROUPED,
+        DECODE_WAVES, DECODE_KV8, DECODE_COMPILED, DECODE_GRAPHS };
+    static const enum precision precision[] = { PRECISION_BF16, PRECISION_FP16, PRECISION_FP8,
+        PRECISION_BF16, PRECISION_FP8, PRECISION_BF16, PRECISION_BF16 };
+    static const double batch[] = { 16, 16, 2, 1, 1, 1, 1 };
+    static const double context[] = { 1100, 1100, 408, 20, 20, 20, 20 };
+    static const double ms[] = { 30, 31, 12, 9, 9, 9, 9 };
+    struct rows *f = *state;
+
+    rows_read(f, "llama.cpp", rows);
+    assert_int_equal(f->samples.count, 11);
+    for (size_t i = 0; i < 7; i++) {
+        struct gang gang = gang_of(f, i == 1 ? "a100-80" : "h100", i == 2 ? 4 : 8, 1, 0);
+        if (i < 2)
+            gang.cpu = catalogue_cpu(f->aids.catalogue, i == 0 ? "xeon-platinum-8480+"
+                                                               : "epyc-7742");
+        struct decode_replica r = replica_on(f, "llama-2-70b", precision[i], &gang, engine[i]);
+        has_sample(f, i, ms[i] * 1e-3, decode_step_s(&r, batch[i], context[i]), NULL);
+    }
+    has_sample(f, 7, 0, NONE, "the model is not in the catalogue");
+    has_sample(f, 8, 0, NONE, "the GPU is not in the catalogue");
+    has_sample(f, 9, 0, NONE, "the precision is unknown");
+    has_sample(f, 10, 0, NONE, "the batch is not in the row");
+}
+
+/* A whole batch that starts together: its answers over the first tokens and all steps. */
+static void a_static_batch_starts_together(void **state)
+{
+    static const char rows[] = ENGINE
+        "TRTLLM-0.6.1-static,llama-2-70b,h100,fp8,TensorRT-LLM 0.6.1,4,1,32,128,512,,,,1500,yes\n";
+    static const char first[] = ENGINE
+        "TRTLLM-0.6.1-first-token,llama-2-70b,h100,fp8,TensorRT-LLM 0.6.1,4,1,8,2048,1,,,700,,"
+        "yes\n";
+    struct rows *f = *state;
+    struct gang gang = gang_of(f, "h100", 4, 1, 0);
+    struct decode_replica r = replica_on(f, "llama-2-70b", PRECISION_FP8, &gang, DECODE_UNGROUPED);
+
+    rows_read(f, "TRTLLM-static", rows);
+    has_sample(f, 0, 1500, 32 * 512 / (decode_first_token_s(&r, 32, 128) +
+                                       512 * decode_step_s(&r, 32, 128 + 256)), NULL);
+    rows_read(f, "TRTLLM-first-token", first);
+    has_sample(f, 0, 0.7, decode_first_token_s(&r, 8, 2048), NULL);
+}
+
+#define TRAINED "suite,model,gpu,gpus,gpus_per_node,fabric,framework,precision,hidden,layers," \
+    "heads,kv_heads,ffn,vocab,seq,mbs,gbs,tp,pp,cp,vp,act_ckpt,zero,iter_s,samples_s," \
+    "tflops_per_gpu,solid\n"
+
+/* GPT's: two matrices of four times the width, tied embeddings; Llama's: three, of another width,
+ * and fewer keys. */
+static struct llm llm_of(uint32_t h, uint32_t l, uint32_t heads, uint32_t kv_heads, uint32_t ffn,
+                         uint32_t vocab)
+{
+    bool gpt = ffn == 4 * h;
+    double matrices = gpt ? 2 : 3, kv = 2.0 * kv_heads * (h / heads);
+    double params = (double)l * h * (2.0 * h + kv + matrices * ffn) +
+                    (double)vocab * h * (gpt ? 1 : 2);
+
+    return (struct llm){ .name = "row", .hidden = h, .layers = l, .vocab = vocab, .heads = heads,
+        .kv_heads = kv_heads, .ffn = ffn, .head_dim = h / heads, .ffn_matrices = gpt ? 2 : 3,
+        .kv_width = (uint32_t)kv, .tied = gpt, .params = params, .params_active = params };
+}
+
+/* Bytes of a node's NICs: 185 of 200 of what the name of the fabric says, or of 8 x 200 Gb/s. */
+static void a_step_has_its_layout_and_fabric(void **state)
+{
+    static const char rows[] = TRAINED
+        "Narayanan-T1,GPT,a100-80,16,8,HDR,Megatron-LM,fp16,1024,24,16,,,51200,2048,2,32,2,2,1,1,"
+        "full,,3.5,,,yes\n"
+        "Narayanan-T1,L,h100,16,8,H100,Megatron-Bridge,BF16,1024,24,16,4,3072,51200,2048,1,32,2,1,"
+        "1,1,selective,,,4,,yes\n"
+        "Narayanan-T1,GPT,a100-80,16,8,x,torch,bf16,1024,24,16,,,51200,2048,2,32,1,1,1,1,,"
+        "SHARD_GRAD_OP,,,140,yes\n"
+        "Narayanan-T1,GPT,a100-80,4,4,x,torch,bf16,1024,24,16,,,51200,2048,2,32,1,1,1,1,,"
+        "FULL_SHARD,2,,,yes\n"
+        "Narayanan-T1,GPT,a100-80,16,8,HDR,Megatron-LM,fp16,1024,24,16,,,,2048,2,32,2,2,1,1,,,3,,,"
+        "yes\n"
+        "Narayanan-T1,GPT,none,16,8,HDR,x,fp16,1024,24,16,,,51200,2048,2,32,2,2,1,1,,,3,,,yes\n"
+        "Narayanan-T1,GPT,h100,16,8,HDR,x,fp9,1024,24,16,,,51200,2048,2,32,2,2,1,1,,,3,,,yes\n"
+        "Narayanan-T1,GPT,h100,16,8,HDR,x,fp16,1024,24,16,,,51200,2048,,32,2,2,1,1,,,3,,,yes\n"
+        "Narayanan-T1,GPT,h100,16,8,HDR,x,fp16,1024,24,16,,,51200,2048,2,,2,2,1,1,,,3,,,yes\n"
+        "Narayanan-T1,GPT,h100,16,8,HDR,x,fp16,1024,24,16,,,51200,,2,32,2,2,1,1,,,3,,,yes\n"
+        "Narayanan-T1,GPT,h100,3,8,HDR,x,fp16,1024,24,16,,,51200,2048,2,32,2,2,1,1,,,3,,,yes\n";
+    static const char *const why[] = { "the architecture is not in the row",
+        "the GPU is not in the catalogue", "the precision is unknown",
+        "the micro batch is not published", "the micro batch is not published",
+        "the length of sequences is not in the row",
+        "the layout needs more GPUs than there are" };
+    struct rows *f = *state;
+    struct llm gpt = llm_of(1024, 24, 16, 16, 4096, 51200);
+    struct llm llama = llm_of(1024, 24, 16, 4, 3072, 51200);
+    struct train_shape shape[] = {
+        { .llm = &gpt, .precision = PRECISION_FP16, .micro_batch = 2, .tp = 2, .pp = 2,
+          .stack = STACK_MEGATRON, .recompute = RECOMPUTE_FULL },
+        { .llm = &llama, .precision = PRECISION_BF16, .micro_batch = 1, .tp = 2, .pp = 1,
+          .stack = STACK_ENGINE, .recompute = RECOMPUTE_SELECTIVE, .sequence_parallel = true,
+          .zero = 1 },
+        { .llm = &gpt, .precision = PRECISION_BF16, .micro_batch = 2, .tp = 1, .pp = 1,
+          .stack = STACK_EAGER, .zero = 2 },
+        { .llm = &gpt, .precision = PRECISION_BF16, .micro_batch = 2, .tp = 1, .pp = 1,
+          .stack = STACK_EAGER, .zero = 3 },
+    };
+    /* Narayanan's count: 96 B s l h^2 (1 + s / 6 h + V / 16 l h), at 140e12 on 16 GPUs. */
+    double counted = 96.0 * 32 * 2048 * 24 * 1024 * 1024 *
+                     (1 + 2048 / 6144.0 + 51200 / (16.0 * 24 * 1024)) / (140e12 * 16);
+    double measured[] = { 3.5, 8, counted, 2 };
+
+    rows_read(f, "weak-scaling", rows);
+    assert_int_equal(f->samples.count, 11);
+    for (size_t i = 0; i < 4; i++) {
+        struct gang gang = gang_of(f, i == 1 ? "h100" : "a100-80", i == 3 ? 4 : 16,
+                                   i == 3 ? 1 : 2, (i == 1 ? 400e9 : 200e9) * 0.925);
+        shape[i].method = TRAIN_FULL;
+        shape[i].sequence_tokens = 2048;
+        shape[i].cp = shape[i].vp = shape[i].ep = 1;
+        has_sample(f, i, measured[i], train_step(&shape[i], &gang, 32).step_s, NULL);
+    }
+    for (size_t i = 0; i < 7; i++)
+        has_sample(f, 4 + i, 0, NONE, why[i]);
+}
+
+/* PPO of 8 GPUs: a rollout, two passes of the reference and of values, and two updates of each of
+ * 64 sequences by 16. */
+static void a_step_of_ppo_is_the_sum_of_its_phases(void **state)
+{
+#define PPO(GPUS, MEAN, MOST, STEP, COUNT, MBS) "verl-data,llama-2-7b,a100-80," GPUS ",200," \
+    MEAN "," MOST "," STEP "," COUNT "," MBS ",medium\n"
+    static const char rows[] = "suite,model,gpu,gpus,prompt_len_mean,resp_len_mean,resp_len_max,"
+        "t_step_s,prompts_per_step,mbs,solid\n"
+        PPO("8", "300", "1000", "50", "64", "mini 16 micro 2")
+        PPO("8", "300", "300", "50", "64", "mini 64 micro 2")
+        PPO("8", "300", "299", "50", "64", "mini 16 micro 2")
+        PPO("", "300", "1000", "50", "64", "mini 16 micro 2")
+        PPO("8", "1", "1000", "50", "64", "mini 16 micro 2")
+        PPO("8", "300", "1000", "", "64", "mini 16 micro 2")
+        PPO("8", "300", "1000", "50", "0", "mini 16 micro 2")
+        PPO("8", "300", "1000", "50", "64", "mini 0 micro 2")
+        PPO("8", "300", "1000", "50", "64", "16");
+    struct rows *f = *state;
+    struct gang gang = gang_of(f, "a100-80", 8, 1, 370e9);
+    const struct llm *llm = catalogue_llm(f->aids.catalogue, "llama-2-7b");
+    struct train_shape train = { .llm = llm, .method = TRAIN_FULL, .precision = PRECISION_BF16,
+        .recompute = RECOMPUTE_FULL, .micro_batch = 2, .tp = 1, .pp = 1, .vp = 1, .cp = 1,
+        .sequence_tokens = 500, .zero = 3 };
+
+    rows_read(f, "PPO-steps", rows);
+    assert_int_equal(f->samples.count, 9);
+    for (size_t i = 0; i < 2; i++) {
+        struct rollout_shape shape = { .llm = llm, .precision = PRECISION_BF16, .tp = 8,
+            .responses = 64, .responses_per_prompt = 1, .prompt_tokens = 200,
+            .response_mean_tokens = 300, .response_cv = 0.7,
+            .response_max_tokens = i == 0 ? 1000 : 300 };
+        double updates = i == 0 ? 4 : 1;
+        has_sample(f, i, 50, rollout_time(&shape, &gang, 0.5).total_s +
+                   2 * forward_step(llm, PRECISION_BF16, &gang, 64, 500).step_s +
+                   2 * updates * train_step(&train, &gang, 64 / updates).step_s, NULL);
+    }
+    for (size_t i = 2; i < 5; i++)
+        has_sample(f, i, 0, NONE, "GPUs or lengths are not in the row");
+    for (size_t i = 5; i < 9; i++)
+        has_sample(f, i, 0, NONE, "the batch is not in the row");
+}
+
 /* ---- errors ---- */
 
 /* The value at q (n - 1) of the sorted ones, between two of them by parts (type 7). */
@@ -321,6 +517,8 @@ int main(void)
         TEST(a_bus_bandwidth_is_a_time), TEST(a_collective_has_its_time_and_its_law),
         TEST(a_served_mixture_has_its_host_and_its_layout), TEST(interruptions_add_up_their_rates),
         TEST(a_kernel_has_its_shape_and_format), TEST(interruptions_add_up_their_rates),
+        TEST(an_engine_is_that_of_the_framework), TEST(a_static_batch_starts_together),
+        TEST(a_step_has_its_layout_and_fabric), TEST(a_step_of_ppo_is_the_sum_of_its_phases),
         TEST(bytes_have_their_units), TEST(errors_are_those_of_rows_that_count),
     };
 

@@ -21,7 +21,9 @@
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/base/rng.h"
 #include "sim/text/folder.h"
+#include "sim/text/out.h"
 #include "sim/text/sheet.h"
 #include "tests/aid/program.h"
 #include "tests/aid/scratch.h"
@@ -277,6 +279,66 @@ static void the_tail_is_a_seed_that_few_are_worse_than(void **state)
     assert_true(decide(w)->option[0].tail == 0.03);
     assert_true(decide(w)->option[0].worst == 0.01);
     assert_int_equal(decide(w)->best, 1);
+}
+
+/* Figures of an option, seed by seed: how many seeds count, and how many are worse than those of
+ * the first option or break the limit of the completion time; the worst; the best mean. */
+struct counted {
+    uint32_t seeds, bad;
+    double worst, tail, mean;
+};
+
+static struct counted count_drawn(double x[3][7], double jct[3][7], uint32_t i, double limit,
+                                  double quantile)
+{
+    struct counted c = { 0, 0, -INFINITY, INFINITY, 0 };
+
+    for (uint32_t s = 0; s < 7; s++) {
+        uint32_t worse = 0;
+        c.mean += x[i][s] / 7;
+        c.worst = fmax(c.worst, x[i][s]);
+        for (uint32_t o = 0; o < 7; o++)
+            worse += x[i][o] > x[i][s];
+        if (worse <= (1 - quantile) * 7 + 1e-9)
+            c.tail = fmin(c.tail, x[i][s]);
+        if (isnan(jct[i][s]))
+            continue;
+        c.seeds++;
+        c.bad += x[i][s] > x[0][s] || jct[i][s] > limit;
+    }
+    return c;
+}
+
+/* Costs differ by quarters of a dollar, and times lie around their limit, at it, or are not
+ * known. */
+static void drawn_seeds_are_bad_where_they_are_dearer_or_slower(void **state)
+{
+    struct world *w = *state;
+    struct rng rng;
+
+    rng_init(&rng, 3, "decide", 0);
+    for (int world = 0; world < 200; world++) {
+        double x[3][7], jct[3][7], cost[21], limit = 40;
+        double quantile = (double)rng_below(&rng, 101) / 100;
+        for (uint32_t k = 0; k < 21; k++) {
+            cost[k] = x[k / 7][k % 7] = 8 + (double)rng_below(&rng, 16) / 4;
+            jct[k / 7][k % 7] = rng_below(&rng, 12) == 0 ? NAN
+                                                         : 38 + (double)rng_below(&rng, 9) / 4;
+        }
+        make_world(w, 3, 7, cost);
+        add_keep(w, METRIC_JCT_MEAN, -INFINITY, limit);
+        w->spec.quantile = quantile;
+        for (uint32_t k = 0; k < 21; k++)
+            set_jct(w, k / 7, k % 7, jct[k / 7][k % 7]);
+        const struct decide_point *at = decide(w);
+        for (uint32_t i = 0; i < 3; i++) {
+            struct counted c = count_drawn(x, jct, i, limit, quantile);
+            assert_int_equal(at->option[i].risk.seeds, c.seeds);
+            assert_int_equal(at->option[i].risk.bad, c.bad);
+            assert_true(at->option[i].worst == c.worst && at->option[i].tail == c.tail);
+            assert_near(at->option[i].mean.mean, c.mean);
+        }
+    }
 }
 
 static void an_option_that_breaks_a_condition_is_dropped(void **state)
@@ -538,6 +600,217 @@ static void the_file_holds_all_that_decides(void **state)
     free(text);
 }
 
+/* The three options of `three`, with the time of b at 61 in one of its four seeds, told in words
+ * and in the file.  Times are 40, 41, 42, 40 of today, 41, 42, 40, 41 of a, and 42, 61, 41, 42
+ * of b. */
+static const struct decision *make_told(struct world *w)
+{
+    make_limited(w);
+    set_jct(w, 2, 1, 61);
+    w->spec.quantile = 0.75;
+    return decide_make(w->scratch.arena, w->grid, &w->spec);
+}
+
+/* Holds a number of a row to what it should be; NAN: an empty field.  head: the titles. */
+static void check_number(const char *head, const char *line, const char *column, double wanted)
+{
+    char field[64];
+
+    csv_field(line, csv_column(head, column), field, sizeof field);
+    if (isnan(wanted) ? field[0] != '\0'
+                      : field[0] == '\0' ||
+                        !(fabs(strtod(field, NULL) - wanted) <= 1e-8 * fabs(wanted)))
+        fail_msg("%s: found '%s', wanted %.9g", column, field, wanted);
+}
+
+/* The sentence is the last field, in quotes as it has commas. */
+static void check_sentence(const char *line, const char *sentence)
+{
+    char wanted[2000];
+    size_t bytes = strcspn(line, "\n");
+
+    snprintf(wanted, sizeof wanted, sentence[0] == '\0' ? "," : ",\"%s\"", sentence);
+    assert_true(strncmp(line + bytes - strlen(wanted), wanted, strlen(wanted)) == 0);
+}
+
+/* What only the row of the metric that decides has. */
+static void check_decides(const char *head, const char *line, const struct decision *decision,
+                          uint32_t i)
+{
+    static const double tail[] = { 104, 95, 95 }, worst[] = { 106, 96, 96 };
+    static const double bad[] = { 0, 0, 1 };
+    const struct decide_option *o = &decision->point[0].option[i];
+
+    check_number(head, line, "mean", i == 0 ? 103 : 93);
+    check_number(head, line, "delta_percent", i == 0 ? NAN : -1000.0 / 103);
+    check_number(head, line, "p_holm", i == 0 ? NAN : o->p_holm);
+    check_number(head, line, "bad_seeds", bad[i]);
+    check_number(head, line, "risk_fraction", bad[i] / 4);
+    check_number(head, line, "risk_ci95_high", bad[i] == 0 ? 1 - pow(0.025, 0.25) : o->risk.high);
+    check_number(head, line, "quantile", 0.75);
+    check_number(head, line, "quantile_value", tail[i]);
+    check_number(head, line, "worst", worst[i]);
+    check_sentence(line, decision->point[0].sentence);
+}
+
+static void check_condition(const char *head, const char *line, uint32_t i)
+{
+    static const double mean[] = { 40.75, 41, 46.5 }, bad[] = { 0, 0, 1 };
+
+    check_number(head, line, "mean", mean[i]);
+    check_number(head, line, "delta_percent", i == 0 ? NAN : 100 * (mean[i] / mean[0] - 1));
+    check_number(head, line, "at_most", 60);
+    check_number(head, line, "at_least", NAN);
+    check_number(head, line, "bad_seeds", bad[i]);
+    check_number(head, line, "risk_fraction", bad[i] / 4);
+    check_number(head, line, "p_holm", NAN);
+    check_number(head, line, "quantile", NAN);
+    check_number(head, line, "worst", NAN);
+    check_sentence(line, "");
+}
+
+static void each_row_of_the_file_has_what_is_its_own(void **state)
+{
+    struct world *w = *state;
+    struct err err = { 0 };
+    struct folder *dir = folder_make(w->scratch.arena, w->scratch.dir, &err);
+    const struct decision *decision = make_told(w);
+
+    assert_true(decide_write(w->scratch.arena, dir, decision, &err));
+    folder_close(dir);
+    char *text = scratch_read(&w->scratch, "options.csv"), field[64];
+    const char *line = text;
+    for (uint32_t row = 0; row < 9; row++) {    /* cost, time, promises kept: 0 in all seeds */
+        line = strchr(line, '\n') + 1;
+        csv_field(line, csv_column(text, "option"), field, sizeof field);
+        assert_string_equal(field, choices[row / 3].name);
+        csv_field(line, csv_column(text, "use"), field, sizeof field);
+        assert_string_equal(field, row % 3 == 0 ? "decides"
+                                   : row % 3 == 1 ? "condition" : "shown");
+        if (row % 3 == 0)
+            check_decides(text, line, decision, row / 3);
+        else if (row % 3 == 1)
+            check_condition(text, line, row / 3);
+        else {
+            check_number(text, line, "mean", 0);
+            check_number(text, line, "bad_seeds", NAN);
+            check_number(text, line, "p_holm", NAN);
+        }
+    }
+    assert_string_equal(strchr(line, '\n'), "\n");
+    free(text);
+}
+
+/* Lines hold 96 characters: words are broken where the next one does not fit. */
+static char *check_wrapped(char *text, const char *said)
+{
+    while (*said != '\0') {
+        size_t bytes = strcspn(text, "\n"), word = strcspn(said + bytes + 1, " ");
+
+        assert_true(bytes <= 96 && bytes > 0);
+        if (strncmp(text, said, bytes) != 0)
+            fail_msg("'%.*s' is not '%s'", (int)bytes, text, said);
+        assert_true(said[bytes] == '\0' || (said[bytes] == ' ' && bytes + 1 + word > 96));
+        said += bytes + (said[bytes] == ' ');
+        text += bytes + 1;
+    }
+    return text;
+}
+
+static void what_is_printed_is_the_sentence_the_table_and_the_legend(void **state)
+{
+    static const char *const row[] = {
+        "option  verdict", "today   ", "a       ", "b       ",
+    };
+    struct world *w = *state;
+    const struct decision *decision = make_told(w);
+    char *text, *at;
+    size_t bytes;
+    FILE *file = open_memstream(&text, &bytes);
+
+    decide_print(file, decision, false);
+    assert_int_equal(fclose(file), 0);
+    assert_true(strncmp(text, "options\n", 8) == 0);
+    at = check_wrapped(text + 8, decision->point[0].sentence);
+    for (size_t i = 0; i < 4; i++) {
+        if (strncmp(at, row[i], strlen(row[i])) != 0)
+            fail_msg("'%.40s' does not begin with '%s'", at, row[i]);
+        if (i == 0)
+            assert_non_null(strstr(at, "risk  75% of seeds at most  worst seed\n"));
+        at = strchr(at, '\n') + 1;
+    }
+    assert_non_null(strstr(text, "0 of 4 [0%, 60%]"));
+    assert_non_null(strstr(text, "1 of 4 [1%, 81%]"));
+    at = check_wrapped(at, decide_legend(w->scratch.arena, decision));
+    assert_true(*at == '\0');
+    assert_null(strstr(text, "it is the worst one"));
+    free(text);
+    w->spec.quantile = 0.76;                /* of four seeds it is the worst one */
+    assert_non_null(strstr(decide_legend(w->scratch.arena, decision), "it is the worst one"));
+}
+
+/* In a page the keys of an option may be broken behind dots (U+200B), and a difference that the
+ * seeds decide says whether it is for the better: costs fall by 10 of 103, and times of a rise by
+ * 9, 11, 9 and 11 of 40.75; that of b by 0.5, 0.5, -0.5 and 0.4 may be chance. */
+static void a_page_says_what_is_better_and_breaks_keys(void **state)
+{
+    static const double more[2][4] = { { 9, 11, 9, 11 }, { 0.5, 0.5, -0.5, 0.4 } };
+    static const double today[] = { 40, 41, 42, 40 };
+    static const char *const has[] = {
+        "<tr><th>today<small>static</small></th>", "<tr><th>a<small>dynamic</small></th>",
+        "<tr><th>b<small>static: cluster.\u200bnodes.\u200bcpu.\u200bcount: 4</small></th>",
+        "<small class=\"better\">-9.7% [", "<small class=\"worse\">+24.5% [",
+        "<small>+0.6% [", "<small>worst 96</small>", "<th class=\"n\">risk</th>"
+    };
+    struct world *w = *state;
+    struct err err = { 0 };
+    struct folder *dir = folder_make(w->scratch.arena, w->scratch.dir, &err);
+
+    make_world(w, 3, 4, three);
+    for (uint32_t k = 0; k < 8; k++)
+        set_jct(w, 1 + k / 4, k % 4, today[k % 4] + more[k / 4][k % 4]);
+    const struct decision *decision = decide_make(w->scratch.arena, w->grid, &w->spec);
+    struct sheet *sheet = decide_sheet(w->scratch.arena, decision, 0, true);
+    struct out *out = out_in(w->scratch.arena, dir, "page.html", &err);
+    assert_non_null(out);
+    sheet_html(sheet, 1, out);
+    assert_true(out_close(out, &err));
+    folder_close(dir);
+    sheet_free(sheet);
+    char *text = scratch_read(&w->scratch, "page.html");
+    for (size_t i = 0; i < sizeof has / sizeof has[0]; i++)
+        if (strstr(text, has[i]) == NULL)
+            fail_msg("'%s' is not in: %s", has[i], text);
+    assert_null(strstr(text, "worst seed"));
+    free(text);
+}
+
+/* Each of two points has its label; one alone has none. */
+static void points_have_labels_where_there_are_several(void **state)
+{
+    static const char *const point[] = { "x=1", "x=2" }, *const policy[] = { "today", "a" };
+    struct world *w = *state;
+    double value[METRIC_COUNT] = { [METRIC_JOBS] = 1, [METRIC_JOBS_DONE] = 1 };
+    char *text;
+    size_t bytes;
+
+    w->grid = grid_new(w->scratch.arena, NULL, point, 2, policy, 2, 2);
+    for (uint32_t k = 0; k < 8; k++) {
+        value[METRIC_COST] = 10 + k;
+        grid_put(w->grid, k / 4, k / 2 % 2, k % 2, value);
+        if (k % 2 == 1)
+            grid_end(w->grid, k / 4, k / 2 % 2, false);
+    }
+    w->spec = (struct experiment_decide){ .choice = choices, .choice_count = 2,
+                                          .metric = METRIC_COST, .quantile = 0.95 };
+    FILE *file = open_memstream(&text, &bytes);
+    decide_print(file, decide_make(w->scratch.arena, w->grid, &w->spec), false);
+    assert_int_equal(fclose(file), 0);
+    assert_true(strncmp(text, "options\nx=1\n", 12) == 0);
+    assert_non_null(strstr(text, "\n\nx=2\n"));
+    free(text);
+}
+
 /* ---- as a user writes it ---- */
 
 static const char experiment[] =
@@ -657,6 +930,7 @@ int main(int argc, char **argv)
         TEST(risk_is_the_share_of_bad_seeds), TEST(each_condition_has_a_risk_of_its_own),
         TEST(a_row_of_the_table_has_its_figures),
         TEST(the_tail_is_a_seed_that_few_are_worse_than),
+        TEST(drawn_seeds_are_bad_where_they_are_dearer_or_slower),
         TEST(an_option_that_breaks_a_condition_is_dropped),
         TEST(a_condition_that_is_not_decided_leaves_the_decision_open),
         TEST(a_condition_of_what_is_worse_anyway_does_not_matter),
@@ -668,7 +942,10 @@ int main(int argc, char **argv)
         TEST(a_condition_over_the_jobs_done_alone_is_not_kept),
         TEST(an_option_that_leaves_jobs_is_not_cheaper),
         TEST(an_option_that_was_not_run_is_said),
-        TEST(the_file_holds_all_that_decides),
+        TEST(the_file_holds_all_that_decides), TEST(each_row_of_the_file_has_what_is_its_own),
+        TEST(what_is_printed_is_the_sentence_the_table_and_the_legend),
+        TEST(a_page_says_what_is_better_and_breaks_keys),
+        TEST(points_have_labels_where_there_are_several),
         cmocka_unit_test_setup_teardown(options_run_as_policies_with_keys_of_their_own,
                                         program_setup, program_teardown),
         cmocka_unit_test_setup_teardown(a_folder_decides_again_and_markdown_says_it,

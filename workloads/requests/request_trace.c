@@ -132,6 +132,13 @@ struct row_values {
     struct err_pos pos;
 };
 
+/* Returns how many bytes of a value a message shows.  A number of a JSON has no zero
+ * behind it: the rest of its line follows. */
+static int shown(size_t bytes)
+{
+    return bytes < 40 ? (int)bytes : 40;
+}
+
 /* Reads a whole number of tokens, from `least` to TOKENS_MAX. Numbers such as
  * 12.0 are accepted, as pandas writes columns that have empty fields.  False:
  * err says that `what` is no such number. */
@@ -147,8 +154,8 @@ static bool read_tokens(const char *text, size_t bytes, int64_t least,
         return true;
     }
     return err_set(err, ERR_RANGE, pos, "%s must be a whole number of tokens "
-                   "from %lld to %d, found '%.40s'", what, (long long)least,
-                   TOKENS_MAX, text);
+                   "from %lld to %d, found '%.*s'", what, (long long)least,
+                   TOKENS_MAX, shown(bytes), text);
 }
 
 /* Reads a time as the format writes it: a date (Azure), milliseconds
@@ -171,11 +178,11 @@ static bool read_instant(const struct request_trace *t, const char *text,
         t->spec->format != FORMAT_MOONCAKE && scan_time(text, bytes, ns) &&
         *ns >= 0)
         return true;
-    return err_set(err, ERR_RANGE, pos, "%s expected, found '%.40s'",
+    return err_set(err, ERR_RANGE, pos, "%s expected, found '%.*s'",
                    t->spec->format == FORMAT_AZURE
                        ? "a date such as 2023-11-16 18:17:03.97"
                        : t->spec->format == FORMAT_MOONCAKE
-                       ? "milliseconds" : "seconds", text);
+                       ? "milliseconds" : "seconds", shown(bytes), text);
 }
 
 /* Reads one row of a CSV. A prompt has at least one token; an output may have
@@ -218,7 +225,7 @@ static bool read_blocks(struct request_trace *t, enum json_token token,
             id > 0x1p53)
             return err_set(err, ERR_RANGE, json_pos(t->json),
                            "hash_ids must be whole numbers from 0, found "
-                           "'%.40s'", text);
+                           "'%.*s'", shown(bytes), text);
         ARENA_ADD(t->arena, t->block, t->blocks, t->block_room, (uint64_t)id);
     }
     return token == JSON_ARRAY_END ||
