@@ -483,7 +483,7 @@ static uint64_t con_choose(const struct con *con, const struct con_role *role,
             if (milli > con_rest(con, l, amount) ||
                 !con_could_hold(con, role, UINT64_C(1) << l))
                 continue;
-            int64_t at_ns = cs_plan_find(con->lot[l].plan, amount[l] + milli, run_ns, *start_ns);
+            int64_t at_ns = cs_plan_find(con->lot[l].plan, amount[l] + milli, run_ns, NEVER);
             if (best == 0 || at_ns < *start_ns) {
                 best = UINT64_C(1) << l;
                 *start_ns = at_ns;
