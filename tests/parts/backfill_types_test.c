@@ -20,6 +20,7 @@
 
 #define JOBS 40u
 #define TYPES 3u
+#define NODE_CORES 64u          /* of an epyc-7742 */
 #define NEVER INT64_MAX
 #define WORLDS 300
 
@@ -27,6 +28,7 @@ static const char *const type_name[TYPES] = { "t4", "a100-40", "l40s" };
 
 struct job {
     int64_t submit_ns, run_ns, limit_ns;
+    uint32_t cores;                     /* 0: nobody counts them */
     uint32_t gpus, types, type[TYPES];  /* those that it may use, in the order of the catalogue */
     int64_t start_ns, end_ns;           /* NEVER: not yet */
     int64_t from_ns, until_ns;          /* promised; of a running job, planned */
@@ -36,6 +38,7 @@ struct job {
 
 struct plain {
     uint32_t gpus[TYPES], free[TYPES];
+    uint32_t free_cores;                /* of the node of the first type, if jobs ask for any */
     uint32_t depth_max;                 /* EASY: so many are looked at behind the head */
     bool reserves;                      /* EASY: the head is promised a start */
     bool early;                         /* conservative: a job ended before it was to */
@@ -51,6 +54,7 @@ static void start_on(struct plain *w, struct job *job, uint32_t type, int64_t no
 {
     assert_true(w->free[type] >= job->gpus);
     w->free[type] -= job->gpus;
+    w->free_cores -= job->cores;
     job->runs = true;
     job->on = type;
     job->start_ns = now_ns;
@@ -61,7 +65,8 @@ static void start_on(struct plain *w, struct job *job, uint32_t type, int64_t no
 static bool start_somewhere(struct plain *w, struct job *job, uint32_t not_on, int64_t now_ns)
 {
     for (uint32_t i = 0; i < job->types; i++)
-        if (job->type[i] != not_on && w->free[job->type[i]] >= job->gpus) {
+        if (job->type[i] != not_on && w->free[job->type[i]] >= job->gpus &&
+            w->free_cores >= job->cores) {
             start_on(w, job, job->type[i], now_ns);
             return true;
         }
@@ -70,40 +75,52 @@ static bool start_somewhere(struct plain *w, struct job *job, uint32_t not_on, i
 
 /* ---- EASY ------------------------------------------------------------------------ */
 
-/* GPUs of a type that are free at a time, if all jobs end when they are to. */
-static uint32_t free_by(const struct plain *w, uint32_t type, int64_t at_ns)
+/* GPUs of a type, and cores, that are free at a time, if all jobs end when they are to. */
+static uint32_t free_by(const struct plain *w, uint32_t type, int64_t at_ns, uint32_t *cores)
 {
     uint32_t gpus = w->free[type];
 
+    *cores = w->free_cores;
     for (const struct job *job = w->job; job < w->job + JOBS; job++)
-        if (job->runs && job->on == type && job->until_ns <= at_ns)
+        if (job->runs && job->on == type && job->until_ns <= at_ns) {
             gpus += job->gpus;
+            *cores += job->cores;
+        }
     return gpus;
 }
 
-/* The time from which on enough GPUs of a type are free; NEVER: it has too few. */
+static bool has_room_by(const struct plain *w, const struct job *head, uint32_t type,
+                        int64_t at_ns)
+{
+    uint32_t cores, gpus = free_by(w, type, at_ns, &cores);
+
+    return gpus >= head->gpus && cores >= head->cores;
+}
+
+/* The time from which on there is room on a type; NEVER: it has too few GPUs. */
 static int64_t room_ns(const struct plain *w, const struct job *head, uint32_t type,
                        int64_t now_ns)
 {
-    int64_t first_ns = free_by(w, type, now_ns) >= head->gpus ? now_ns : NEVER;
+    int64_t first_ns = has_room_by(w, head, type, now_ns) ? now_ns : NEVER;
 
     for (const struct job *job = w->job; job < w->job + JOBS; job++)
         if (job->runs && job->until_ns >= now_ns && job->until_ns < first_ns &&
-            free_by(w, type, job->until_ns) >= head->gpus)
+            has_room_by(w, head, type, job->until_ns))
             first_ns = job->until_ns;
     return first_ns;
 }
 
 static void fill_behind(struct plain *w, const struct job *head, int64_t now_ns)
 {
-    uint32_t type = TYPES, spare = 0, looked = 0;
+    uint32_t type = TYPES, spare = 0, spare_cores = 0, looked = 0;
     int64_t at_ns = NEVER;
 
     for (uint32_t i = 0; w->reserves && i < head->types; i++)
         if (room_ns(w, head, head->type[i], now_ns) < at_ns) {
             type = head->type[i];
             at_ns = room_ns(w, head, type, now_ns);
-            spare = free_by(w, type, at_ns) - head->gpus;
+            spare = free_by(w, type, at_ns, &spare_cores) - head->gpus;
+            spare_cores -= head->cores;
         }
     for (uint32_t j = (uint32_t)(head - w->job) + 1; j < JOBS && looked < w->depth_max; j++) {
         struct job *job = &w->job[j];
@@ -111,10 +128,13 @@ static void fill_behind(struct plain *w, const struct job *head, int64_t now_ns)
             continue;
         looked++;
         bool in_time = type == TYPES || job->limit_ns <= at_ns - now_ns;
-        if (!start_somewhere(w, job, in_time || job->gpus <= spare ? TYPES : type, now_ns))
+        bool beside = job->gpus <= spare && job->cores <= spare_cores;
+        if (!start_somewhere(w, job, in_time || beside ? TYPES : type, now_ns))
             continue;
-        if (job->on == type && !in_time)
+        if (job->on == type && !in_time) {
             spare -= job->gpus;
+            spare_cores -= job->cores;
+        }
     }
 }
 
@@ -241,6 +261,7 @@ static void run_plain(struct plain *w, bool easy)
     int64_t now_ns, due_ns = NEVER;
 
     memcpy(w->free, w->gpus, sizeof w->free);
+    w->free_cores = NODE_CORES;
     w->early = false;
     for (struct job *job = w->job; job < w->job + JOBS; job++) {
         job->start_ns = job->end_ns = NEVER;
@@ -253,6 +274,7 @@ static void run_plain(struct plain *w, bool easy)
                 job->end_ns = now_ns;
                 job->here = job->runs = false;
                 w->free[job->on] += job->gpus;
+                w->free_cores += job->cores;
                 w->early |= job->until_ns > now_ns;
                 withdraw(job);
             }
@@ -314,21 +336,22 @@ static void draw_world(struct rng *rng, struct plain *w)
 static void run_product(const struct plain *w, const char *policy, struct world_job *out)
 {
     struct world world = { 0 };
-    char csv[4000], nodes[400] = "", text[2000];
-    int n = sprintf(csv, "job,submit,duration,gpus,limit,types\n"), m = 0;
+    char csv[5000], nodes[400] = "", text[2000];
+    bool cores = w->job[0].cores > 0;
+    int n = sprintf(csv, "job,submit,duration,gpus,limit,cores,types\n"), m = 0;
 
     for (uint32_t j = 0; j < JOBS; j++) {
         const struct job *job = &w->job[j];
-        n += sprintf(csv + n, "%u,%lld,%lld,%u,%lld,", j, (long long)job->submit_ns / 1000000000,
+        n += sprintf(csv + n, "%u,%lld,%lld,%u,%lld,%u,", j, (long long)job->submit_ns / 1000000000,
                      (long long)job->run_ns / 1000000000, job->gpus,
-                     (long long)job->limit_ns / 1000000000);
+                     (long long)job->limit_ns / 1000000000, job->cores);
         for (uint32_t i = 0; i < job->types; i++)
             n += sprintf(csv + n, "%s%s", i == 0 ? "" : "|", type_name[job->type[i]]);
         n += sprintf(csv + n, "\n");
     }
     for (uint32_t t = 0; t < TYPES; t++)
         m += sprintf(nodes + m, "%s{name: n%u, count: 1, gpus: {type: %s, count: %u}, cpu: {type: "
-                     "epyc-7742, sockets: 2}, memory: 1TB}", t == 0 ? "" : ", ", t, type_name[t],
+                     "epyc-7742, sockets: 1}, memory: 1TB}", t == 0 ? "" : ", ", t, type_name[t],
                      w->gpus[t]);
     strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
     assert_non_null(mkdtemp(world.folder));
@@ -336,8 +359,9 @@ static void run_product(const struct plain *w, const char *policy, struct world_
     snprintf(text, sizeof text,
              "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [%s]}\nworkload: {trace: "
              "{file: jobs.csv, format: csv, origin: file, estimate: requested, columns: {job: job, "
-             "submit: submit, duration: duration, gpus: gpus, limit: limit, gpu_types: types}}}\n"
-             "policies: [{policy: %s, placement: count}]\n", nodes, policy);
+             "submit: submit, duration: duration, gpus: gpus, limit: limit, gpu_types: types%s}}}\n"
+             "policies: [{policy: %s, placement: count}]\n", nodes, cores ? ", cores: cores" : "",
+             policy);
     if (!world_open(&world, text) || !world_run(&world, 0, NULL, out, NULL))
         fail_msg("%s %s", world_error(&world), world.err.hint);
     world_close(&world);
@@ -373,6 +397,31 @@ static void easy_promises_the_type_that_is_free_first(void **state)
     }
 }
 
+/* One type, one node: a job takes cores beside its GPUs, many or few. */
+static void easy_promises_cores_and_gpus_at_once(void **state)
+{
+    struct world_job out[JOBS];
+    struct plain w;
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 5, "cores", 0);
+    for (int i = 0; i < WORLDS; i++) {
+        draw_world(&rng, &w);
+        for (struct job *job = w.job; job < w.job + JOBS; job++) {
+            job->types = 1;
+            job->type[0] = 0;
+            job->gpus = 1 + (uint32_t)rng_below(&rng, w.gpus[0]);
+            job->cores = 1 + (uint32_t)rng_below(&rng, rng_below(&rng, 3) == 0 ? NODE_CORES : 20);
+        }
+        run_product(&w, "easy", out);
+        w.depth_max = JOBS;
+        w.reserves = true;
+        run_plain(&w, true);
+        compare(&w, out, "easy", i);
+    }
+}
+
 static void conservative_promises_the_type_where_a_job_is_first(void **state)
 {
     struct world_job out[JOBS];
@@ -393,6 +442,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(easy_promises_the_type_that_is_free_first),
+        cmocka_unit_test(easy_promises_cores_and_gpus_at_once),
         cmocka_unit_test(conservative_promises_the_type_where_a_job_is_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
