@@ -278,6 +278,7 @@ void host_steps_start(struct cs_host *host, uint32_t i,
         host->life->steps_spare = s != NULL ? s->next : NULL;
         if (s == NULL)
             s = arena_alloc(host->parts.arena, 1, sizeof *s);
+        assert(!s->feeding && !s->computing && !s->sending);    /* no other lease has it */
         lease->steps = s;
         memset(s, 0, sizeof *s);
     }
