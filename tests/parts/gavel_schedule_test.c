@@ -138,10 +138,33 @@ static void jobs_start_and_end_as_by_the_paper(void **state)
     assert_true(judged >= JUDGED);
 }
 
+/* A job that fails within a round waits for the next, and starts again in the pool where it was:
+ * each has all of its time in the end. */
+static void jobs_that_fail_start_again(void **state)
+{
+    struct world_job job[8], out[8];
+    struct world world = { 0 };
+    struct trial_result result;
+
+    (void)state;
+    for (uint32_t j = 0; j < 8; j++)
+        job[j] = (struct world_job) { .submit_s = 50 * j, .duration_s = 1200, .gpus = 1 };
+    if (!world_trace_on(&world, "nodes: [{name: n, count: 1, gpus: {type: generic, count: 3}}], "
+                        "failures: {job_mtbf: 10min, restart: 7s}", job, 8,
+                        "[{policy: gavel, round: 60s}]", 1) ||
+        !world_run(&world, 0, NULL, out, &result))
+        fail_msg("%s", world_error(&world));
+    assert_true(result.value[METRIC_JOBS_DONE] == 8);
+    for (uint32_t j = 0; j < 8; j++)
+        assert_true(out[j].end_s >= out[j].start_s + 1200);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_start_and_end_as_by_the_paper),
+        cmocka_unit_test(jobs_that_fail_start_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

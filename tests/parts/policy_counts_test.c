@@ -182,6 +182,7 @@ static void a_role_may_go_where_a_walk_over_nodes_says(void **state)
 /* One test, one thread: what was seen. */
 static struct {
     uint32_t decisions, under_notice, idle, kept, coming;
+    int64_t since_ns[8];        /* by node: seen idle, and not kept, from then on; -1: it is not */
 } seen;
 
 static uint32_t count_leases(const struct cs_host *host, uint32_t node)
@@ -191,6 +192,23 @@ static uint32_t count_leases(const struct cs_host *host, uint32_t node)
     for (uint32_t k = 0; k < cs_lease_count(host); k++)
         count += host_stands_on(cs_lease(host, cs_lease_at(host, k)), node);
     return count;
+}
+
+/* An idle node goes after its time, if it is not kept, and nodes are not rented ahead. */
+static void look_at_idle(const struct cs_host *host, uint32_t n)
+{
+    const struct rent_node *node = &host->rent->node[n];
+    const struct rent_spec *spec = host_rental_spec(host, n);
+    int64_t keep_ns = spec->keep_ns > 1000000000 ? spec->keep_ns : 1000000000;
+    bool goes = node->state == RENT_HERE && node->leases == 0 && !node->kept;
+
+    assert_true(n < sizeof seen.since_ns / sizeof *seen.since_ns);
+    if (!goes || spec->spare > 0 || spec->scale != RENT_QUEUE)
+        seen.since_ns[n] = -1;
+    else if (seen.since_ns[n] < 0)
+        seen.since_ns[n] = cs_now_ns(host);
+    else
+        assert_true(cs_now_ns(host) - seen.since_ns[n] <= keep_ns);
 }
 
 static void count_group(const struct cs_host *host, uint32_t g, uint32_t *usable)
@@ -203,6 +221,7 @@ static void count_group(const struct cs_host *host, uint32_t g, uint32_t *usable
     for (uint32_t n = spec->first_node; n < spec->first_node + spec->node_count; n++) {
         const struct rent_node *node = &host->rent->node[n];
         bool here = node->state == RENT_HERE;
+        look_at_idle(host, n);
         walk.here += here;
         walk.coming += node->state == RENT_COMING;
         walk.leaving += node->state == RENT_NOTICE;
@@ -292,9 +311,11 @@ static void rented_nodes_are_counted_as_by_a_walk(void **state)
                      "{exponential: {mean: 5min}}}]}\npolicies: [fcfs]\n", rent[r], failures[f]);
             if (!world_open(&world, text))
                 fail_msg("%s", world_error(&world));
-            for (uint32_t t = 0; t < 2; t++)
+            for (uint32_t t = 0; t < 2; t++) {
+                memset(seen.since_ns, -1, sizeof seen.since_ns);
                 if (!world_run(&world, t, &counts, NULL, NULL))
                     fail_msg("%s: %s", rent[r], world_error(&world));
+            }
             world_close(&world);
         }
     assert_true(seen.decisions > 1000 && seen.under_notice > 0 && seen.idle > 0);
