@@ -31,7 +31,8 @@
 
 /* The steps of the phase on one lease. */
 struct host_steps {
-    struct host_steps *next;        /* in the list of spare ones */
+    struct host_steps *next;        /* in the list of spare ones, */
+    bool spare;                     /* while it is there */
     const struct phase_law *law;
     struct phase_plan plan;
     uint32_t total, done;           /* steps of this run */
@@ -272,6 +273,7 @@ void host_steps_start(struct cs_host *host, uint32_t i,
     struct host_steps *s = lease->steps;
 
     assert(part >= 0 && part <= 1);
+    assert(s == NULL || !s->spare);
     assert(plan->gpu_rate > 0 && isfinite(plan->gpu_rate));
     if (s == NULL) {
         s = host->life->steps_spare;
@@ -334,6 +336,7 @@ void host_steps_drop(struct cs_host *host, uint32_t i)
         return;
     host_steps_stop(host, i);
     s->next = host->life->steps_spare;
+    s->spare = true;
     host->life->steps_spare = s;
     host->leases->slot[i].steps = NULL;
 }
