@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * backfill_types_test.c - when jobs start and end under backfill on several types of GPU, in worlds
- * that a seed draws, beside a second program that knows the descriptions alone.
+ * backfill_types_test.c - when jobs start and end in queues, with backfill and without, on several
+ * types of GPU, in worlds that a seed draws, beside a second program that knows the descriptions
+ * alone.
  *
  * EASY (Lifka 1995): the head of the queue is promised a start on the type of which enough GPUs are
  * free first; of equal ones, the first that it names.  Conservative (Mu'alem and Feitelson 2001):
@@ -29,14 +30,19 @@ static const char *const type_name[TYPES] = { "t4", "a100-40", "l40s" };
 struct job {
     int64_t submit_ns, run_ns, limit_ns;
     uint32_t cores;                     /* 0: nobody counts them */
-    uint32_t gpus, types, type[TYPES];  /* those that it may use, in the order of the catalogue */
+    uint32_t gpus, types, type[TYPES];  /* those that it may use, in the order of `nodes:` */
     int64_t start_ns, end_ns;           /* NEVER: not yet */
     int64_t from_ns, until_ns;          /* promised; of a running job, planned */
     uint32_t on;                        /* the type of its GPUs, or of its promise */
     bool here, runs;
 };
 
+enum rule { EASY, CONSERVATIVE, STRICT, SKIP };
+enum order { BY_SUBMISSION, SHORTEST, LONGEST };        /* by the limit; STRICT and SKIP */
+
 struct plain {
+    enum rule rule;
+    enum order order;
     uint32_t gpus[TYPES], free[TYPES];
     uint32_t free_cores;                /* of the node of the first type, if jobs ask for any */
     uint32_t depth_max;                 /* EASY: so many are looked at behind the head */
@@ -145,6 +151,36 @@ static void decide_easy(struct plain *w, int64_t now_ns)
             fill_behind(w, job, now_ns);
             return;
         }
+}
+
+/* ---- queues ---------------------------------------------------------------------- */
+
+static bool goes_before(const struct plain *w, const struct job *a, const struct job *b)
+{
+    if (w->order == SHORTEST && a->limit_ns != b->limit_ns)
+        return a->limit_ns < b->limit_ns;
+    if (w->order == LONGEST && a->limit_ns != b->limit_ns)
+        return a->limit_ns > b->limit_ns;
+    return a < b;
+}
+
+/* Who waits and goes first behind `after`; NULL: nobody.  NULL as `after`: of all. */
+static struct job *next_in_order(struct plain *w, const struct job *after)
+{
+    struct job *first = NULL;
+
+    for (struct job *job = w->job; job < w->job + JOBS; job++)
+        if (waits(job) && (after == NULL || goes_before(w, after, job)) &&
+            (first == NULL || goes_before(w, job, first)))
+            first = job;
+    return first;
+}
+
+static void decide_queue(struct plain *w, int64_t now_ns)
+{
+    for (struct job *job = next_in_order(w, NULL); job != NULL; job = next_in_order(w, job))
+        if (!start_somewhere(w, job, TYPES, now_ns) && w->rule == STRICT)
+            return;
 }
 
 /* ---- conservative ---------------------------------------------------------------- */
@@ -256,13 +292,14 @@ static int64_t next_event_ns(const struct plain *w, int64_t due_ns)
     return next_ns;
 }
 
-static void run_plain(struct plain *w, bool easy)
+static void run_plain(struct plain *w, enum rule rule)
 {
     int64_t now_ns, due_ns = NEVER;
 
     memcpy(w->free, w->gpus, sizeof w->free);
     w->free_cores = NODE_CORES;
     w->early = false;
+    w->rule = rule;
     for (struct job *job = w->job; job < w->job + JOBS; job++) {
         job->start_ns = job->end_ns = NEVER;
         job->here = job->runs = false;
@@ -281,10 +318,12 @@ static void run_plain(struct plain *w, bool easy)
         for (struct job *job = w->job; job < w->job + JOBS; job++)
             job->here |= job->end_ns == NEVER && job->submit_ns == now_ns;
         due_ns = NEVER;
-        if (easy)
+        if (rule == EASY)
             decide_easy(w, now_ns);
-        else
+        else if (rule == CONSERVATIVE)
             due_ns = decide_conservative(w, now_ns);
+        else
+            decide_queue(w, now_ns);
     }
 }
 
@@ -314,6 +353,7 @@ static void draw_world(struct rng *rng, struct plain *w)
     memset(w, 0, sizeof *w);
     w->depth_max = rng_below(rng, 3) == 0 ? 1 + (uint32_t)rng_below(rng, 4) : JOBS;
     w->reserves = rng_below(rng, 5) > 0;
+    w->order = (enum order)rng_below(rng, 3);
     for (uint32_t t = 0; t < TYPES; t++)
         w->gpus[t] = 2 + (uint32_t)rng_below(rng, 5);
     for (uint32_t j = 0; j < JOBS; j++) {
@@ -378,64 +418,65 @@ static void compare(const struct plain *w, const struct world_job *out, const ch
                      (double)w->job[j].end_ns / 1e9);
 }
 
-static void easy_promises_the_type_that_is_free_first(void **state)
+/* One type, one node: a job takes cores beside its GPUs, many or few. */
+static void draw_cores(struct rng *rng, struct plain *w)
 {
+    for (struct job *job = w->job; job < w->job + JOBS; job++) {
+        job->types = 1;
+        job->type[0] = 0;
+        job->gpus = 1 + (uint32_t)rng_below(rng, w->gpus[0]);
+        job->cores = 1 + (uint32_t)rng_below(rng, rng_below(rng, 3) == 0 ? NODE_CORES : 20);
+    }
+}
+
+static void compare_worlds(uint64_t seed, enum rule rule, bool cores)
+{
+    static const char *const order[] = { "fcfs", "sjf", "ljf" };
     struct world_job out[JOBS];
     struct plain w;
     struct rng rng;
-    char policy[80];
+    char policy[80] = "conservative";
 
-    (void)state;
-    rng_init(&rng, 3, "easy", 0);
+    rng_init(&rng, seed, "types", 0);
     for (int i = 0; i < WORLDS; i++) {
         draw_world(&rng, &w);
-        snprintf(policy, sizeof policy, "easy, depth_max: %u, reservation: %s", w.depth_max,
-                 w.reserves ? "head" : "none");
+        if (cores)
+            draw_cores(&rng, &w);
+        if (rule == EASY)
+            snprintf(policy, sizeof policy, "easy, depth_max: %u, reservation: %s", w.depth_max,
+                     w.reserves ? "head" : "none");
+        if (rule == STRICT || rule == SKIP)
+            snprintf(policy, sizeof policy, "%s, blocking: %s", order[w.order],
+                     rule == STRICT ? "strict" : "skip");
         run_product(&w, policy, out);
-        run_plain(&w, true);
+        run_plain(&w, rule);
         compare(&w, out, policy, i);
     }
 }
 
-/* One type, one node: a job takes cores beside its GPUs, many or few. */
+static void easy_promises_the_type_that_is_free_first(void **state)
+{
+    (void)state;
+    compare_worlds(3, EASY, false);
+}
+
 static void easy_promises_cores_and_gpus_at_once(void **state)
 {
-    struct world_job out[JOBS];
-    struct plain w;
-    struct rng rng;
-
     (void)state;
-    rng_init(&rng, 5, "cores", 0);
-    for (int i = 0; i < WORLDS; i++) {
-        draw_world(&rng, &w);
-        for (struct job *job = w.job; job < w.job + JOBS; job++) {
-            job->types = 1;
-            job->type[0] = 0;
-            job->gpus = 1 + (uint32_t)rng_below(&rng, w.gpus[0]);
-            job->cores = 1 + (uint32_t)rng_below(&rng, rng_below(&rng, 3) == 0 ? NODE_CORES : 20);
-        }
-        run_product(&w, "easy", out);
-        w.depth_max = JOBS;
-        w.reserves = true;
-        run_plain(&w, true);
-        compare(&w, out, "easy", i);
-    }
+    compare_worlds(5, EASY, true);
+}
+
+static void queues_try_types_in_their_order(void **state)
+{
+    (void)state;
+    compare_worlds(6, STRICT, false);
+    compare_worlds(7, SKIP, false);
 }
 
 static void conservative_promises_the_type_where_a_job_is_first(void **state)
 {
-    struct world_job out[JOBS];
-    struct plain w;
-    struct rng rng;
-
     (void)state;
-    rng_init(&rng, 4, "conservative", 0);
-    for (int i = 0; i < WORLDS; i++) {
-        draw_world(&rng, &w);
-        run_product(&w, "conservative", out);
-        run_plain(&w, false);
-        compare(&w, out, "conservative", i);
-    }
+    compare_worlds(4, CONSERVATIVE, false);
 }
 
 int main(void)
@@ -443,6 +484,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(easy_promises_the_type_that_is_free_first),
         cmocka_unit_test(easy_promises_cores_and_gpus_at_once),
+        cmocka_unit_test(queues_try_types_in_their_order),
         cmocka_unit_test(conservative_promises_the_type_where_a_job_is_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
