@@ -483,7 +483,7 @@ static uint64_t con_choose(const struct con *con, const struct con_role *role,
             if (milli > con_rest(con, l, amount) ||
                 !con_could_hold(con, role, UINT64_C(1) << l))
                 continue;
-            int64_t at_ns = cs_plan_find(con->lot[l].plan, amount[l] + milli, run_ns, *start_ns);
+            int64_t at_ns = cs_plan_find(con->lot[l].plan, amount[l] + milli, run_ns, NEVER);
             if (best == 0 || at_ns < *start_ns) {
                 best = UINT64_C(1) << l;
                 *start_ns = at_ns;
@@ -986,9 +986,9 @@ static void con_start_due(struct con *con, struct cs_host *host, struct con_held
         con_wait(con, host, con->refused[--refused].id);
 }
 
-/* Nothing runs, and nothing that was due could start in the lots of its reservation: what waits
- * starts wherever it may run.  Two roles that share a lot may lack cores there together, which
- * nothing counts before.  All plans are made anew then. */
+/* Nothing runs, and what is due could not start in the lots of its reservation, or nothing has a
+ * reservation: what waits starts wherever it may run.  Two roles that share a lot may lack cores
+ * there together, which nothing counts before.  All plans are made anew then. */
 static void con_start_anywhere(struct con *con, struct cs_host *host)
 {
     uint32_t k = 0;
@@ -1033,7 +1033,8 @@ static void con_decide(void *self, struct cs_host *host)
         if (con->early)
             con_compress(con, host);
     } while (con->early);
-    if (con->lots > 1 && cs_lease_count(host) == 0)
+    int64_t due_ns = con_first_start_ns(con);
+    if (con->lots > 1 && cs_lease_count(host) == 0 && (due_ns <= now_ns || due_ns == NEVER))
         con_start_anywhere(con, host);
     /* Nothing ends there, where what was to end has been moved forward.  A job
      * that outlives its plan ends an instant from now by it: that is no alarm. */

@@ -318,7 +318,8 @@ static void easy_count_needs(struct cs_host *host, int64_t at_ns, struct promise
         for (uint32_t k = 0; k < promise->needs; k++)
             if ((promise->need[k].groups & ~need->groups) == 0)
                 gpus += promise->need[k].gpus;
-        need->spare = free > gpus ? free - gpus : 0;
+        if (need->part.milli == GPU_MILLI)
+            need->spare = free > gpus ? free - gpus : 0;
     }
 }
 
@@ -363,6 +364,8 @@ static struct promise easy_promise(struct cs_host *host, struct task_id head)
         promise.groups = cs_job_groups(host, cs_task(host, head)->job);
         int64_t cores_ns = cs_groups_cores_ns(host, promise.groups, milli, start_ns,
                                               &promise.spare_milli);
+        if (cores_ns > start_ns && cores_ns < INT64_MAX)    /* more GPUs are free by then */
+            easy_count_needs(host, cores_ns, &promise);
         start_ns = cores_ns > start_ns ? cores_ns : start_ns;
     }
     promise.in_time_ns = start_ns - cs_now_ns(host);

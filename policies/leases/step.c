@@ -31,7 +31,8 @@
 
 /* The steps of the phase on one lease. */
 struct host_steps {
-    struct host_steps *next;        /* in the list of spare ones */
+    struct host_steps *next;        /* in the list of spare ones, */
+    bool spare;                     /* while it is there */
     const struct phase_law *law;
     struct phase_plan plan;
     uint32_t total, done;           /* steps of this run */
@@ -273,12 +274,14 @@ void host_steps_start(struct cs_host *host, uint32_t i,
     struct host_steps *s = lease->steps;
 
     assert(part >= 0 && part <= 1);
+    assert(s == NULL || !s->spare);
     assert(plan->gpu_rate > 0 && isfinite(plan->gpu_rate));
     if (s == NULL) {
         s = host->life->steps_spare;
         host->life->steps_spare = s != NULL ? s->next : NULL;
         if (s == NULL)
             s = arena_alloc(host->parts.arena, 1, sizeof *s);
+        assert(!s->feeding && !s->computing && !s->sending);    /* no other lease has it */
         lease->steps = s;
         memset(s, 0, sizeof *s);
     }
@@ -334,6 +337,7 @@ void host_steps_drop(struct cs_host *host, uint32_t i)
         return;
     host_steps_stop(host, i);
     s->next = host->life->steps_spare;
+    s->spare = true;
     host->life->steps_spare = s;
     host->leases->slot[i].steps = NULL;
 }

@@ -24,6 +24,7 @@
  * short profile; here they are known from the start.  Utilities are not rounded.
  * What cannot be resized or moved starts as it asks, when it fits.
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -503,6 +504,7 @@ static bool sia_place_job(struct sia *sia, struct cs_host *host, struct sia_job 
     job->placed = job->seats == job->next.nodes;
     while (!job->placed && job->seats > 0)
         sia_give_back(sia, job);
+    assert(job->placed || sia->seats == job->seat);
     return job->placed;
 }
 

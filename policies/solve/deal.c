@@ -15,6 +15,7 @@
  * Contest: where none does, or there are too many classes, each GPU goes to the winner
  * of a contest in the order of submission, which is what the rule is.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "policies/policy.h"
@@ -142,6 +143,7 @@ static uint64_t deal_heaps(struct cs_deal *deal, uint64_t room)
         struct deal_job *job = &deal->job[i];
         struct step_size then = deal_look_ahead(deal, job);
         pop_job(deal, k);
+        assert(step_of(job) <= room);
         room -= step_of(job);
         deal_take_step(job, then);
         if (deal->classes.full)

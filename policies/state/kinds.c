@@ -129,6 +129,7 @@ static uint32_t kind_add(struct cs_host *host, struct kind kind)
                                sizeof *all->kind);
         all->room = room;
     }
+    assert(all->count < all->room);
     all->kind[all->count] = kind;
     return all->count++;
 }

@@ -117,6 +117,20 @@ static void rounds_are_of_another_length_from_then_on(void **state)
     }
 }
 
+/* Decisions are 1000 s apart from the first one after 350 s on, which is at 400 s. */
+static void decisions_are_far_apart_from_then_on(void **state)
+{
+    struct world_job job[] = { { 10, 10, 1, 0, 0 }, { 110, 10, 1, 0, 0 }, { 360, 10, 1, 0, 0 },
+                               { 450, 10, 1, 0, 0 }, { 1450, 10, 1, 0, 0 } };
+    static const double start_s[] = { 100, 200, 400, 1400, 2400 };
+
+    (void)state;
+    run("[{policy: fcfs, rounds: {length: 100s}, then: {at: 350s, rounds: {length: 100s, "
+        "resolve_at_most_every: 1000s}}}]", job, COUNT(job));
+    for (size_t j = 0; j < COUNT(job); j++)
+        assert_time(job[j].start_s, start_s[j]);
+}
+
 /* las stops the first job for the second at 7300 s, when it begins, and turns back at its quantum
  * after 14600 s, when both have had as much: the second is not over at 17300 s.  Its own times
  * count, though optimus wanted to be asked at 7800 s. */
@@ -177,6 +191,7 @@ int main(void)
         cmocka_unit_test(a_rule_changes_at_its_instant),
         cmocka_unit_test(nobody_is_asked_at_the_times_of_the_policy_that_went),
         cmocka_unit_test(rounds_are_of_another_length_from_then_on),
+        cmocka_unit_test(decisions_are_far_apart_from_then_on),
         cmocka_unit_test(the_policy_that_comes_is_asked_at_its_times),
         cmocka_unit_test(backfill_may_begin_later),
         cmocka_unit_test(what_comes_has_not_solved_yet),

@@ -329,6 +329,27 @@ static void shockwave_lets_short_jobs_through(void **state)
 
 extern const struct cs_policy plain_shockwave_policy;
 
+static void plan_rows_alike(const char *rows, int jobs, const char *policy)
+{
+    struct world world;
+    struct world_job fast[4], slow[4];
+    char path[128];
+
+    run_rows(rows, ", lengths: rates.json, gpu_type: v100", policy, &world, fast);
+    struct host_policy plain = *experiment_trial_spec(world.experiment, 0).policy;
+    plain.policy = &plain_shockwave_policy;
+    snprintf(path, sizeof path, "%s/rates.json", world.folder);
+    world_write(&world, "rates.json", RATES);
+    if (!world_run(&world, 0, &plain, slow, NULL))
+        fail_msg("%s", world_error(&world));
+    unlink(path);
+    for (int j = 0; j < jobs; j++) {
+        assert_about(fast[j].start_s, slow[j].start_s);
+        assert_about(fast[j].end_s, slow[j].end_s);
+    }
+    world_close(&world);
+}
+
 /* Jobs whose batch size changes, and one whose does not, on one GPU: as planned with the
  * forecast of the paper, by the simplex method. */
 static void shockwave_forecasts_the_epochs_that_are_left(void **state)
@@ -346,24 +367,34 @@ static void shockwave_forecasts_the_epochs_that_are_left(void **state)
 
     (void)state;
     for (size_t i = 0; i < 2; i++)
-        for (size_t k = 0; k < 3; k++) {
-            struct world world;
-            struct world_job fast[3], slow[3];
-            char path[128];
-            run_rows(rows[i], ", lengths: rates.json, gpu_type: v100", policy[k], &world, fast);
-            struct host_policy plain = *experiment_trial_spec(world.experiment, 0).policy;
-            plain.policy = &plain_shockwave_policy;
-            snprintf(path, sizeof path, "%s/rates.json", world.folder);
-            world_write(&world, "rates.json", RATES);
-            if (!world_run(&world, 0, &plain, slow, NULL))
-                fail_msg("%s", world_error(&world));
-            unlink(path);
-            for (int j = 0; j < 3; j++) {
-                assert_about(fast[j].start_s, slow[j].start_s);
-                assert_about(fast[j].end_s, slow[j].end_s);
-            }
-            world_close(&world);
-        }
+        for (size_t k = 0; k < 3; k++)
+            plan_rows_alike(rows[i], 3, policy[k]);
+}
+
+/* The same of jobs that are drawn: epochs are 1,492 steps, and of an even number half is as many
+ * of each batch size to the last bit: the forecast takes whole parts.  Few are late: in its last
+ * part of a round such a job counts up to 10^12 times as much, which hides the others from a
+ * solver. */
+static void shockwave_forecasts_drawn_epochs(void **state)
+{
+    static const char *const mode[] = { "static", "accordion", "gns" };
+    struct rng rng;
+    char rows[600], policy[120];
+
+    (void)state;
+    rng_init(&rng, 4, "epochs", 0);
+    for (int i = 0; i < 60; i++) {
+        int jobs = 2 + (int)rng_below(&rng, 3), n = 0;
+        unsigned at = 0;
+        for (int j = 0; j < jobs; j++, at += 60 * (unsigned)rng_below(&rng, 40))
+            n += sprintf(rows + n, "LM (batch size 40)\tc\tw\t-n\t1\t%u\t1\t%s\t1\t-1.000000\t"
+                         "500\t%u\n", 1492 * 2 * (2 + (unsigned)rng_below(&rng, 19)),
+                         mode[rng_below(&rng, 3)], at);
+        snprintf(policy, sizeof policy, "shockwave, rho_max: %.2f, lambda: %u, window: %u, round: "
+                 "60s", 2.5 + 0.01 * (double)rng_below(&rng, 200),
+                 1 + (unsigned)rng_below(&rng, 4), 4 + (unsigned)rng_below(&rng, 17));
+        plan_rows_alike(rows, jobs, policy);
+    }
 }
 
 static void shockwave_keeps_gpus_at_work(void **state)
@@ -400,6 +431,7 @@ int main(void)
         cmocka_unit_test(shockwave_shares_a_window_among_equal_jobs),
         cmocka_unit_test(shockwave_lets_short_jobs_through),
         cmocka_unit_test(shockwave_forecasts_the_epochs_that_are_left),
+        cmocka_unit_test(shockwave_forecasts_drawn_epochs),
         cmocka_unit_test(shockwave_keeps_gpus_at_work),
     };
 

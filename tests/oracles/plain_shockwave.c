@@ -121,7 +121,7 @@ static void look_at_epochs(struct cs_host *host, struct plan *p)
         left += more;
         left_s += more * e.epoch_s[m];
     }
-    double to_come = e.count - e.done, all = floor(left) + 1;
+    double to_come = e.count - e.done, all = floor(left + 1);
     p->left_s = left_s * to_come / (all > to_come ? all : to_come);
     p->done = (double)e.done / e.count;
     p->length_s = e.count * seen_s / seen;

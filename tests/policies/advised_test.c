@@ -158,6 +158,7 @@ static void with_other_heads_it_decides_otherwise(void **state)
 #define WIDTH 8
 #define GPUS 8
 #define JOBS 14
+#define JOBS_MANY 150           /* tasks for which the policy makes room twice */
 
 #define STATE 6                 /* inputs of the context behind two pools of embeddings */
 
@@ -260,10 +261,10 @@ static double turn_s(const struct world_job *job, int at)
 
 /* Jobs that come two at once or alone, and every other time as long as the one before: the same
  * job may come twice, in the same context or in another one, or as another one but for its size. */
-static void draw_jobs(struct world_job *job, struct rng *rng)
+static void draw_jobs(struct world_job *job, int jobs, struct rng *rng)
 {
     job[0] = (struct world_job) { 0, 100000, GPUS, 0, 0 };
-    for (int i = 1; i < JOBS; i++) {
+    for (int i = 1; i < jobs; i++) {
         job[i] = (struct world_job) { .gpus = 5 + (uint32_t)rng_below(rng, 4),
             .duration_s = 1 + (int64_t)rng_below(rng, UINT64_C(1) << rng_below(rng, 20)) };
         if (rng_below(rng, 2) == 0)
@@ -281,23 +282,26 @@ static void jobs_start_by_the_turns_of_the_network(void **state)
     (void)state;
     rng_init(&rng, 3, "advised", 0);
     for (int round = 0; round < 20; round++) {
-        struct world_job job[JOBS];
+        struct world_job job[JOBS_MANY];
         struct world world = { .folder = "" }, weights = { .folder = "" };
         char entry[160];
-        int counted = 0;
+        int counted = 0, jobs = round < 18 ? JOBS : JOBS_MANY;
+        double turn[JOBS_MANY];
 
-        draw_jobs(job, &rng);
+        draw_jobs(job, jobs, &rng);
         strcpy(weights.folder, "/tmp/clustersim-test-XXXXXX");
         assert_non_null(mkdtemp(weights.folder));
         write_order(&weights, &rng);
-        snprintf(entry, sizeof entry, "[{policy: advised, weights: %s/weights.yaml}]",
-                 weights.folder);
-        if (!world_trace(&world, 1, GPUS, job, JOBS, entry) ||
+        snprintf(entry, sizeof entry, "[{policy: advised, depth: 1000, weights: "
+                 "%s/weights.yaml}]", weights.folder);
+        if (!world_trace(&world, 1, GPUS, job, (uint32_t)jobs, entry) ||
             !world_run(&world, 0, NULL, job, NULL))
             fail_msg("%s", world_error(&world));
-        for (int i = 1; i < JOBS; i++)
-            for (int k = 1; k < JOBS; k++) {
-                if (turn_s(job, i) >= turn_s(job, k))
+        for (int i = 1; i < jobs; i++)
+            turn[i] = turn_s(job, i);
+        for (int i = 1; i < jobs; i++)
+            for (int k = 1; k < jobs; k++) {
+                if (turn[i] >= turn[k])
                     continue;
                 counted++;
                 if (job[i].start_s > job[k].start_s)

@@ -447,6 +447,25 @@ static void lucid_does_as_its_oracle(void **state)
 
 /* ---- the program of shockwave ------------------------------------------------ */
 
+static void plan_windows_alike(uint32_t gpus, const struct world_job *job, uint32_t jobs,
+                               const char *policy, int at)
+{
+    struct world_job a[5], b[5];
+    struct world world = { 0 };
+
+    assert_true(world_trace(&world, 1, gpus, job, jobs, policy));
+    struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
+    struct host_policy slow = *spec.policy;
+    slow.policy = &plain_shockwave_policy;
+    assert_true(slow.policy->self_bytes <= spec.policy->policy->self_bytes);
+    if (!world_run(&world, 0, NULL, a, NULL) || !world_run(&world, 0, &slow, b, NULL))
+        fail_msg("%s", world_error(&world));
+    for (uint32_t j = 0; j < jobs; j++)
+        if (a[j].start_s != b[j].start_s || a[j].end_s != b[j].end_s)
+            fail_msg("case %d, %s: job %u", at, policy, j);
+    world_close(&world);
+}
+
 /* With a rho_max of 100 nobody is late; with less, fairness bounds the plan, or jobs
  * that are late count more.  Lengths are whole rounds: a late job in its last part of a
  * round counts up to 10^12 times as much, which hides the others from a solver. */
@@ -464,27 +483,44 @@ static void a_window_is_planned_as_by_the_simplex_method(void **state)
     (void)state;
     rng_init(&rng, 9, "windows", 0);
     for (int i = 0; i < 90; i++) {
-        struct world_job job[5], a[5], b[5];
+        struct world_job job[5];
         uint32_t jobs = 2 + (uint32_t)rng_below(&rng, 4);
-        struct world world = { 0 };
         int64_t now = at[rng_below(&rng, 5)];
 
         for (uint32_t j = 0; j < jobs; j++, now += at[rng_below(&rng, 5)])
             job[j] = (struct world_job) {
                 .submit_s = now, .duration_s = run[rng_below(&rng, 6)],
                 .gpus = 1 };
-        assert_true(world_trace(&world, 1, 1, job, jobs, policy[i % 3]));
-        struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
-        struct host_policy slow = *spec.policy;
-        slow.policy = &plain_shockwave_policy;
-        assert_true(slow.policy->self_bytes <= spec.policy->policy->self_bytes);
-        if (!world_run(&world, 0, NULL, a, NULL) ||
-            !world_run(&world, 0, &slow, b, NULL))
-            fail_msg("%s", world_error(&world));
-        for (uint32_t j = 0; j < jobs; j++)
-            if (a[j].start_s != b[j].start_s || a[j].end_s != b[j].end_s)
-                fail_msg("case %d: job %u", i, j);
-        world_close(&world);
+        plan_windows_alike(1, job, jobs, policy[i % 3], i);
+    }
+}
+
+/* Up to three GPUs, gangs of two, and windows of 4 rounds and more.  Fairness bounds some plans
+ * that do all that it asks for. */
+static void windows_of_gangs_are_planned_as_by_the_simplex_method(void **state)
+{
+    struct rng rng;
+    char policy[120];
+
+    (void)state;
+    rng_init(&rng, 9, "fair", 0);
+    for (int i = 0; i < 150; i++) {
+        struct world_job job[5];
+        uint32_t jobs = 2 + (uint32_t)rng_below(&rng, 4), gpus = 1 + (uint32_t)rng_below(&rng, 3);
+        int64_t now = 0;
+
+        for (uint32_t j = 0; j < jobs; j++) {
+            job[j] = (struct world_job) {
+                .submit_s = now, .duration_s = 120 * (1 + (int64_t)(rng_below(&rng, 9) *
+                                                                    rng_below(&rng, 9))),
+                .gpus = 1 + (uint32_t)rng_below(&rng, gpus < 2 ? gpus : 2) };
+            now += 120 * (int64_t)rng_below(&rng, 12) + 37 * (int64_t)rng_below(&rng, 2);
+        }
+        snprintf(policy, sizeof policy, "[{policy: shockwave, rho_max: %.2f, lambda: %u, window: "
+                 "%u, k: %.4f}]", 1.1 + 0.01 * (double)rng_below(&rng, 300),
+                 1 + (uint32_t)rng_below(&rng, 5), 4 + (uint32_t)rng_below(&rng, 17),
+                 0.0001 * (double)rng_below(&rng, 20));
+        plan_windows_alike(gpus, job, jobs, policy, i);
     }
 }
 
@@ -541,6 +577,7 @@ int main(void)
         cmocka_unit_test(synergy_tunes_cores_as_its_description_says),
         cmocka_unit_test(lucid_does_as_its_oracle),
         cmocka_unit_test(a_window_is_planned_as_by_the_simplex_method),
+        cmocka_unit_test(windows_of_gangs_are_planned_as_by_the_simplex_method),
         cmocka_unit_test(sia_begins_with_the_oldest_of_equal_jobs),
         cmocka_unit_test(sia_deals_many_equal_jobs),
     };

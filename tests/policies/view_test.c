@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "policies/policy.h"
+#include "policies/rank.h"
 #include "tests/aid/world.h"
 
 #define JOBS 64
@@ -22,6 +23,7 @@ struct watcher {
     struct rng rng;
     uint64_t asked, stopped, waits;     /* waits: room that was to come */
     double gpu_s[JOBS];
+    int64_t left_ns[JOBS], looked_ns;   /* of those that ran at the end of the last look; 0 */
 };
 
 static struct watcher last;             /* of the run that ended */
@@ -155,10 +157,38 @@ static void watch(void *self, struct cs_host *host)
     last = *w;
 }
 
+/* What is left of a job that runs falls as fast as it is said to. */
+static void look_at_left(struct watcher *w, const struct cs_host *host)
+{
+    double past_ns = (double)(cs_now_ns(host) - w->looked_ns);
+
+    for (uint32_t i = 0; i < cs_running_count(host); i++) {
+        struct job_id job = cs_running(host, i);
+        if (w->left_ns[job.i] > 0)
+            assert_true((double)cs_left_ns(host, job) ==
+                        (double)w->left_ns[job.i] + past_ns * cs_left_per_ns(host, job));
+    }
+}
+
+static void note_left(struct watcher *w, const struct cs_host *host)
+{
+    memset(w->left_ns, 0, sizeof w->left_ns);
+    for (uint32_t i = 0; i < cs_running_count(host); i++)
+        w->left_ns[cs_running(host, i).i] = cs_left_ns(host, cs_running(host, i));
+    w->looked_ns = cs_now_ns(host);
+}
+
+static void look_and_watch(void *self, struct cs_host *host)
+{
+    look_at_left(self, host);
+    watch(self, host);
+    note_left(self, host);
+}
+
 static const struct cs_policy table = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "watcher", .summary = "asks", .flags = CS_PREEMPTS,
-    .self_bytes = sizeof(struct watcher), .decide = watch,
+    .self_bytes = sizeof(struct watcher), .decide = look_and_watch,
 };
 
 static void a_policy_is_told_what_it_can_count(void **state)

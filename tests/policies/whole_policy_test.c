@@ -367,6 +367,28 @@ static void f1_orders_by_its_formula(void **state)
     assert_true(job[3].start_s == 2210);
 }
 
+/* 870 log10(s) of 0 s counts as that of 0.1 s, -870, to which 0 and 8 are added; of 0.05 s it is
+ * -1132. */
+static void f1_takes_a_tenth_of_a_second_for_none(void **state)
+{
+    struct world_job job[3];
+    struct world world = { 0 };
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "job,submit,duration,gpus,tenant\n0,0,1,8,\n1,0,10,8,\n"
+                                    "2,0.05,10,8,\n");
+    if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: n, "
+                            "count: 1, gpus: {type: generic, count: 8}}]}\n" WORLD_TRACE
+                            "policies: [{policy: f1, placement: count}]\n") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s %s", world_error(&world), world.err.hint);
+    assert_true(job[0].start_s == 0);
+    assert_true(job[2].start_s == 1 && job[1].start_s == 11);
+    world_close(&world);
+}
+
 static void ljf_starts_the_longest_first(void **state)
 {
     struct world_job job[4];
@@ -488,6 +510,7 @@ int main(void)
         cmocka_unit_test(wfp3_orders_by_the_cube_and_gpus),
         cmocka_unit_test(unicef_orders_by_log2_of_gpus),
         cmocka_unit_test(f1_orders_by_its_formula),
+        cmocka_unit_test(f1_takes_a_tenth_of_a_second_for_none),
         cmocka_unit_test(ljf_starts_the_longest_first),
         cmocka_unit_test(fair_share_goes_by_what_tenants_used),
         cmocka_unit_test(edf_keeps_the_queue_in_order_of_deadlines),
