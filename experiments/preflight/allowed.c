@@ -23,7 +23,7 @@ uint32_t allowed_pools(const struct cluster_spec *spec, const struct host_policy
     uint32_t home = host_home_pool(spec, role, &rule);
     uint32_t pool = role->pool ? cluster_pool(spec, role->pool) : UINT32_MAX;
 
-    if (home != UINT32_MAX && host_confines(policy))
+    if (home != UINT32_MAX && host_confines_role(policy, spec, request->form, r))
         return 1u << home;
     return pool == UINT32_MAX ? 0 : 1u << pool;
 }

@@ -239,7 +239,7 @@ static void describe_home(const struct trying *t, const struct job_request *requ
     uint32_t home = host_home_pool(spec, &request->form->role[r], &rule);
 
     out[0] = '\0';
-    if (home != UINT32_MAX && host_confines(t->policy))
+    if (home != UINT32_MAX && host_confines_role(t->policy, spec, request->form, r))
         snprintf(out, room, " in pool %s (%s)", spec->pool_name[home],
                  why[rule]);
 }
