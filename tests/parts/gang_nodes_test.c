@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * gang_nodes_test.c - which nodes are rented for gangs, and that nodes which come at different
+ * times wait for each other.  Times by hand: a node is there `start` after its order, and jobs of
+ * known length need nothing else.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "experiments/preflight/places.h"
+#include "tests/aid/world.h"
+
+#define NODE(NAME, COUNT, GPUS, MORE) \
+    "    - {name: " NAME ", count: " COUNT ", gpus: {type: a100-80, count: " GPUS "}, cpu: " \
+    "{type: epyc-7742, sockets: 2}, memory: 1TB" MORE "}\n"
+#define RENT(START) ", rent: {start: " START ", keep: 30s}"
+#define JOB(NAME, GPUS) "    - {recipe: trace, name: " NAME ", gpus: " GPUS ", duration: 100s}\n"
+
+static void no_error(void *self, const struct err *err)
+{
+    (void)self;
+    fail_msg("%s", err->text);
+}
+
+/* Opens an experiment for which `validate` says ok. */
+static void open_world(struct world *world, const char *nodes, const char *jobs,
+                       const char *mix, const char *policies)
+{
+    char text[4096];
+    int n = snprintf(text, sizeof text,
+                     "experiment: gangs\ncluster:\n  nodes:\n%sworkload:\n"
+                     "  arrival: {process: all_at_once}\n  jobs: %s\n  mix:\n%s"
+                     "policies: [%s]\n", nodes, jobs, mix, policies);
+
+    assert_true(n > 0 && (size_t)n < sizeof text);
+    if (!world_open(world, text))
+        fail_msg("%s", world_error(world));
+    assert_int_equal(places_check(world->arena, world->experiment, no_error, NULL), 0);
+}
+
+/* Returns the mean JCT of one policy in one world. */
+static double mean_jct(const char *nodes, const char *jobs, const char *mix, const char *policy)
+{
+    struct world world = { 0 };
+    struct trial_result r;
+
+    open_world(&world, nodes, jobs, mix, policy);
+    if (!world_run(&world, 0, NULL, NULL, &r))
+        fail_msg("%s: %s", policy, world_error(&world));
+    assert_true(r.value[METRIC_JOBS_DONE] == atof(jobs));
+    world_close(&world);
+    return r.value[METRIC_JCT_MEAN];
+}
+
+static void assert_time(double s, double by_hand_s)
+{
+    if (!(fabs(s - by_hand_s) < 1e-6))
+        fail_msg("%.9f s, by hand %.9f s", s, by_hand_s);
+}
+
+/* Both nodes come at 300 s.  The job of four GPUs has one from 300 to 400 s, and so long the other
+ * stands idle, longer than it is kept.  Then the job of eight has both. */
+static void an_idle_node_waits_for_one_that_is_in_use(void **state)
+{
+    struct world_job job[2] = { { .duration_s = 100, .gpus = 4 },
+                                { .duration_s = 100, .gpus = 8 } };
+    struct world world = { 0 };
+
+    (void)state;
+    if (!world_trace_on(&world, "nodes: [{name: a, count: 2, gpus: {type: generic, count: 4}, "
+                        "rent: {start: 300s, keep: 30s}}]", job, 2, "[fcfs]", 1) ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_time(job[0].end_s, 400);
+    assert_time(job[1].end_s, 500);
+    world_close(&world);
+}
+
+/* The second node comes 240 s after the first, which is kept for 30 s. */
+static void nodes_of_two_groups_wait_for_each_other(void **state)
+{
+    (void)state;
+    assert_time(mean_jct(NODE("a", "1", "4", RENT("60s")) NODE("b", "1", "4", RENT("300s")), "1",
+                         JOB("x", "8"), "fcfs"), 400);
+}
+
+/* Four GPUs are owned, so that two nodes of two are ordered at once. */
+static void nodes_are_rented_beside_owned_gpus(void **state)
+{
+    (void)state;
+    assert_time(mean_jct(NODE("own", "1", "4", "") NODE("b", "3", "2", RENT("60s")), "1",
+                         JOB("x", "8"), "fcfs"), 160);
+}
+
+/* Ten GPUs: group d could hold them alone.  Without it, four are owned, `always` has two from the
+ * beginning, and group b, the first that is ordered, has two; the rest comes from group c, 100 s
+ * after the order. */
+static void a_gang_takes_groups_in_their_order(void **state)
+{
+    (void)state;
+    assert_time(mean_jct(NODE("own", "1", "4", "")
+                         NODE("always", "1", "2", ", rent: {start: 1h, scale: always}")
+                         NODE("b", "1", "2", RENT("60s")) NODE("c", "2", "2", RENT("100s"))
+                         NODE("d", "2", "8", RENT("7s") ", pool: other"),
+                         "1", "    - {recipe: trace, gpus: 10, duration: 100s}\n", "fcfs"),
+                107);
+    assert_time(mean_jct(NODE("own", "1", "4", "")
+                         NODE("always", "1", "2", ", rent: {start: 1h, scale: always}")
+                         NODE("b", "1", "2", RENT("60s")) NODE("c", "2", "2", RENT("100s")),
+                         "1", "    - {recipe: trace, gpus: 10, duration: 100s}\n", "fcfs"),
+                200);
+}
+
+#define SFT(ROLE) \
+    "    - {recipe: sft, model: qwen2.5-0.5b, batch: 64, sequence: 512, steps: 20, " \
+    "train: {" ROLE "}}\n"
+
+/* Roles start in the pool `train` alone, so no node of the first group is rented for them: the run
+ * is that of a cluster without it. */
+static void no_node_is_rented_outside_a_home(void **state)
+{
+    static const char *const policy[] = { "static", "{policy: dynamic, lend: false}" };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        double with_s = mean_jct(NODE("a", "2", "4", RENT("60s")) NODE("train", "2", "4",
+                                 RENT("60s")), "2", SFT("gpus: 4"), policy[i]);
+        double alone_s = mean_jct(NODE("train", "2", "4", RENT("60s")), "2", SFT("gpus: 4"),
+                                  policy[i]);
+        assert_time(with_s, alone_s);
+    }
+}
+
+/* The role asks for 12 GPUs and may have two, and there are never 12: one node is rented for two
+ * GPUs.  afs then deals it all four, as on a node that is owned, 60 s later. */
+static void a_gang_for_which_all_nodes_are_too_few_counts_with_its_least(void **state)
+{
+    (void)state;
+    double owned_s = mean_jct(NODE("a", "1", "4", ""), "1", SFT("gpus: 12, min: 2"), "afs");
+    double rented_s = mean_jct(NODE("a", "2", "4", RENT("60s")), "1", SFT("gpus: 12, min: 2"),
+                               "afs");
+
+    assert_true(owned_s > 0);
+    assert_time(rented_s, owned_s + 60);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_idle_node_waits_for_one_that_is_in_use),
+        cmocka_unit_test(nodes_of_two_groups_wait_for_each_other),
+        cmocka_unit_test(nodes_are_rented_beside_owned_gpus),
+        cmocka_unit_test(a_gang_takes_groups_in_their_order),
+        cmocka_unit_test(no_node_is_rented_outside_a_home),
+        cmocka_unit_test(a_gang_for_which_all_nodes_are_too_few_counts_with_its_least),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
