@@ -39,7 +39,8 @@ bool cs_forecast_best(struct cs_host *host, struct task_id task,
  * of the GPU, then by node, so that the order of `types:` does not decide; then
  * the cores of each pool, if it may run on them instead (CS_ON_CORES).  A role
  * without GPUs has no site.  cs_site() fills pool_mask and gpu_type of a
- * want; false: the site is not within those pools (0: any). */
+ * want; of several pools, those that are among `pools` (0: any).  False: none is, or one alone,
+ * which is a site of its own. */
 uint32_t cs_site_count(const struct cs_host *host, struct task_id task);
 bool cs_site(const struct cs_host *host, struct task_id task, uint32_t i,
              uint32_t pools, struct cs_want *want);
