@@ -51,6 +51,9 @@ uint32_t cs_home_pools(const struct cs_host *host, struct task_id task,
                        uint32_t role);
 uint32_t cs_role_homes(const struct cs_host *host, struct job_id job,
                        uint32_t role);
+/* Since ABI 2.14.  Says that the policy starts a role of such jobs in these pools alone (0: in
+ * any): nodes are rented for it there.  To be called from job_submitted on. */
+void cs_rent_in(struct cs_host *host, struct job_id job, uint32_t role, uint32_t pool_mask);
 /* Returns the pools that the roles of a task for a whole job may use, as a mask. */
 uint32_t cs_task_pools(const struct cs_host *host, struct task_id task);
 /* Would cs_start() start the task for a whole job now, if these jobs held nothing?

@@ -255,3 +255,11 @@ uint32_t cs_role_homes(const struct cs_host *host, struct job_id job,
     return form->home_holds >> role & 1 || host_confines(host->parts.policy)
                ? form->home_mask[role] : 0;
 }
+
+void cs_rent_in(struct cs_host *host, struct job_id job, uint32_t role, uint32_t pool_mask)
+{
+    const struct host_form *form = host_job_form(host, job.i);
+
+    assert(role < form->form->role_count);
+    host->forms->form[form - host->forms->form].rent_mask[role] = pool_mask;
+}

@@ -38,9 +38,9 @@ static bool has_bare_nodes(const struct cs_host *host, uint32_t mask)
     return false;
 }
 
-/* A policy that confines roles to their homes starts them nowhere else, so that nodes of other
- * pools would be rented in vain.  A role without GPUs suits a group with GPUs only if no bare
- * group is in its pools. */
+/* A policy that confines roles, to their homes or as it says itself, starts them nowhere else, so
+ * that nodes of other pools would be rented in vain.  A role without GPUs suits a group with GPUs
+ * only if no bare group is in its pools. */
 bool host_need_suits(const struct cs_host *host, uint32_t g, struct job_id job, uint32_t r)
 {
     const struct job_request *request = cs_request(host, job);
@@ -51,7 +51,9 @@ bool host_need_suits(const struct cs_host *host, uint32_t g, struct job_id job, 
     uint32_t mask = home != 0 ? home : host_role_pools(host, job.i, r);
 
     assert(r < request->form->role_count);
-    if (mask != 0 && !(mask >> group->pool & 1))
+    uint32_t said = host_role_rented(host, job.i, r);
+
+    if ((mask != 0 && !(mask >> group->pool & 1)) || (said != 0 && !(said >> group->pool & 1)))
         return false;
     if (job_role_gpus(request, r) == 0)
         return group->gpus == 0 || !has_bare_nodes(host, mask);

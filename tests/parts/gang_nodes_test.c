@@ -136,6 +136,19 @@ static void no_node_is_rented_outside_a_home(void **state)
     }
 }
 
+/* Jobs of no rollouts start outside the pool of services, or in the reserved pool: the first group
+ * of the file is not theirs. */
+static void no_node_is_rented_outside_the_pools_of_a_key(void **state)
+{
+    static const char *const policy[] = { "{policy: harvest, from: a}",
+                                          "{policy: spot-rollout, spot: a, reserved: b}" };
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        assert_time(mean_jct(NODE("a", "2", "4", RENT("60s")) NODE("b", "2", "4", RENT("80s")),
+                             "1", JOB("x", "8"), policy[i]), 180);
+}
+
 /* The role asks for 12 GPUs and may have two, and there are never 12: one node is rented for two
  * GPUs.  afs then deals it all four, as on a node that is owned, 60 s later. */
 static void a_gang_for_which_all_nodes_are_too_few_counts_with_its_least(void **state)
@@ -157,6 +170,7 @@ int main(void)
         cmocka_unit_test(nodes_are_rented_beside_owned_gpus),
         cmocka_unit_test(a_gang_takes_groups_in_their_order),
         cmocka_unit_test(no_node_is_rented_outside_a_home),
+        cmocka_unit_test(no_node_is_rented_outside_the_pools_of_a_key),
         cmocka_unit_test(a_gang_for_which_all_nodes_are_too_few_counts_with_its_least),
     };
 
