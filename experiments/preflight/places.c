@@ -115,8 +115,7 @@ static bool find_place(const struct trying *t, const struct job_request *request
 {
     const struct role_spec *role = &request->form->role[r];
     bool chooses = job_role_chooses(role);
-    enum host_hardware hardware = host_hardware(t->policy->policy,
-                                                &t->policy->rules);
+    enum host_hardware hardware = host_hardware(t->policy->policy, &t->policy->rules);
 
     if (allowed_least_gpus(t->policy, request, r) == 0 && role->cores == 0 && !role->pod)
         return false;
@@ -174,24 +173,26 @@ static uint32_t find_homeless(const struct trying *t, const struct job_request *
     return first;
 }
 
-/* Returns the least that the cluster draws while all roles of a job run, milliwatts.  0: they
- * need not run together, or rented nodes, which roles may share, stand by for them. */
+/* Returns the least that the cluster draws while all roles of a job run, milliwatts; 0: they need
+ * not run together.  Roles may share the nodes that are rented for them, so the standby of these is
+ * that of the role that takes most, or of all GPUs together. */
 static double least_mw(const struct trying *t, const struct job_request *request)
 {
     const struct cluster_spec *spec = t->point->cluster;
     const struct job_form *form = request->form;
-    double standby_mw = draw_standby_mw(spec), mw = standby_mw;
+    double mw = draw_standby_mw(spec), rented_mw = 0;
+    uint64_t sum = 0;
 
     if (form->role_count == 1 || host_policy_flags(t->policy) & CS_PER_PHASE)
         return 0;
-    for (uint32_t g = 0; g < spec->group_count; g++)
-        if (spec->group[g].rent != NULL)
-            return 0;
     for (uint32_t r = 0; r < form->role_count; r++) {
-        uint64_t gpus = allowed_least_gpus(t->policy, request, r);
-        mw += draw_least_mw(spec, &form->role[r], gpus * job_role_milli(request, r)) - standby_mw;
+        uint32_t gpus = allowed_least_gpus(t->policy, request, r);
+        struct draw_parts parts = draw_parts_of(spec, &form->role[r], gpus);
+        mw += parts.units_mw;
+        rented_mw = fmax(rented_mw, parts.rented_mw);
+        sum += job_role_chooses(&form->role[r]) ? 0 : gpus;
     }
-    return mw;
+    return mw + fmax(rented_mw, draw_gpus_mw(spec, sum));
 }
 
 /* Returns whether a role, on the fewest GPUs with which the policy starts it,
@@ -333,11 +334,9 @@ static void describe_place(const struct trying *t, const char *name,
                 place_names[t->policy->rules.placement], gpus,
                 t->policy->policy->flags & CS_ONE_POOL ? " in one pool" : "");
     if (home[0] != '\0')
-        err_hint(err, "Write `home: POOL` in the role, with a pool that can "
-                      "run it.");
+        err_hint(err, "Write `home: POOL` in the role, with a pool that can run it.");
     else
-        err_hint(err, "Ask for less, or add nodes. This was tried on an "
-                      "empty cluster.");
+        err_hint(err, "Ask for less, or add nodes. This was tried on an empty cluster.");
 }
 
 /* Returns how many roles with GPUs have a home. */

@@ -13,7 +13,12 @@
 #include <cmocka.h>
 
 #include "experiments/preflight/places.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/power.h"
+#include "models/jobs/job.h"
 #include "tests/aid/world.h"
+#include "workloads/source.h"
 
 #define NODE(NAME, COUNT, GPUS, MORE) \
     "    - {name: " NAME ", count: " COUNT ", gpus: {type: a100-80, count: " GPUS "}, cpu: " \
@@ -25,6 +30,14 @@ static void no_error(void *self, const struct err *err)
 {
     (void)self;
     fail_msg("%s", err->text);
+}
+
+static void count_error(void *self, const struct err *err)
+{
+    uint32_t *told = self;
+
+    assert_non_null(strstr(err->text, "its roles start together"));
+    ++*told;
 }
 
 /* Opens an experiment for which `validate` says ok. */
@@ -162,6 +175,56 @@ static void a_gang_for_which_all_nodes_are_too_few_counts_with_its_least(void **
     assert_time(rented_s, owned_s + 60);
 }
 
+/* Returns what a cluster of two nodes draws while all GPUs and cores of the only kind of job are at
+ * full load, in watts. */
+static double full_load_w(const struct world *world)
+{
+    const struct cluster_spec *cluster = world->experiment->point[0].cluster;
+    const struct node_group *group = &cluster->group[0];
+    const struct job_form *form = workload_form(world->experiment->point[0].workload, 0);
+    double w = 2 * (double)power_standby_mw(cluster, group) / 1000;
+
+    assert_true(form->role_count > 1);
+    for (uint32_t r = 0; r < form->role_count; r++) {
+        const struct role_spec *role = &form->role[r];
+        double cores = role->gpus > 0 ? (double)role->gpus * role->cores : role->cores;
+        w += cluster->pue * (role->gpus * power_gpu_more_w(group) +
+                             cores * power_core_more_w(group));
+    }
+    return w;
+}
+
+/* Both nodes are needed at a time, whether they are rented when they are needed or always. */
+static void roles_that_start_together_lack_power_or_run(void **state)
+{
+    static const char *const rent[] = { RENT("60s"), ", rent: {start: 60s, scale: always}" };
+    static const char mix[] =
+        "    - {recipe: grpo, model: qwen2.5-0.5b, prompts: 16, prompt_tokens: 200, response: "
+        "{mean: 100, cv: 1, max: 512}, steps: 2, rollout: {gpus: 4}, train: {gpus: 4}}\n";
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct world world = { 0 };
+        struct trial_result r;
+        uint32_t told = 0;
+        char text[2048], nodes[512], cap[64];
+        snprintf(nodes, sizeof nodes, NODE("a", "2", "4", "%s"), rent[i / 2]);
+        open_world(&world, nodes, "1", mix, "fcfs");
+        snprintf(cap, sizeof cap, "%.0fW", ceil(full_load_w(&world)) + (i % 2 == 0 ? 1 : -20));
+        world_close(&world);
+        snprintf(text, sizeof text, "experiment: cap\ncluster:\n  power_cap: %s\n  nodes:\n%s"
+                 "workload:\n  arrival: {process: all_at_once}\n  jobs: 1\n  mix:\n%s"
+                 "policies: [fcfs]\n", cap, nodes, mix);
+        memset(&world, 0, sizeof world);
+        if (!world_open(&world, text))
+            fail_msg("%s", world_error(&world));
+        assert_int_equal(places_check(world.arena, world.experiment, count_error, &told), i % 2);
+        assert_int_equal(told, i % 2);
+        assert_true(world_run(&world, 0, NULL, NULL, &r) == (i % 2 == 0));
+        world_close(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +234,7 @@ int main(void)
         cmocka_unit_test(a_gang_takes_groups_in_their_order),
         cmocka_unit_test(no_node_is_rented_outside_a_home),
         cmocka_unit_test(no_node_is_rented_outside_the_pools_of_a_key),
+        cmocka_unit_test(roles_that_start_together_lack_power_or_run),
         cmocka_unit_test(a_gang_for_which_all_nodes_are_too_few_counts_with_its_least),
     };
 
