@@ -53,26 +53,37 @@ static bool is_rigid(const struct job_form *form)
            form->phase[0].law->kind == LAW_FIXED;
 }
 
-/* Policies that stop and resize jobs start those of one role on fewer GPUs than they ask for; who
- * has a key `role` starts the others as they ask. */
-uint32_t allowed_least_gpus(const struct host_policy *policy, const struct job_request *request,
-                            uint32_t r)
+/* Returns the fewest GPUs that a role may have, at most as many as it asks for. */
+static uint32_t least_size(const struct job_request *request, uint32_t r)
 {
     const struct role_spec *role = &request->form->role[r];
     const struct job_scaling *scaling = request->form->scaling;
     uint32_t asked = job_role_gpus(request, r), least = asked;
-    uint32_t flags = policy->policy->flags, deals = CS_RESIZES | CS_PREEMPTS;
-    const char *shrinks = text_of_key(policy, "role");
 
-    if ((!(flags & CS_SHRINKS) &&
-         ((flags & deals) != deals || request->form->role_count > 1)) ||
-        (shrinks != NULL && strcmp(role->name, shrinks) != 0) || is_rigid(request->form))
+    if (is_rigid(request->form))
         return asked;
     if (scaling != NULL && r == 0)
         least = scaling->gpus_min;
     else if (role->gpus_min > 0)
         least = role->gpus_min;
     return least > 0 && least < asked ? least : asked;
+}
+
+/* Policies that stop and resize jobs start those of one role on fewer GPUs than they ask for; who
+ * has a key `role` starts the others as they ask. */
+uint32_t allowed_least_gpus(const struct host_policy *policy, const struct job_request *request,
+                            uint32_t r)
+{
+    const struct role_spec *role = &request->form->role[r];
+    uint32_t asked = job_role_gpus(request, r);
+    uint32_t flags = policy->policy->flags, deals = CS_RESIZES | CS_PREEMPTS;
+    const char *shrinks = text_of_key(policy, "role");
+
+    if ((!(flags & CS_SHRINKS) &&
+         ((flags & deals) != deals || request->form->role_count > 1)) ||
+        (shrinks != NULL && strcmp(role->name, shrinks) != 0))
+        return asked;
+    return least_size(request, r);
 }
 
 /* Returns the pool that a key of a policy names, as a bit; 0: it has no such key, or the cluster
@@ -183,4 +194,11 @@ void allowed_tell_key(const struct cluster_spec *spec, const struct host_policy 
     else if (pool_of_key(spec, policy, key) != 0)
         snprintf(out, room, both ? " in pool %.30s alone or outside it (key %s)"
                                  : " outside pool %.30s (key %s)", text_of_key(policy, key), key);
+}
+
+uint32_t allowed_powered_gpus(const struct host_policy *policy, const struct job_request *request,
+                              uint32_t r)
+{
+    return policy->policy->flags & CS_RELIEVES ? least_size(request, r)
+                                               : allowed_least_gpus(policy, request, r);
 }

@@ -34,7 +34,10 @@ uint32_t allowed_ways(const struct cluster_spec *spec, const struct host_policy 
  * none does. */
 void allowed_tell_key(const struct cluster_spec *spec, const struct host_policy *policy,
                       const struct job_request *request, uint32_t role, char *out, size_t room);
-/* Returns the fewest GPUs with which the policy would start a role. */
+/* Returns the fewest GPUs with which the policy would start a role; _powered_gpus: under a power
+ * cap that allows no more. */
+uint32_t allowed_powered_gpus(const struct host_policy *policy, const struct job_request *request,
+                              uint32_t role);
 uint32_t allowed_least_gpus(const struct host_policy *policy, const struct job_request *request,
                             uint32_t role);
 

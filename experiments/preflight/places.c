@@ -205,7 +205,7 @@ static bool is_role_over_cap(const struct trying *t, const char *name,
 
     for (uint32_t r = 0; r < request->form->role_count; r++) {
         const struct role_spec *role = &request->form->role[r];
-        uint32_t gpus = allowed_least_gpus(t->policy, request, r);
+        uint32_t gpus = allowed_powered_gpus(t->policy, request, r);
         double mw = gpus == 0 ? 0 : draw_least_mw(spec, role,
                                         (uint64_t)gpus * job_role_milli(request, r));
 

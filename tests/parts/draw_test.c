@@ -165,8 +165,9 @@ static int compare(const void *a, const void *b)
 
 static double plain_spread(const struct grid *w, uint32_t type, double wanted)
 {
-    double unit[UNITS_MAX], sum = 0, owned = 0, rented_mw = INFINITY, left = wanted;
-    int units = 0, most = 1;
+    double unit[UNITS_MAX], part[UNITS_MAX], sum = 0, owned = 0, rented_mw = INFINITY;
+    double left = wanted, parts_mw = 0;
+    int units = 0, most = 1, parts = 0;
 
     for (uint32_t g = 0; g < GROUPS; g++) {
         const struct node_group *group = &w->group[g];
@@ -180,6 +181,8 @@ static double plain_spread(const struct grid *w, uint32_t type, double wanted)
         if (here > 0 && standing(w, g) < group->node_count) {
             most = here > most ? here : most;
             rented_mw = fmin(rented_mw, node_mw(w, group));
+            for (uint32_t i = 0; i < (uint32_t)here * (group->node_count - standing(w, g)); i++)
+                part[parts++] = node_mw(w, group) / here;
         }
     }
     qsort(unit, (size_t)units, sizeof *unit, compare);
@@ -187,7 +190,13 @@ static double plain_spread(const struct grid *w, uint32_t type, double wanted)
         sum += fmin(1, left) * unit[i];
     if (left > 1e-9)
         return INFINITY;
-    return sum + (owned < wanted ? ceil((wanted - owned) / most) * rented_mw : 0);
+    if (owned >= wanted)
+        return sum;
+    qsort(part, (size_t)parts, sizeof *part, compare);
+    left = wanted - owned;
+    for (int i = 0; i < parts && left > 0; left -= 1, i++)
+        parts_mw += fmin(1, left) * part[i];
+    return sum + fmax(ceil((wanted - owned) / most) * rented_mw, parts_mw);
 }
 
 static double plain_standby(const struct grid *w)

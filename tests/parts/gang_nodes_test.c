@@ -40,6 +40,12 @@ static void count_error(void *self, const struct err *err)
     ++*told;
 }
 
+static void no_place(void *self, const struct err *err)
+{
+    (void)self;
+    assert_non_null(strstr(err->text, "which starts it on 4 GPUs"));
+}
+
 /* Opens an experiment for which `validate` says ok. */
 static void open_world(struct world *world, const char *nodes, const char *jobs,
                        const char *mix, const char *policies)
@@ -225,6 +231,38 @@ static void roles_that_start_together_lack_power_or_run(void **state)
     }
 }
 
+/* The cap allows three of the four GPUs that the role asks for, and it may have one.  Who relieves
+ * the cap runs it on three; first come, first served never starts it. */
+static void who_relieves_the_cap_starts_on_fewer_gpus(void **state)
+{
+    static const char *const policy[] = { "dynamic", "hybrid", "co-execution", "fcfs" };
+    struct world world = { 0 };
+    char text[2048];
+
+    (void)state;
+    open_world(&world, NODE("a", "1", "4", ""), "1", SFT("gpus: 4, min: 1"), "fcfs");
+    const struct cluster_spec *cluster = world.experiment->point[0].cluster;
+    const struct node_group *group = &cluster->group[0];
+    const struct role_spec *role = &workload_form(world.experiment->point[0].workload, 0)->role[0];
+    double cap_w = (double)power_standby_mw(cluster, group) / 1000 + 3 * cluster->pue *
+                   (power_gpu_more_w(group) + role->cores * power_core_more_w(group));
+    world_close(&world);
+    for (int p = 0; p < 4; p++) {
+        struct trial_result r;
+        bool runs = p < 3;
+        snprintf(text, sizeof text, "experiment: cap\ncluster:\n  power_cap: %.0fW\n  nodes:\n%s"
+                 "workload:\n  arrival: {process: all_at_once}\n  jobs: 1\n  mix:\n%s"
+                 "policies: [%s]\n", ceil(cap_w) + 1, NODE("a", "1", "4", ""),
+                 SFT("gpus: 4, min: 1"), policy[p]);
+        memset(&world, 0, sizeof world);
+        if (!world_open(&world, text))
+            fail_msg("%s", world_error(&world));
+        assert_int_equal(places_check(world.arena, world.experiment, no_place, NULL), !runs);
+        assert_true(world_run(&world, 0, NULL, NULL, &r) == runs);
+        world_close(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +273,7 @@ int main(void)
         cmocka_unit_test(no_node_is_rented_outside_a_home),
         cmocka_unit_test(no_node_is_rented_outside_the_pools_of_a_key),
         cmocka_unit_test(roles_that_start_together_lack_power_or_run),
+        cmocka_unit_test(who_relieves_the_cap_starts_on_fewer_gpus),
         cmocka_unit_test(a_gang_for_which_all_nodes_are_too_few_counts_with_its_least),
     };
 

@@ -24,7 +24,7 @@
 /* What is to be drawn: GPUs of one type, or cores. */
 struct load {
     const struct cluster_spec *cluster;
-    const struct role_spec *role;
+    const struct role_spec *role;       /* NULL: of several, whose GPUs have any type */
     uint32_t type;              /* of GPU; ID_NONE: cores */
     double units;
 };
@@ -89,19 +89,23 @@ static bool find_site(const struct load *load, uint32_t g, struct site *site)
 {
     const struct cluster_spec *cluster = load->cluster;
     const struct node_group *group = &cluster->group[g];
-    struct fit_want want = { .cores = load->role->cores,
-                             .memory_bytes = load->role->memory_bytes };
+    struct fit_want want = { 0 };
 
-    if (!room_in_pool(cluster, group, load->role->pool))
+    if (load->role != NULL)
+        want = (struct fit_want) { .cores = load->role->cores,
+                                   .memory_bytes = load->role->memory_bytes };
+    if (load->role != NULL && !room_in_pool(cluster, group, load->role->pool))
         return false;
-    if (load->type == ID_NONE)
+    if (load->role == NULL)
+        site->node_units = group->gpus;
+    else if (load->type == ID_NONE)
         site->node_units = fit_cores_max(&want, group->cores, group->memory_bytes);
     else if (group->gpu != NULL && group->gpu->index == load->type)
         site->node_units = room_gpus(group, load->role);
     else
         return false;
     site->units = (double)site->node_units * group->node_count;
-    site->unit_mw = 1000 * cluster->pue *
+    site->unit_mw = load->role == NULL ? 0.0 : 1000 * cluster->pue *
                     (load->type == ID_NONE ? power_core_more_w(group) : gpu_w(load, group));
     site->standing = count_standing(cluster, g);
     site->nodes = group->node_count;
@@ -131,9 +135,50 @@ static uint32_t find_next(const struct load *load, uint32_t last, struct site *b
     return next;
 }
 
+/* Returns the rented group that follows `last` (ID_NONE: the first) in the order of what a unit's
+ * part of a node draws standing by; groups that draw alike in the order of the file. */
+static uint32_t find_next_rented(const struct load *load, uint32_t last, struct site *best)
+{
+    struct site site;
+    double before = -1.0;
+    uint32_t next = ID_NONE;
+
+    if (last != ID_NONE)
+        before = best->standby_mw / (double)best->node_units;
+    for (uint32_t g = 0; g < load->cluster->group_count; g++) {
+        if (!find_site(load, g, &site) || site.standing == site.nodes)
+            continue;
+        double here = site.standby_mw / (double)site.node_units;
+        if (here < before || (here <= before && g <= last))
+            continue;
+        if (next == ID_NONE || here < best->standby_mw / (double)best->node_units) {
+            next = g;
+            *best = site;
+        }
+    }
+    return next;
+}
+
+/* Returns the standby of the rented nodes that are needed for `left` units, at least, if parts of
+ * nodes could be rented: the cheapest first. */
+static double parts_mw(const struct load *load, double left)
+{
+    struct site site;
+    double mw = 0.0;
+
+    for (uint32_t g = find_next_rented(load, ID_NONE, &site); left > 0.0 && g != ID_NONE;
+         g = find_next_rented(load, g, &site)) {
+        double units = (double)site.node_units * (site.nodes - site.standing);
+        double here = fmin(left, units);
+        mw += here / (double)site.node_units * site.standby_mw;
+        left -= here;
+    }
+    return mw;
+}
+
 /* Returns the standby of the rented nodes that are needed beside all that
- * stand by anyhow, at least.  It takes the largest node and the lowest standby of any
- * rented group: a lower bound. */
+ * stand by anyhow, at least.  Two lower bounds: the fewest nodes, by the largest node and the
+ * lowest standby of any rented group; and parts of nodes. */
 static double rented_mw(const struct load *load)
 {
     double owned = 0.0, node_mw = INFINITY;
@@ -149,8 +194,10 @@ static double rented_mw(const struct load *load)
         node_units = site.node_units > node_units ? site.node_units : node_units;
         node_mw = fmin(node_mw, site.standby_mw);
     }
-    return owned >= load->units
-               ? 0.0 : ceil((load->units - owned) / (double)node_units) * node_mw;
+    if (owned >= load->units)
+        return 0.0;
+    return fmax(ceil((load->units - owned) / (double)node_units) * node_mw,
+                parts_mw(load, load->units - owned));
 }
 
 /* Returns what the load adds over any number of nodes: the units go to the
@@ -268,19 +315,7 @@ struct draw_parts draw_parts_of(const struct cluster_spec *cluster, const struct
 
 double draw_gpus_mw(const struct cluster_spec *cluster, uint64_t gpus)
 {
-    double standing = 0.0, node_mw = INFINITY;
-    uint32_t most = 1;
-
-    for (uint32_t g = 0; g < cluster->group_count; g++) {
-        const struct node_group *group = &cluster->group[g];
-        uint32_t here = group->gpus > 0 ? count_standing(cluster, g) : 0;
-        standing += (double)here * group->gpus;
-        if (group->gpus == 0 || here == group->node_count)
-            continue;
-        most = group->gpus > most ? group->gpus : most;
-        node_mw = fmin(node_mw, (double)power_standby_mw(cluster, group));
-    }
-    return standing >= (double)gpus ? 0.0 : ceil(((double)gpus - standing) / most) * node_mw;
+    return rented_mw(&(struct load) { cluster, NULL, ID_NONE, (double)gpus });
 }
 
 /* Above one GPU only whole GPUs count, so what is left over a whole number is
