@@ -39,7 +39,8 @@ bool cs_forecast_best(struct cs_host *host, struct task_id task,
  * of the GPU, then by node, so that the order of `types:` does not decide; then
  * the cores of each pool, if it may run on them instead (CS_ON_CORES).  A role
  * without GPUs has no site.  cs_site() fills pool_mask and gpu_type of a
- * want; false: the site is not within those pools (0: any). */
+ * want; of several pools, those that are among `pools` (0: any).  False: none is, or one alone,
+ * which is a site of its own. */
 uint32_t cs_site_count(const struct cs_host *host, struct task_id task);
 bool cs_site(const struct cs_host *host, struct task_id task, uint32_t i,
              uint32_t pools, struct cs_want *want);
@@ -50,6 +51,9 @@ uint32_t cs_home_pools(const struct cs_host *host, struct task_id task,
                        uint32_t role);
 uint32_t cs_role_homes(const struct cs_host *host, struct job_id job,
                        uint32_t role);
+/* Since ABI 2.14.  Says that the policy starts a role of such jobs in these pools alone (0: in
+ * any): nodes are rented for it there.  To be called from job_submitted on. */
+void cs_rent_in(struct cs_host *host, struct job_id job, uint32_t role, uint32_t pool_mask);
 /* Returns the pools that the roles of a task for a whole job may use, as a mask. */
 uint32_t cs_task_pools(const struct cs_host *host, struct task_id task);
 /* Would cs_start() start the task for a whole job now, if these jobs held nothing?

@@ -81,7 +81,11 @@ enum cs_policy_flags {
                                      over: the order of `types:` does not act */
     CS_GROWS          = 1u << 16,  /* may start roles on more GPUs than asked */
     CS_SHRINKS        = 1u << 17,  /* may start roles on fewer */
+    CS_RELIEVES       = 1u << 28,  /* calls cs_relieve_power(): starts roles on fewer where
+                                     the power cap allows no more; since ABI 2.14 */
     CS_CONFINES       = 1u << 18,  /* starts a role that has a home only there */
+    CS_CONFINES_PAIRS = 1u << 27,  /* CS_CONFINES holds for roles with GPUs of jobs with
+                                     homes in two pools alone; since ABI 2.14 */
     /* What it is not able to do: `validate` refuses such jobs */
     CS_ONE_ROLE       = 1u << 19,  /* deals jobs of one role alone */
     CS_NEEDS_GPUS     = 1u << 20,  /* starts no job that computes on cores alone */

@@ -86,8 +86,8 @@ double cs_speedup_cores(struct cs_host *host, struct job_id job, uint32_t pool,
  * matters only to jobs whose goodput is known. */
 double cs_speedup_on(struct cs_host *host, struct job_id job, uint32_t pool,
                      uint32_t gpus, uint32_t nodes);
-/* Returns the largest cs_speedup() of all pools; 1 for a job of several roles, which has one
- * size. */
+/* Returns the largest cs_speedup() of all pools; if no pool holds as many GPUs of a job of phases,
+ * the speed on those of several pools; 1 for a job of several roles, which has one size. */
 double cs_best_speedup(struct cs_host *host, struct job_id job, uint32_t gpus);
 /* Returns the cores per GPU of the first nodes of the pool that have GPUs; 0: their cores are
  * not stated. */

@@ -9,10 +9,12 @@
 
 #include "experiments/spec/experiment.h"
 #include "models/jobs/job.h"
+#include "models/serving/serve.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "workloads/jobs/birth.h"
 #include "workloads/replay/trace.h"
+#include "workloads/requests/services.h"
 #include "workloads/source.h"
 
 #define FORMS_MAX 4096u         /* of a trace; what comes later is not asked */
@@ -67,6 +69,24 @@ struct job_request *kinds_of_point(struct arena *arena, const struct experiment 
         *count = trace_requests(arena, experiment, workload, request);
     for (size_t i = 0; !trace && i < forms; i++)
         request[(*count)++] = workload_request(workload, i);
+    return request;
+}
+
+struct job_request *kinds_of_services(struct arena *arena, const struct workload_spec *workload,
+                                      uint32_t *count)
+{
+    size_t services = workload_service_count(workload);
+    struct job_request *request = arena_alloc(arena, services + 1, sizeof *request);
+
+    *count = 0;
+    for (size_t i = 0; i < services; i++) {
+        const struct serve_side_spec *side = workload_service(workload, i)->spec.side;
+        const struct job_form *gpu = side[SERVE_GPU].form, *cpu = side[SERVE_CPU].form;
+        assert(gpu != NULL || cpu != NULL);
+        if (gpu == NULL || cpu == NULL)
+            request[(*count)++] = (struct job_request) { .form = gpu != NULL ? gpu : cpu,
+                                                         .steps = 1, .rate_known = 1.0 };
+    }
     return request;
 }
 

@@ -66,49 +66,71 @@ static bool find_gpus(const struct trying *t, const struct fit_want *want,
     return false;
 }
 
+/* Looks for a place for a role on GPUs, in one of the ways in which the policy starts it. */
+static bool find_on_gpus(const struct trying *t, const struct job_request *request, uint32_t r,
+                         uint32_t turn, struct placement *out)
+{
+    const struct role_spec *role = &request->form->role[r];
+    struct allowed_way way[ALLOWED_WAYS];
+    uint32_t ways = allowed_ways(t->point->cluster, t->policy, request, r, turn, way);
+
+    for (uint32_t i = 0; i < ways; i++) {
+        struct fit_want want = {
+            .gpus = way[i].gpus, .cores = role->cores,
+            .memory_bytes = role->memory_bytes, .gpu_types = role->gpu_types,
+            .gpu_type_count = role->gpu_type_count, .pod = role->pod,
+            .pool_mask = way[i].pools, .core_milli = role->core_milli, .relaxed = true,
+            .gpu_milli = job_role_milli(request, r),
+            .gpu_mib = r == 0 ? request->gpu_mib : 0,
+        };
+        if (find_gpus(t, &want, out))
+            return true;
+    }
+    return false;
+}
+
+/* The same on cores in the place of GPUs. */
+static bool find_on_cores(const struct trying *t, const struct job_request *request, uint32_t r,
+                          uint32_t turn, struct placement *out)
+{
+    const struct role_spec *role = &request->form->role[r];
+    struct allowed_way way[ALLOWED_WAYS];
+    uint32_t ways = allowed_ways(t->point->cluster, t->policy, request, r, turn, way);
+
+    for (uint32_t i = 0; i < ways; i++) {
+        struct fit_want want = {
+            .cores = role->on_cores.cores, .computes = true,
+            .memory_bytes = role->on_cores.memory_bytes, .pool_mask = way[i].pools,
+        };
+        if (placer_find(t->placer, &want, t->share, t->point->cluster->node_count, out))
+            return true;
+    }
+    return false;
+}
+
 /* Looks for a place for a role: on GPUs, then on cores if it may compute on
  * them.  False: there is none. */
-static bool find_place(const struct trying *t,
-                       const struct job_request *request, uint32_t r,
-                       struct placement *out)
+static bool find_place(const struct trying *t, const struct job_request *request, uint32_t r,
+                       uint32_t turn, struct placement *out)
 {
-    const struct cluster_spec *spec = t->point->cluster;
     const struct role_spec *role = &request->form->role[r];
-    struct fit_want want = {
-        .gpus = allowed_least_gpus(t->policy, request, r), .cores = role->cores,
-        .memory_bytes = role->memory_bytes, .gpu_types = role->gpu_types,
-        .gpu_type_count = role->gpu_type_count, .pod = role->pod,
-        .pool_mask = allowed_pools(spec, t->policy, request, r),
-        .core_milli = role->core_milli, .relaxed = true,
-        .gpu_milli = job_role_milli(request, r),
-        .gpu_mib = r == 0 ? request->gpu_mib : 0,
-    };
-
     bool chooses = job_role_chooses(role);
-    enum host_hardware hardware = host_hardware(t->policy->policy,
-                                                &t->policy->rules);
+    enum host_hardware hardware = host_hardware(t->policy->policy, &t->policy->rules);
 
-    if (want.gpus == 0 && want.cores == 0 && !want.pod)
+    if (allowed_least_gpus(t->policy, request, r) == 0 && role->cores == 0 && !role->pod)
         return false;
     if (!(chooses && hardware == HOST_CORES_ALONE) &&
         !(role->gpus == 0 && role->on_cores.cores > 0) &&
-        allowed_by_rates(spec, request, want.gpus, &want.pool_mask) &&
-        allowed_by_keys(spec, t->policy, role, &want.pool_mask) && find_gpus(t, &want, out))
+        find_on_gpus(t, request, r, turn, out))
         return true;
-    if (role->on_cores.cores == 0 || (chooses && hardware == HOST_GPUS_ALONE))
-        return false;
-    want = (struct fit_want) {
-        .cores = role->on_cores.cores, .computes = true,
-        .memory_bytes = role->on_cores.memory_bytes,
-        .pool_mask = want.pool_mask,
-    };
-    return placer_find(t->placer, &want, t->share, spec->node_count, out);
+    return role->on_cores.cores > 0 && !(chooses && hardware == HOST_GPUS_ALONE) &&
+           find_on_cores(t, request, r, turn, out);
 }
 
-/* Returns the first role without a place; FORM_ROLES_MAX: all have one.  Leaves
+/* Returns the first role without a place in a turn; FORM_ROLES_MAX: all have one.  Leaves
  * the cluster empty again. */
-static uint32_t find_homeless(const struct trying *t,
-                              const struct job_request *request)
+static uint32_t find_homeless_in(const struct trying *t, const struct job_request *request,
+                                 uint32_t turn)
 {
     const struct job_form *form = request->form;
     bool together = !(t->policy->policy->flags & CS_PER_PHASE);
@@ -122,7 +144,7 @@ static uint32_t find_homeless(const struct trying *t,
             place[r] = (struct placement) { 0 };
             continue;
         }
-        if (!find_place(t, request, r, &found))
+        if (!find_place(t, request, r, turn, &found))
             break;
         place[r] = (struct placement) {
             .share = arena_alloc(t->arena, found.share_count,
@@ -140,24 +162,37 @@ static uint32_t find_homeless(const struct trying *t,
     return r < form->role_count ? r : FORM_ROLES_MAX;
 }
 
-/* Returns the least that the cluster draws while all roles of a job run, milliwatts.  0: they
- * need not run together, or rented nodes, which roles may share, stand by for them. */
+/* The same in all turns: of the first one, if there is a role without a place in each. */
+static uint32_t find_homeless(const struct trying *t, const struct job_request *request)
+{
+    uint32_t first = find_homeless_in(t, request, 0);
+
+    for (uint32_t turn = 1; turn < allowed_turns(t->point->cluster, t->policy); turn++)
+        if (find_homeless_in(t, request, turn) == FORM_ROLES_MAX)
+            return FORM_ROLES_MAX;
+    return first;
+}
+
+/* Returns the least that the cluster draws while all roles of a job run, milliwatts; 0: they need
+ * not run together.  Roles may share the nodes that are rented for them, so the standby of these is
+ * that of the role that takes most, or of all GPUs together. */
 static double least_mw(const struct trying *t, const struct job_request *request)
 {
     const struct cluster_spec *spec = t->point->cluster;
     const struct job_form *form = request->form;
-    double standby_mw = draw_standby_mw(spec), mw = standby_mw;
+    double mw = draw_standby_mw(spec), rented_mw = 0;
+    uint64_t sum = 0;
 
     if (form->role_count == 1 || host_policy_flags(t->policy) & CS_PER_PHASE)
         return 0;
-    for (uint32_t g = 0; g < spec->group_count; g++)
-        if (spec->group[g].rent != NULL)
-            return 0;
     for (uint32_t r = 0; r < form->role_count; r++) {
-        uint64_t gpus = allowed_least_gpus(t->policy, request, r);
-        mw += draw_least_mw(spec, &form->role[r], gpus * job_role_milli(request, r)) - standby_mw;
+        uint32_t gpus = allowed_least_gpus(t->policy, request, r);
+        struct draw_parts parts = draw_parts_of(spec, &form->role[r], gpus);
+        mw += parts.units_mw;
+        rented_mw = fmax(rented_mw, parts.rented_mw);
+        sum += job_role_chooses(&form->role[r]) ? 0 : gpus;
     }
-    return mw;
+    return mw + fmax(rented_mw, draw_gpus_mw(spec, sum));
 }
 
 /* Returns whether a role, on the fewest GPUs with which the policy starts it,
@@ -170,7 +205,7 @@ static bool is_role_over_cap(const struct trying *t, const char *name,
 
     for (uint32_t r = 0; r < request->form->role_count; r++) {
         const struct role_spec *role = &request->form->role[r];
-        uint32_t gpus = allowed_least_gpus(t->policy, request, r);
+        uint32_t gpus = allowed_powered_gpus(t->policy, request, r);
         double mw = gpus == 0 ? 0 : draw_least_mw(spec, role,
                                         (uint64_t)gpus * job_role_milli(request, r));
 
@@ -239,9 +274,32 @@ static void describe_home(const struct trying *t, const struct job_request *requ
     uint32_t home = host_home_pool(spec, &request->form->role[r], &rule);
 
     out[0] = '\0';
-    if (home != UINT32_MAX && host_confines(t->policy))
+    if (home != UINT32_MAX && host_confines_role(t->policy, spec, request->form, r))
         snprintf(out, room, " in pool %s (%s)", spec->pool_name[home],
                  why[rule]);
+}
+
+/* Finds the way of all turns that lacks the fewest GPUs; sets *there to what it has.  Pools that
+ * are no way have none. */
+static uint32_t find_nearest_way(const struct trying *t, const struct job_request *request,
+                                 uint32_t r, uint32_t *there)
+{
+    const struct cluster_spec *spec = t->point->cluster;
+    uint32_t gpus = allowed_least_gpus(t->policy, request, r);
+    struct allowed_way way[ALLOWED_WAYS];
+
+    *there = 0;
+    for (uint32_t turn = 0; turn < allowed_turns(spec, t->policy); turn++) {
+        uint32_t ways = allowed_ways(spec, t->policy, request, r, turn, way);
+        for (uint32_t i = 0; i < ways; i++) {
+            uint32_t here = gpus_there(spec, &request->form->role[r], way[i].pools);
+            if ((int64_t)way[i].gpus - here >= (int64_t)gpus - *there)
+                continue;
+            gpus = way[i].gpus;
+            *there = here;
+        }
+    }
+    return gpus;
 }
 
 /* Three reasons, from the plainest: no node has the cores; there are too few GPUs
@@ -251,38 +309,34 @@ static void describe_place(const struct trying *t, const char *name,
                            struct err *err)
 {
     const struct role_spec *role = &request->form->role[r];
-    uint32_t mask = allowed_pools(t->point->cluster, t->policy, request, r);
-    uint32_t gpus = allowed_least_gpus(t->policy, request, r);
-    bool any = allowed_by_keys(t->point->cluster, t->policy, role, &mask);
-    uint32_t there = any ? gpus_there(t->point->cluster, role, mask) : 0;
-    char home[96];
+    uint32_t there, gpus = find_nearest_way(t, request, r, &there);
+    char home[96], key[96];
 
     describe_home(t, request, r, home, sizeof home);
+    allowed_tell_key(t->point->cluster, t->policy, request, r, key, sizeof key);
     if (role->on_cores.cores > 0 &&
         (role->gpus == 0 || host_hardware(t->policy->policy, &t->policy->rules) ==
              HOST_CORES_ALONE))
         err_set(err, ERR_RANGE, role->pos,
-                "role %s of %s has no place under policy %s%s: no node has %u "
+                "role %s of %s has no place under policy %s%s%s: no node has %u "
                 "cores and their memory free", role->name, request->form->name,
-                name, home, role->on_cores.cores);
+                name, home, key, role->on_cores.cores);
     else if (gpus > 0 && there < gpus)
         err_set(err, ERR_RANGE, role->pos,
-                "role %s of %s has no place under policy %s%s: it asks for %u "
+                "role %s of %s has no place under policy %s%s%s: it asks for %u "
                 "GPUs, and there are %u that it may use", role->name,
-                request->form->name, name, home, gpus, there);
+                request->form->name, name, home, key, gpus, there);
     else
         err_set(err, ERR_RANGE, role->pos,
-                "role %s of %s has no place under policy %s%s: placement "
+                "role %s of %s has no place under policy %s%s%s: placement "
                 "%s does not find %u GPUs with their cores and memory together%s",
-                role->name, request->form->name, name, home,
+                role->name, request->form->name, name, home, key,
                 place_names[t->policy->rules.placement], gpus,
                 t->policy->policy->flags & CS_ONE_POOL ? " in one pool" : "");
     if (home[0] != '\0')
-        err_hint(err, "Write `home: POOL` in the role, with a pool that can "
-                      "run it.");
+        err_hint(err, "Write `home: POOL` in the role, with a pool that can run it.");
     else
-        err_hint(err, "Ask for less, or add nodes. This was tried on an "
-                      "empty cluster.");
+        err_hint(err, "Ask for less, or add nodes. This was tried on an empty cluster.");
 }
 
 /* Returns how many roles with GPUs have a home. */
@@ -376,6 +430,15 @@ static void check_policy(struct arena *arena, const struct experiment *experimen
             continue;
         if (r != FORM_ROLES_MAX)
             describe_place(&t, experiment->policy_name[p], &request[i], r, &err);
+        tell_once(arena, told, &err);
+    }
+    request = kinds_of_services(scratch, point->workload, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t r = find_homeless(&t, &request[i]);
+        struct err err = { 0 };
+        if (r == FORM_ROLES_MAX)
+            continue;
+        describe_place(&t, experiment->policy_name[p], &request[i], r, &err);
         tell_once(arena, told, &err);
     }
     arena_free(scratch);

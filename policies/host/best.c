@@ -252,7 +252,17 @@ uint32_t cs_site_count(const struct cs_host *host, struct task_id id)
     return host_job_form(host, task->job.i)->sites[task->role].count;
 }
 
-/* A site is refused if it lies partly outside `pools`, if the role may not run
+/* Returns the pools of a site that are among `pools` (0: all); 0: it lies outside them, or in one
+ * of them alone, which is a site of its own. */
+static uint32_t pools_within(const struct host_site *site, uint32_t pools)
+{
+    uint32_t within = pools != 0 ? site->pool_mask & pools : site->pool_mask;
+
+    assert(site->pool_mask != 0);
+    return within == site->pool_mask || (within & (within - 1)) != 0 ? within : 0;
+}
+
+/* A site is refused if it lies outside `pools`, if the role may not run
  * on that hardware, or if it is on cores and the want is larger than the task. */
 bool cs_site(const struct cs_host *host, struct task_id id, uint32_t i,
              uint32_t pools, struct cs_want *want)
@@ -263,12 +273,14 @@ bool cs_site(const struct cs_host *host, struct task_id id, uint32_t i,
     const struct host_form *kept = host_job_form(host, task->job.i);
     const struct host_site *site = &kept->sites[task->role].site[i];
 
-    if ((pools != 0 && (site->pool_mask & ~pools) != 0) ||
+    uint32_t within = pools_within(site, pools);
+
+    if (within == 0 ||
         !host_hardware_ok(host, &kept->form->role[task->role],
                           site->gpu == NULL) ||
         (site->gpu == NULL && want->gpus > task->gpus))
         return false;           /* cores do not grow */
-    want->pool_mask = site->pool_mask;
+    want->pool_mask = within;
     want->gpu_type = site->gpu == NULL ? CS_ON_CORES : site->gpu->index + 1;
     assert(want->pool_mask != 0 && want->gpu_type > 0);
     return true;

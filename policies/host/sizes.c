@@ -133,8 +133,8 @@ uint32_t cs_curve(const struct cs_host *host, struct job_id id)
 }
 
 /* Returns the speedup of a job of one role on that number of GPUs, by the laws,
- * in the pool where it is fastest; 0 for a job of several roles, or without
- * GPUs. */
+ * in the pool where it is fastest, or in several pools if none has as many GPUs; 0 for a job
+ * of several roles, or without GPUs. */
 static double find_best_speedup(struct cs_host *host, struct job_id id, uint32_t gpus)
 {
     const struct host_job_slot *job = host_job_slot(host, id.i);
@@ -144,6 +144,8 @@ static double find_best_speedup(struct cs_host *host, struct job_id id, uint32_t
         return 0;
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
         best = fmax(best, host_speedup(host, job, p, gpus, 0));
+    if (best == 0 && job->pub.request.goodput == NULL && !host->forms->form[job->form].fixed)
+        best = host_speedup(host, job, HOST_ANY_POOL, gpus, 0);
     assert(isfinite(best));
     return best;
 }

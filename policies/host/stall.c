@@ -365,8 +365,7 @@ static bool explain_set_back(struct cs_host *host, struct words *what,
     return true;
 }
 
-/* For each rented group, how many of its nodes are here.  A gang that needs owned
- * and rented nodes together waits for ever. */
+/* For each rented group, how many of its nodes are here. */
 static void say_rented(struct words *why, const struct cs_host *host)
 {
     const struct host_rent *rent = host->rent;
@@ -374,8 +373,7 @@ static void say_rented(struct words *why, const struct cs_host *host)
     assert((rent != NULL) == host->spec->rents);
     for (uint32_t g = 0; rent != NULL && g < host->spec->group_count; g++)
         if (host->spec->group[g].rent != NULL)
-            say(why, " Of rented group %.30s %u of %u nodes are here; they "
-                     "are ordered for a role that its nodes alone can hold.",
+            say(why, " Of rented group %.30s %u of %u nodes are here.",
                 host->spec->group[g].name, rent->group[g].here,
                 host->spec->group[g].node_count);
 }

@@ -96,6 +96,13 @@ static bool make_fit(struct cs_host *host, const struct host_job_slot *job, uint
     return true;
 }
 
+uint32_t host_lease_least_gpus(const struct cs_host *host, const struct host_job_slot *job,
+                               uint32_t role)
+{
+    assert(job != NULL);
+    return host_shape_least(host, job, role);
+}
+
 int64_t host_lease_draw_mw(const struct cs_host *host, const struct host_job_slot *job,
                            uint32_t role, bool least, const struct node_group *group)
 {

@@ -30,6 +30,9 @@ bool host_look(struct cs_host *host, const struct host_job_slot *job,
 /* Would look() find a place if cores were no matter?  No place of cores alone. */
 bool host_look_for_gpus(struct cs_host *host, const struct host_job_slot *job, uint32_t role,
                         const struct cs_want *want);
+/* Returns the fewest GPUs that a role may have, at most as many as it asks for. */
+uint32_t host_lease_least_gpus(const struct cs_host *host, const struct host_job_slot *job,
+                               uint32_t role);
 /* Returns the milliwatts that a lease of a role adds to a power cap on nodes of a group: on
  * the GPUs that it asks for, or (least) on the fewest that it may have. */
 int64_t host_lease_draw_mw(const struct cs_host *host, const struct host_job_slot *job,

@@ -63,6 +63,33 @@ bool host_confines(const struct host_policy *policy)
     return false;
 }
 
+/* Are two of the homes of a form's roles with GPUs not the same? */
+static bool has_two_homes(const struct cluster_spec *spec, const struct job_form *form)
+{
+    uint32_t first = UINT32_MAX;
+    enum host_home rule;
+
+    assert(form->role_count <= FORM_ROLES_MAX);
+    for (uint32_t r = 0; r < form->role_count; r++) {
+        uint32_t home = form->role[r].gpus > 0 ? host_home_pool(spec, &form->role[r], &rule)
+                                               : UINT32_MAX;
+        if (first == UINT32_MAX)
+            first = home;
+        else if (home != UINT32_MAX && home != first)
+            return true;
+    }
+    return false;
+}
+
+bool host_confines_role(const struct host_policy *policy, const struct cluster_spec *spec,
+                        const struct job_form *form, uint32_t r)
+{
+    assert(r < form->role_count);
+    return host_confines(policy) &&
+           (!(policy->policy->flags & CS_CONFINES_PAIRS) ||
+            (form->role[r].gpus > 0 && has_two_homes(spec, form)));
+}
+
 bool host_role_fits(const struct cluster *cluster, enum place_rule rule,
                     const struct role_spec *role, uint32_t pools, struct share *share,
                     struct placement *out)
@@ -227,4 +254,12 @@ uint32_t cs_role_homes(const struct cs_host *host, struct job_id job,
         return 0;
     return form->home_holds >> role & 1 || host_confines(host->parts.policy)
                ? form->home_mask[role] : 0;
+}
+
+void cs_rent_in(struct cs_host *host, struct job_id job, uint32_t role, uint32_t pool_mask)
+{
+    const struct host_form *form = host_job_form(host, job.i);
+
+    assert(role < form->form->role_count);
+    host->forms->form[form - host->forms->form].rent_mask[role] = pool_mask;
 }

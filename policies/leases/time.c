@@ -325,8 +325,8 @@ static double site_phase_s(struct cs_host *host, struct bench *bench,
         on_cores(role, &want);
     if (at && site && (at->gpus == 0) != (site->gpu == NULL))
         return INFINITY;
-    if (at && (site ? site->pool_mask != 1u << at->pool
-                    : !narrow(&want.pool_mask, 1u << at->pool)))
+    if (at && at->pool != HOST_ANY_POOL &&
+        (site ? site->pool_mask != 1u << at->pool : !narrow(&want.pool_mask, 1u << at->pool)))
         return INFINITY;
     if (bench->home && !narrow(&want.pool_mask, form->home_mask[phase->role]))
         return INFINITY;
@@ -789,13 +789,14 @@ double host_speedup(struct cs_host *host, const struct host_job_slot *job,
     struct host_form *form = &host->forms->form[job->form];
     struct host_speedup at = { gpus, pool, cores, 0 };
 
-    if (!host_shape_ok(host, job, 0, gpus) || !host_may_use(host, job, pool, gpus))
+    if (!host_shape_ok(host, job, 0, gpus) ||
+        (pool != HOST_ANY_POOL && !host_may_use(host, job, pool, gpus)))
         return 0;
+    assert(pool != HOST_ANY_POOL || (!form->fixed && job->pub.request.goodput == NULL));
     if (job->pub.request.goodput)
         return host_goodput_speedup(
             host, job->pub.request.goodput, host_done_ns(host, job), pool,
             goodput_packed(job->pub.request.goodput, pool, gpus));
-    assert(pool < host->spec->pool_count);
     if (form->fixed)
         return speedup_of(&job->pub.request, pool, gpus);
     return known_speedup(host, job, &at);

@@ -68,7 +68,9 @@ int64_t host_ran_ns(const struct cs_host *host,
 bool host_may_use(const struct cs_host *host, const struct host_job_slot *job,
                   uint32_t pool, uint32_t gpus);
 /* Returns the speedup of a job of one role on `gpus` GPUs of a pool, with
- * `cores` cores per GPU (0: as asked). */
+ * `cores` cores per GPU (0: as asked).  HOST_ANY_POOL: wherever it is fastest, in several
+ * pools at once too; only for a job of phases. */
+#define HOST_ANY_POOL UINT32_MAX
 double host_speedup(struct cs_host *host, const struct host_job_slot *job,
                     uint32_t pool, uint32_t gpus, uint32_t cores);
 /* Returns the speedup on the GPUs of a placement: that of its slowest pool. */

@@ -81,21 +81,45 @@ static int64_t find_least_mw(const struct cs_host *host, struct job_id job, uint
 struct count {
     bool least;                 /* with the fewest GPUs that it may have */
     int64_t least_mw;           /* what it then adds where it adds least */
-    uint32_t group, planned;    /* group ID_NONE: for no nodes */
-    double wanted;              /* nodes of the group before */
-    int64_t more_mw;            /* what it adds there beyond least_mw */
 };
+
+/* Notes what is counted so far. */
+static void note_counts(struct cs_host *host)
+{
+    struct host_rent *rent = host->rent;
+
+    assert(rent != NULL);
+    for (uint32_t g = 0; g < host->spec->group_count; g++) {
+        rent->group[g].wanted_before = rent->group[g].wanted;
+        rent->group[g].planned_before = rent->group[g].planned;
+    }
+    rent->planned_mw_before = rent->planned_mw;
+    rent->drawn_mw_before = rent->drawn_mw;
+}
+
+/* Takes back what was counted since. */
+static void restore_counts(struct cs_host *host)
+{
+    struct host_rent *rent = host->rent;
+
+    assert(rent->planned_mw_before <= rent->planned_mw);
+    for (uint32_t g = 0; g < host->spec->group_count; g++) {
+        rent->group[g].wanted = rent->group[g].wanted_before;
+        rent->group[g].planned = rent->group[g].planned_before;
+    }
+    rent->planned_mw = rent->planned_mw_before;
+    rent->drawn_mw = rent->drawn_mw_before;
+}
 
 /* Counts nodes of a group for a role that adds more_mw there beyond what is counted for it;
  * false: the cap leaves no power for it or for a task before it.  For example, tasks so far
  * take 1.5 nodes, 1 is idle and this role takes 0.25: 1.75 are 2 whole nodes, so that 1 must
  * be ordered, as before.  Nothing more is planned then. */
-static bool count_nodes(struct cs_host *host, uint32_t g, double nodes, int64_t more_mw,
-                        struct count *count)
+static bool count_nodes(struct cs_host *host, uint32_t g, double nodes, int64_t more_mw)
 {
     struct host_rent *rent = host->rent;
     struct rent_group *group = &rent->group[g];
-    assert(nodes >= 0 && more_mw + count->least_mw >= 0);
+    assert(nodes >= 0);
     double wants = host_rental_whole(group->wanted + nodes) - group->coming - group->idle -
                    group->planned;
     uint32_t planned = wants > 0 ? (uint32_t)wants : 0;
@@ -105,10 +129,6 @@ static bool count_nodes(struct cs_host *host, uint32_t g, double nodes, int64_t 
     if (host->spec->power_cap_w > 0 && planned > 0 &&
         (double)(mw + standby_mw + more_mw) > 1000 * host->spec->power_cap_w)
         return false;
-    count->group = g;
-    count->planned = planned;
-    count->wanted = group->wanted;
-    count->more_mw = more_mw;
     group->wanted += nodes;
     group->planned += planned;
     rent->planned_mw += standby_mw;
@@ -116,31 +136,75 @@ static bool count_nodes(struct cs_host *host, uint32_t g, double nodes, int64_t 
     return true;
 }
 
-/* Takes back what count_nodes() did last.  To be called in the reverse order of count_nodes(). */
-static void uncount_nodes(struct cs_host *host, const struct count *count)
-{
-    struct host_rent *rent = host->rent;
-    struct rent_group *group = &rent->group[count->group];
+/* ---- gangs that no group holds alone ------------------------------------ */
 
-    assert(group->planned >= count->planned);
-    group->wanted = count->wanted;
-    group->planned -= count->planned;
-    rent->planned_mw -= count->planned *
-                        power_standby_mw(host->spec, &host->spec->group[count->group]);
-    rent->drawn_mw -= count->more_mw;
+/* Adds the nodes[] of a role, whose power `count` has, to their groups.  If one of them has the
+ * task wait for its `wait`, none gets any yet.  False: they have no power. */
+static bool count_parts(struct cs_host *host, const struct cs_task *task, uint32_t r,
+                        const double *nodes, const struct count *count, int64_t *next)
+{
+    int64_t due = host_now(host);
+    bool first = true;
+
+    assert(nodes != NULL);
+    for (uint32_t g = 0; g < host->spec->group_count; g++) {
+        const struct rent_spec *rent = host->spec->group[g].rent;
+        int64_t end = nodes[g] > 0 ? clock_after(task->ready_ns, rent->wait_ns) : 0;
+        assert(rent != NULL || !(nodes[g] > 0));
+        due = end > due ? end : due;
+    }
+    if (due > host_now(host)) {
+        *next = due < *next ? due : *next;
+        return true;
+    }
+    for (uint32_t g = 0; g < host->spec->group_count; g++) {
+        int64_t more_mw = 0;
+        if (!(nodes[g] > 0))
+            continue;
+        if (first && host->spec->power_cap_w > 0)
+            more_mw = host_need_draw_mw(host, task->job, r, count->least, g) - count->least_mw;
+        if (!count_nodes(host, g, nodes[g], more_mw))
+            return false;
+        first = false;
+    }
+    return true;
 }
 
-/* Adds the nodes of a role to the first group that suits it and may order more.
+/* Adds the nodes of a gang that no group could hold alone: of several rented groups, beside owned
+ * GPUs that are free.  The first type that has enough counts; if none has, the
+ * gang counts with the fewest GPUs that it may have. */
+static bool count_spread(struct cs_host *host, const struct cs_task *task, uint32_t r,
+                         const struct count *count, int64_t *next)
+{
+    const struct job_request *request = cs_request(host, task->job);
+    uint32_t gpus = job_role_gpus(request, r);
+    uint32_t least = gpus > 0 ? host_need_least(host, task->job, r) : 0;
+
+    assert(least <= gpus);
+    for (bool few = false; gpus > 0 && !request->form->role[r].pod; gpus = least, few = true) {
+        for (uint32_t g = 0; g < host->spec->group_count; g++)
+            if (wants_more(host, g) && host_need_suits(host, g, task->job, r) &&
+                host_need_spread(host, task->job, r, gpus, g, host->rent->parts))
+                return count_parts(host, task, r, host->rent->parts, count, next);
+        if (few || least == gpus)
+            return true;
+    }
+    return true;
+}
+
+/* ---- all roles ----------------------------------------------------------- */
+
+/* Adds the nodes of a role to the first group that suits it and may order more, or to several if
+ * none could ever hold it.
  * A group passes over a task that has not waited for its `wait` yet; *next becomes
  * the earliest end of such a wait, if it is earlier.  The power of `count` is counted
- * already.  False: there is such a group, but not the power. */
+ * already.  False: there are such nodes, but not the power. */
 static bool count_role(struct cs_host *host, const struct cs_task *task, uint32_t r,
-                       struct count *count, int64_t *next)
+                       const struct count *count, int64_t *next)
 {
     bool has_power = true;
 
     assert(task->ready_ns <= host_now(host));
-    count->group = ID_NONE;
     for (uint32_t g = 0; g < host->spec->group_count; g++) {
         const struct node_group *group = &host->spec->group[g];
         if (!wants_more(host, g) || !host_need_suits(host, g, task->job, r))
@@ -156,14 +220,15 @@ static bool count_role(struct cs_host *host, const struct cs_task *task, uint32_
         if (host->spec->power_cap_w > 0)
             more_mw = host_need_draw_mw(host, task->job, r, count->least, g) -
                       count->least_mw;
-        if (count_nodes(host, g, nodes, more_mw, count))
+        if (count_nodes(host, g, nodes, more_mw))
             return true;
         nodes = host_need_beside(host, task->job, r, g, nodes);
-        if (nodes > 0 && count_nodes(host, g, nodes, more_mw, count))
+        if (nodes > 0 && count_nodes(host, g, nodes, more_mw))
             return true;
         has_power = false;
     }
-    return has_power;
+    return has_power && !host_need_one_group(host, task->job, r)
+               ? count_spread(host, task, r, count, next) : has_power;
 }
 
 /* Counts the nodes of all roles of a task, and under a cap the power, which it has before all
@@ -181,11 +246,12 @@ static void count_task(struct cs_host *host, const struct cs_task *task, int64_t
         count[r].least_mw = find_least_mw(host, task->job, r, &count[r].least);
         host->rent->drawn_mw += count[r].least_mw;
     }
+    if (host->spec->power_cap_w > 0)
+        note_counts(host);
     for (r = from; r < to && has_power; r++)
         has_power = count_role(host, task, r, &count[r], next);
-    while (!has_power && r-- > from)
-        if (count[r].group != ID_NONE)
-            uncount_nodes(host, &count[r]);
+    if (!has_power)
+        restore_counts(host);
 }
 
 /* A task that holds an idle lease needs no node.  The walk ends when no group could have more

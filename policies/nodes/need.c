@@ -14,9 +14,11 @@
 #include "models/jobs/job.h"
 #include "models/types/placement.h"
 #include "policies/leases/lease.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/read.h"
 #include "policies/state/state.h"
+#include "policies/state/terms.h"
 
 bool host_need_scales(const struct node_group *group)
 {
@@ -36,16 +38,22 @@ static bool has_bare_nodes(const struct cs_host *host, uint32_t mask)
     return false;
 }
 
-/* A role without GPUs suits a group with GPUs only if no bare group is in its pools. */
+/* A policy that confines roles, to their homes or as it says itself, starts them nowhere else, so
+ * that nodes of other pools would be rented in vain.  A role without GPUs suits a group with GPUs
+ * only if no bare group is in its pools. */
 bool host_need_suits(const struct cs_host *host, uint32_t g, struct job_id job, uint32_t r)
 {
     const struct job_request *request = cs_request(host, job);
     const struct node_group *group = &host->spec->group[g];
     const struct role_spec *role = &request->form->role[r];
-    uint32_t mask = host_role_pools(host, job.i, r);
+    bool confined = host_confines_role(host->parts.policy, host->spec, request->form, r);
+    uint32_t home = confined ? cs_role_homes(host, job, r) : 0;
+    uint32_t mask = home != 0 ? home : host_role_pools(host, job.i, r);
 
     assert(r < request->form->role_count);
-    if (mask != 0 && !(mask >> group->pool & 1))
+    uint32_t said = host_role_rented(host, job.i, r);
+
+    if ((mask != 0 && !(mask >> group->pool & 1)) || (said != 0 && !(said >> group->pool & 1)))
         return false;
     if (job_role_gpus(request, r) == 0)
         return group->gpus == 0 || !has_bare_nodes(host, mask);
@@ -93,20 +101,36 @@ double host_need_nodes(const struct node_group *group, const struct job_request 
     return role->pod ? INFINITY : ceil(nodes);
 }
 
-/* Returns the free GPUs of owned nodes of the type of group g that suit a role. */
-static uint32_t count_owned_gpus(const struct cs_host *host, struct job_id job, uint32_t r,
-                                 uint32_t g)
+/* Is a group of the type of group g, and does it suit a role?  `scales`: and are its nodes ordered
+ * for tasks, or (false) is it owned, or rented all the time? */
+static bool is_alike(const struct cs_host *host, struct job_id job, uint32_t r, uint32_t g,
+                     uint32_t other, bool scales)
 {
-    uint32_t gpus = 0;
+    const struct node_group *group = &host->spec->group[other];
 
     assert(host->spec->group[g].gpu != NULL);
+    return group->gpu == host->spec->group[g].gpu && host_need_scales(group) == scales &&
+           host_need_suits(host, other, job, r);
+}
+
+/* Returns the free GPUs of owned nodes of the type of group g that suit a role, and have the cores
+ * and the memory for it when they are empty.  `all`: those that are not free, too. */
+static uint32_t count_owned_gpus(const struct cs_host *host, struct job_id job, uint32_t r,
+                                 uint32_t g, bool all)
+{
+    const struct role_spec *role = &cs_request(host, job)->form->role[r];
+    uint32_t gpus = 0;
+
+    assert(r < FORM_ROLES_MAX);
     for (uint32_t o = 0; o < host->spec->group_count; o++) {
         const struct node_group *group = &host->spec->group[o];
-        if (group->rent != NULL || group->gpu != host->spec->group[g].gpu ||
-            !host_need_suits(host, o, job, r))
+        uint32_t most = (uint32_t)count_gpus_served(group, role);
+        if (!is_alike(host, job, r, g, o, false))
             continue;
-        for (uint32_t n = group->first_node; n < group->first_node + group->node_count; n++)
-            gpus += mask_count(host->cluster->free_mask[n]);
+        for (uint32_t n = group->first_node; n < group->first_node + group->node_count; n++) {
+            uint32_t free = mask_count(host->cluster->free_mask[n]);
+            gpus += all || free > most ? most : free;
+        }
     }
     return gpus;
 }
@@ -121,10 +145,58 @@ double host_need_beside(const struct cs_host *host, struct job_id job, uint32_t 
     assert(nodes >= 0);
     if (nodes <= 1 || role->pod || host->spec->group[g].gpu == NULL)
         return 0;
-    uint32_t owned = count_owned_gpus(host, job, r, g);
+    uint32_t owned = count_owned_gpus(host, job, r, g, false);
     double left = asked > owned ? asked - owned : 0;
     double beside = ceil(left / (double)count_gpus_served(&host->spec->group[g], role));
     return beside < nodes ? beside : 0;
+}
+
+bool host_need_one_group(const struct cs_host *host, struct job_id job, uint32_t r)
+{
+    const struct job_request *request = cs_request(host, job);
+
+    assert(r < request->form->role_count);
+    for (uint32_t g = 0; g < host->spec->group_count; g++) {
+        const struct node_group *group = &host->spec->group[g];
+        if (host_need_suits(host, g, job, r) &&
+            host_need_nodes(group, request, r) <= group->node_count)
+            return true;
+    }
+    return false;
+}
+
+/* For example, 14 GPUs, of which 4 are free on owned nodes; group a has one node of 8, group b
+ * three of 4: one node of a, and half a node of b. */
+bool host_need_spread(const struct cs_host *host, struct job_id job, uint32_t r, uint32_t gpus,
+                      uint32_t g, double *nodes)
+{
+    const struct role_spec *role = &cs_request(host, job)->form->role[r];
+    uint32_t owned = count_owned_gpus(host, job, r, g, false);
+    int64_t left = gpus > owned ? gpus - owned : 0;
+
+    assert(gpus > 0 && host_need_scales(&host->spec->group[g]));
+    if (count_owned_gpus(host, job, r, g, true) >= gpus)
+        return false;
+    for (uint32_t k = 0; k < host->spec->group_count; k++) {
+        const struct node_group *group = &host->spec->group[k];
+        int64_t served = count_gpus_served(group, role), take = served * group->node_count;
+        nodes[k] = 0;
+        if (!is_alike(host, job, r, g, k, true) || served == 0)
+            continue;
+        take = take < left ? take : left;
+        left -= take;
+        nodes[k] = (double)take / (double)served;
+        if (nodes[k] > 1)
+            nodes[k] = ceil(nodes[k]);
+        assert(nodes[k] <= group->node_count && left >= 0);
+    }
+    return left == 0;
+}
+
+uint32_t host_need_least(const struct cs_host *host, struct job_id job, uint32_t r)
+{
+    assert(r < cs_request(host, job)->form->role_count);
+    return host_lease_least_gpus(host, host_job_at(host, job.i), r);
 }
 
 int64_t host_need_draw_mw(const struct cs_host *host, struct job_id job, uint32_t r, bool least,

@@ -24,6 +24,15 @@ double host_need_nodes(const struct node_group *group, const struct job_request 
  * these are fewer than `nodes`, which it takes alone; else 0. */
 double host_need_beside(const struct cs_host *host, struct job_id job, uint32_t r, uint32_t g,
                         double nodes);
+/* Could the nodes of one group hold role r, owned or rented, if nothing else ran on them? */
+bool host_need_one_group(const struct cs_host *host, struct job_id job, uint32_t r);
+/* Divides `gpus` GPUs of a gang, but for those of the type of group g that are free on owned nodes,
+ * among the rented groups of that type: nodes[k] of group k.  False: they have not as many, or
+ * owned nodes alone have. */
+bool host_need_spread(const struct cs_host *host, struct job_id job, uint32_t r, uint32_t gpus,
+                      uint32_t g, double *nodes);
+/* Returns the fewest GPUs that role r may have, at most as many as it asks for. */
+uint32_t host_need_least(const struct cs_host *host, struct job_id job, uint32_t r);
 /* Returns the milliwatts that role r adds on nodes of group g: with the GPUs that it asks
  * for, or (least) with the fewest that it may have. */
 int64_t host_need_draw_mw(const struct cs_host *host, struct job_id job, uint32_t r, bool least,

@@ -237,6 +237,7 @@ void host_rent_begin(struct cs_host *host)
     rent->group = arena_alloc(arena, spec->group_count, sizeof *rent->group);
     rent->leaving = arena_alloc(arena, spec->node_count,
                                 sizeof *rent->leaving);
+    rent->parts = arena_alloc(arena, spec->group_count, sizeof *rent->parts);
     host->rent = rent;
     host->nodes->leaving = rent->leaving;
     rent->owned_mw = host->nodes->power_mw;

@@ -33,10 +33,10 @@
 
 #define RECLAIM_STREAM 104      /* of rng_at, beside those of outages */
 /* KEEP_MIN_NS: an idle node is kept for a second at least, so that a lease that follows at
- * once finds it.  AHEAD_KEEP_MIN_NS: a node
- * that is kept for tasks to come is looked at once a minute at most. */
+ * once finds it.  NEEDED_KEEP_MIN_NS: a node
+ * that is kept for tasks is looked at once a minute at most. */
 #define KEEP_MIN_NS CLOCK_NS_PER_S
-#define AHEAD_KEEP_MIN_NS (60 * CLOCK_NS_PER_S)
+#define NEEDED_KEEP_MIN_NS (60 * CLOCK_NS_PER_S)
 
 bool host_rental_here(const struct cs_host *host, uint32_t n)
 {
@@ -58,10 +58,12 @@ static bool has_power(const struct cs_host *host)
            (double)(host->nodes->power_mw + host->rent->drawn_mw) <= 1000 * cap_w;
 }
 
-/* Is an idle node of a group kept for tasks to come?  It is not if tasks that wait lack the power
- * that it draws.  Idle and coming nodes beyond those that waiting tasks need are spare; it is
- * kept as long as these are no more than the nodes to be ahead. */
-static bool is_ahead(const struct cs_host *host, uint32_t g)
+/* Would an idle node of a group be ordered again at once, for tasks that wait or are to come?  A
+ * gang waits until all its nodes are here: if the first went before the last comes, they would
+ * never meet.  It would not if tasks that wait lack the power that it draws.  Idle and coming nodes
+ * beyond those that waiting tasks need are spare; it is kept as long as these are no more than
+ * the nodes to be ahead. */
+static bool is_needed(const struct cs_host *host, uint32_t g)
 {
     const struct rent_group *group = &host->rent->group[g];
     double spare = (double)group->idle + group->coming -
@@ -69,11 +71,11 @@ static bool is_ahead(const struct cs_host *host, uint32_t g)
     uint32_t ahead = host_demand_ahead(host, g);
 
     assert(group->idle > 0);
-    return ahead > 0 && spare <= ahead && has_power(host);
+    return (ahead > 0 || group->wanted > 0) && spare <= ahead && has_power(host);
 }
 
-/* The time for which an idle node is kept is over.  It stays on if tasks are
- * expected (forecast or spare; none is when the run could end) or if the group would
+/* The time for which an idle node is kept is over.  It stays on if tasks that wait need it, if
+ * some are expected (forecast or spare; none is when the run could end) or if the group would
  * have fewer than nodes_min; else its rental ends. */
 static void end_keep(struct loop *loop, void *self, uint64_t arg)
 {
@@ -88,8 +90,8 @@ static void end_keep(struct loop *loop, void *self, uint64_t arg)
         return;
     assert(!node->kept && group->idle > group->kept);
     if (host_goes_on(host->decision) &&
-        is_ahead(host, (uint32_t)(group - host->rent->group))) {
-        arm_keep(host, n, AHEAD_KEEP_MIN_NS);
+        is_needed(host, (uint32_t)(group - host->rent->group))) {
+        arm_keep(host, n, NEEDED_KEEP_MIN_NS);
         return;
     }
     if (group->here + group->coming > spec->nodes_min) {

@@ -38,6 +38,8 @@ struct rent_group {
     uint32_t room;              /* nodes that could be ordered now */
     uint32_t planned;           /* nodes to be ordered now for waiting tasks */
     double wanted;              /* nodes that waiting tasks need */
+    uint32_t planned_before;    /* both before the task that is counted */
+    double wanted_before;
     struct host_demand *demand; /* NULL: nothing is forecast */
 };
 
@@ -53,6 +55,8 @@ struct host_rent {
     /* Milliwatts under a power cap: owned nodes that stand by; nodes that are planned and
        not ordered yet; the waiting tasks that were counted, once they run. */
     int64_t owned_mw, planned_mw, drawn_mw;
+    int64_t planned_mw_before, drawn_mw_before; /* the last two before the task that is counted */
+    double *parts;              /* scratch: nodes of each group for a gang */
 };
 
 /* Returns how a node is rented; NULL: it is owned. */

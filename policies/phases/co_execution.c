@@ -750,7 +750,8 @@ const struct cs_policy co_execution_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "co-execution",
     .summary = "groups of jobs take turns on nodes of two pools, warm",
-    .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_CONFINES,
+    .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_CONFINES | CS_CONFINES_PAIRS |
+             CS_RELIEVES,
     .self_bytes = sizeof(struct co),
     .param = co_param,
     .param_count = sizeof co_param / sizeof co_param[0],

@@ -495,7 +495,7 @@ const struct cs_policy dynamic_policy = {
     .name = "dynamic",
     .cites = "karlin1988snoopy",
     .summary = "leases per phase, idle GPUs lent where switching pays",
-    .flags = CS_ASKS_PRIORITY | CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_GROWS |
+    .flags = CS_ASKS_PRIORITY | CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_GROWS | CS_RELIEVES |
              CS_TAKES_OVER,
     .self_bytes = sizeof(struct dynamic),
     .param = dynamic_param,

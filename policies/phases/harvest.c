@@ -261,6 +261,22 @@ static void harvest_lease_idle(void *self, struct cs_host *host,
         cs_release(host, id);
 }
 
+/* Nodes are rented for roles where they start: replicas in the pool of the services, all others but
+ * rollouts outside it. */
+static void harvest_submitted(void *self, struct cs_host *host, struct job_id id)
+{
+    const struct harvest *harvest = self;
+    uint32_t serve = cs_pools_named(host, harvest->from);
+    const struct job_form *form = cs_request(host, id)->form;
+
+    for (uint32_t r = 0; r < form->role_count; r++)
+        if (cs_serves(host, id) && form->role[r].gpus > 0)
+            cs_rent_in(host, id, r, serve);
+        else if (!cs_serves(host, id) &&
+                 !(form->role[r].gpus > 0 && cs_same_text(form->role[r].name, harvest->role)))
+            cs_rent_in(host, id, r, harvest_all_but(host, serve));
+}
+
 static const struct cs_words words[] = {
     { "from", CS_A_POOL },
     { "role", CS_A_ROLE },
@@ -279,5 +295,6 @@ const struct cs_policy harvest_policy = {
     .words_count = sizeof words / sizeof words[0], .words = words,
     .before = harvest_before,
     .decide = harvest_decide,
+    .job_submitted = harvest_submitted,
     .lease_idle = harvest_lease_idle,
 };

@@ -337,7 +337,8 @@ const struct cs_policy hybrid_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "hybrid",
     .summary = "a static plan by role, corrected by what was measured",
-    .flags = CS_ASKS_PRIORITY | CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_TAKES_OVER,
+    .flags = CS_ASKS_PRIORITY | CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_TAKES_OVER |
+             CS_RELIEVES,
     .self_bytes = sizeof(struct hybrid),
     .param = hybrid_param,
     .param_count = sizeof hybrid_param / sizeof hybrid_param[0],

@@ -133,6 +133,19 @@ static void spot_decide(void *self, struct cs_host *host)
     }
 }
 
+/* Nodes are rented for roles where they start. */
+static void spot_submitted(void *self, struct cs_host *host, struct job_id id)
+{
+    const struct spot *spot = self;
+    const struct job_form *form = cs_request(host, id)->form;
+    uint32_t other = cs_pools_named(host, spot->other), mask = cs_pools_named(host, spot->pool);
+
+    for (uint32_t r = 0; r < form->role_count; r++)
+        if (form->role[r].gpus > 0)
+            cs_rent_in(host, id, r, cs_same_text(form->role[r].name, spot->role) ? other | mask
+                                                                                 : other);
+}
+
 static const struct cs_words words[] = {
     { "spot", CS_A_POOL },
     { "role", CS_A_ROLE },
@@ -152,4 +165,5 @@ const struct cs_policy spot_rollout_policy = {
     .words_count = sizeof words / sizeof words[0], .words = words,
     .before = cs_by_priority,
     .decide = spot_decide,
+    .job_submitted = spot_submitted,
 };

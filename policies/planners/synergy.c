@@ -20,6 +20,7 @@
 #include <math.h>
 
 #include "policies/params.h"
+#include "policies/plan.h"
 #include "policies/policy.h"
 #include "policies/resize.h"
 
@@ -183,15 +184,25 @@ static bool synergy_start_in(struct cs_host *host, struct task_id id,
     return synergy_start_at(host, id, want, pools, (struct synergy_place) { 0, 0 });
 }
 
-/* Tries the pools in their order, those that are alike as one.  Jobs of several roles
- * take what they ask for. */
+/* Could one pool alone hold a job of one role? */
+static bool synergy_fits_a_pool(const struct cs_host *host, struct job_id job)
+{
+    bool fits = false;
+
+    for (uint32_t p = 0; p < cs_pool_count(host) && !fits; p++)
+        fits = cs_could_hold(host, job, 0, 1u << p);
+    return fits;
+}
+
+/* Tries the pools in their order, those that are alike as one.  Jobs of several roles, and
+ * gangs that only several pools hold together, take what they ask for. */
 static bool synergy_start(const struct synergy *s, struct cs_host *host,
                           struct task_id id)
 {
     struct job_id job = cs_task(host, id)->job;
     uint32_t gpus = cs_task(host, id)->gpus, tried = 0;
 
-    if (cs_request(host, job)->form->role_count > 1)
+    if (cs_request(host, job)->form->role_count > 1 || !synergy_fits_a_pool(host, job))
         return cs_start(host, id) == CS_DONE;
     for (uint32_t p = 0; p < cs_pool_count(host); p++) {
         if ((tried >> p & 1) != 0)

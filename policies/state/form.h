@@ -56,6 +56,7 @@ struct host_form {
     const struct job_form *form;    /* of the workload, shared by all trials */
     uint32_t pool_mask[FORM_ROLES_MAX];     /* 0: any pool */
     uint32_t home_mask[FORM_ROLES_MAX];     /* 0: it has no home */
+    uint32_t rent_mask[FORM_ROLES_MAX];     /* where nodes are rented for it; 0: any pool */
     uint32_t home_holds;        /* bit r: the home of role r, when it is empty, has room for
                                    what its owner asks for */
     bool settles;               /* the empty cluster has room for all roles with GPUs at

@@ -196,6 +196,14 @@ uint32_t host_role_pools(const struct cs_host *host, uint32_t job, uint32_t role
     return form->pool_mask[role];
 }
 
+uint32_t host_role_rented(const struct cs_host *host, uint32_t job, uint32_t role)
+{
+    const struct host_form *form = host_job_form(host, job);
+
+    assert(role < form->form->role_count);
+    return form->rent_mask[role];
+}
+
 uint32_t host_job_leases(const struct cs_host *host, uint32_t job)
 {
     assert(host_job_slot(host, job)->leases <= host->leases->count);

@@ -30,6 +30,8 @@ uint32_t host_role_home(const struct cs_host *host, uint32_t job,
                         uint32_t role);
 /* Returns the pools on which a role may run, a mask; 0: any. */
 uint32_t host_role_pools(const struct cs_host *host, uint32_t job, uint32_t role);
+/* Returns the pools in which nodes are rented for it; 0: in any. */
+uint32_t host_role_rented(const struct cs_host *host, uint32_t job, uint32_t role);
 /* Returns how many leases a job holds. */
 uint32_t host_job_leases(const struct cs_host *host, uint32_t job);
 /* Has the job one phase alone, of known length? */

@@ -221,6 +221,9 @@ void host_serve_busy(struct cs_host *host, struct job_id job, double recent,
                      double mean);
 /* Does the policy start a role with a home only at its home? */
 bool host_confines(const struct host_policy *policy);
+/* Does it start role r of such jobs in its home alone, if it has one? */
+bool host_confines_role(const struct host_policy *policy, const struct cluster_spec *spec,
+                        const struct job_form *form, uint32_t r);
 /* Returns the pool that is the home of a role, and stores why; UINT32_MAX: none is. */
 uint32_t host_home_pool(const struct cluster_spec *spec,
                         const struct role_spec *role, enum host_home *rule);

@@ -344,17 +344,18 @@ static void each_pool_says_what_it_lacks(void **state)
                    "memory for 2 of its 8 GPUs, old has no GPU of its types, cpu has no GPUs.");
 }
 
-/* A gang of owned and rented nodes: the rented ones are not ordered for it. */
+/* The rented node is not ordered before the run is taken for stuck. */
 static void what_is_free_and_what_is_rented_is_told(void **state)
 {
     struct world_job job = { .duration_s = 10, .gpus = 16 };
 
     (void)state;
-    stops("", "nodes: [" OWN(1) ", {name: spot, count: 1, gpus: {type: generic, count: 8}, rent: "
-          "{start: 5min}}]", &job, 1, "[{policy: fcfs, placement: consolidate}]", 0,
+    stops("stalled_after: 10d\n", "nodes: [" OWN(1) ", {name: spot, count: 1, gpus: "
+          "{type: generic, count: 8}, rent: {start: 5min, wait: 100d}}]", &job, 1,
+          "[{policy: fcfs, placement: consolidate}]", 10,
           "job j0 waits since 0 s for 16 GPUs of role gpus",
           "but no more than 8 GPUs of its pools are free now. Of rented group spot 0 of 1 nodes "
-          "are here; they are ordered for a role that its nodes alone can hold.");
+          "are here.");
 }
 
 /* ---- long runs that get somewhere ----------------------------------------- */

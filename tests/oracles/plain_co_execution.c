@@ -285,7 +285,8 @@ static void plain_decide(void *self, struct cs_host *host)
 const struct cs_policy plain_co_execution_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "co-execution", .summary = "the plain rule",
-    .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_CONFINES | CS_ORDER_MOVES,
+    .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_CONFINES | CS_CONFINES_PAIRS |
+             CS_ORDER_MOVES,
     .self_bytes = sizeof(struct plain),
     .before = plain_before, .decide = plain_decide,
     .job_submitted = plain_submitted, .job_ended = plain_ended,

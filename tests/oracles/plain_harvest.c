@@ -198,6 +198,21 @@ static void decide(void *self, struct cs_host *host)
     }
 }
 
+static void submitted(void *self, struct cs_host *host, struct job_id job)
+{
+    const struct plain_harvest *h = self;
+    const struct job_form *form = cs_request(host, job)->form;
+    uint32_t pool = pool_of(h, host);
+
+    for (uint32_t r = 0; r < form->role_count; r++) {
+        bool gpus = form->role[r].gpus > 0;
+        uint32_t pools = cs_serves(host, job) ? (gpus ? pool : 0) : elsewhere(host, pool);
+        if (!cs_serves(host, job) && gpus && strcmp(form->role[r].name, h->role) == 0)
+            pools = 0;
+        cs_rent_in(host, job, r, pools);
+    }
+}
+
 static void lease_idle(void *self, struct cs_host *host, struct lease_id id)
 {
     const struct cs_lease *lease = cs_lease(host, id);
@@ -216,5 +231,6 @@ const struct cs_policy plain_harvest_policy = {
     .self_bytes = sizeof(struct plain_harvest),
     .before = goes_before,
     .decide = decide,
+    .job_submitted = submitted,
     .lease_idle = lease_idle,
 };

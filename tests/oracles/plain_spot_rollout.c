@@ -108,6 +108,20 @@ static void decide(void *self, struct cs_host *host)
     }
 }
 
+static void submitted(void *self, struct cs_host *host, struct job_id job)
+{
+    const struct plain_spot *s = self;
+    const struct job_form *form = cs_request(host, job)->form;
+
+    for (uint32_t r = 0; r < form->role_count; r++) {
+        uint32_t pools = cs_pools_named(host, s->reserved);
+        if (cs_same_text(form->role[r].name, s->role))
+            pools |= cs_pools_named(host, s->spot);
+        if (form->role[r].gpus > 0)
+            cs_rent_in(host, job, r, pools);
+    }
+}
+
 const struct cs_policy plain_spot_rollout_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
@@ -117,4 +131,5 @@ const struct cs_policy plain_spot_rollout_policy = {
     .self_bytes = sizeof(struct plain_spot),
     .before = cs_by_priority,
     .decide = decide,
+    .job_submitted = submitted,
 };

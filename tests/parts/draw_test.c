@@ -30,7 +30,7 @@
 struct grid {
     struct gpu_type gpu[TYPES];
     struct cpu_type cpu;
-    struct rent_spec rent;
+    struct rent_spec rent[GROUPS];
     struct node_group group[GROUPS];
     struct cluster_spec cluster;
     uint32_t types[TYPES];
@@ -47,7 +47,14 @@ static void draw_group(struct rng *rng, struct grid *w, struct node_group *group
     *group = (struct node_group){ .name = "g", .pool = below(rng, 2),
         .node_count = 1 + below(rng, 3), .cpu = &w->cpu, .sockets = 1,
         .cores = 2 + below(rng, 30), .memory_bytes = (1 + below(rng, 40)) * GB,
-        .idle_w = 50 + below(rng, 100), .rent = below(rng, 3) == 0 ? &w->rent : NULL };
+        .idle_w = 50 + below(rng, 100) };
+    if (below(rng, 3) == 0) {
+        struct rent_spec *rent = &w->rent[group - w->group];
+        group->rent = rent;
+        rent->nodes_min = below(rng, 2) * below(rng, group->node_count + 1);
+        rent->scale = below(rng, 5) == 0 ? RENT_ALWAYS : RENT_QUEUE;
+        rent->reclaim_mtbf_ns = below(rng, 4) == 0;
+    }
     group->max_w = group->idle_w + below(rng, 200);
     if (below(rng, 4) > 0) {
         group->gpu = &w->gpu[below(rng, TYPES)];
@@ -101,6 +108,35 @@ static double node_mw(const struct grid *w, const struct node_group *group)
     return round(1000 * w->cluster.pue * (group->idle_w + gpus_w));
 }
 
+/* Nodes of a group that stand by all the time.  Under a cap one more is taken for as long as one of
+ * its GPUs, or cores, could run besides; what may be reclaimed takes power, and is not counted. */
+static uint32_t standing(const struct grid *w, uint32_t group)
+{
+    double drawn_mw = 0;
+    uint32_t nodes = 0;
+
+    for (uint32_t g = 0; g < GROUPS; g++)
+        if (w->group[g].rent == NULL)
+            drawn_mw += w->group[g].node_count * node_mw(w, &w->group[g]);
+    if (w->group[group].rent == NULL)
+        return w->group[group].node_count;
+    for (uint32_t g = 0; g <= group; g++) {
+        const struct node_group *here = &w->group[g];
+        double unit_w = here->gpus > 0 ? gpu_more_w(here) : core_w(here);
+        if (here->rent == NULL)
+            continue;
+        uint32_t most = here->rent->scale == RENT_ALWAYS ? here->node_count
+                                                         : here->rent->nodes_min;
+        for (nodes = 0; nodes < most; nodes++) {
+            double with_mw = drawn_mw + node_mw(w, here) + round(1000 * w->cluster.pue * unit_w);
+            if (w->cluster.power_cap_w > 0 && with_mw > 1000 * w->cluster.power_cap_w)
+                break;
+            drawn_mw += node_mw(w, here);
+        }
+    }
+    return w->group[group].rent->reclaim_mtbf_ns > 0 ? 0 : nodes;
+}
+
 /* Units of one node that its cores and memory allow.  `type` TYPES: cores. */
 static int node_units(const struct grid *w, const struct node_group *group, uint32_t type)
 {
@@ -129,8 +165,9 @@ static int compare(const void *a, const void *b)
 
 static double plain_spread(const struct grid *w, uint32_t type, double wanted)
 {
-    double unit[UNITS_MAX], sum = 0, owned = 0, rented_mw = INFINITY, left = wanted;
-    int units = 0, most = 1;
+    double unit[UNITS_MAX], part[UNITS_MAX], sum = 0, owned = 0, rented_mw = INFINITY;
+    double left = wanted, parts_mw = 0;
+    int units = 0, most = 1, parts = 0;
 
     for (uint32_t g = 0; g < GROUPS; g++) {
         const struct node_group *group = &w->group[g];
@@ -140,11 +177,12 @@ static double plain_spread(const struct grid *w, uint32_t type, double wanted)
                                                                                core_w(group));
         for (int i = 0; i < here * (int)group->node_count; i++)
             unit[units++] = 1000 * w->cluster.pue * unit_w;
-        if (group->rent == NULL) {
-            owned += here * (double)group->node_count;
-        } else if (here > 0) {
+        owned += here * (double)standing(w, g);
+        if (here > 0 && standing(w, g) < group->node_count) {
             most = here > most ? here : most;
             rented_mw = fmin(rented_mw, node_mw(w, group));
+            for (uint32_t i = 0; i < (uint32_t)here * (group->node_count - standing(w, g)); i++)
+                part[parts++] = node_mw(w, group) / here;
         }
     }
     qsort(unit, (size_t)units, sizeof *unit, compare);
@@ -152,7 +190,13 @@ static double plain_spread(const struct grid *w, uint32_t type, double wanted)
         sum += fmin(1, left) * unit[i];
     if (left > 1e-9)
         return INFINITY;
-    return sum + (owned < wanted ? ceil((wanted - owned) / most) * rented_mw : 0);
+    if (owned >= wanted)
+        return sum;
+    qsort(part, (size_t)parts, sizeof *part, compare);
+    left = wanted - owned;
+    for (int i = 0; i < parts && left > 0; left -= 1, i++)
+        parts_mw += fmin(1, left) * part[i];
+    return sum + fmax(ceil((wanted - owned) / most) * rented_mw, parts_mw);
 }
 
 static double plain_standby(const struct grid *w)
@@ -160,7 +204,7 @@ static double plain_standby(const struct grid *w)
     double mw = 0;
 
     for (uint32_t g = 0; g < GROUPS; g++)
-        mw += w->group[g].rent == NULL ? w->group[g].node_count * node_mw(w, &w->group[g]) : 0;
+        mw += standing(w, g) * node_mw(w, &w->group[g]);
     return mw;
 }
 
@@ -184,7 +228,7 @@ static double plain_node(const struct grid *w, double gpus, double cores, int64_
             cores <= group->cores && memory <= group->memory_bytes)
             least = fmin(least, 1000 * w->cluster.pue * (gpus * gpu_more_w(group) +
                                                          cores * core_w(group)) +
-                                    (group->rent != NULL ? node_mw(w, group) : 0));
+                                    (standing(w, g) == 0 ? node_mw(w, group) : 0));
     }
     return least;
 }
@@ -304,7 +348,7 @@ static void a_pod_stays_on_one_node(void **state)
     w.role.memory_bytes++;
     assert_true(isinf(draw_least_mw(&w.cluster, &w.role, 500)));
     w.role.memory_bytes--;
-    w.group[0].rent = &w.rent;
+    w.group[0].rent = &w.rent[0];
     is_near("rented", 0, draw_least_mw(&w.cluster, &w.role, 500), 152e3 - 1.5);
     w.group[0].rent = NULL;
     w.role = (struct role_spec){ .name = "r", .gpus = 2, .gpu_types = w.types, .gpu_type_count = 1,
@@ -314,6 +358,36 @@ static void a_pod_stays_on_one_node(void **state)
     is_near("GPUs", 0, draw_least_mw(&w.cluster, &w.role, 2000), 2 * 1e5 + 200e3 - 10);
 }
 
+/* A node of two GPUs draws 100 W standing by and each GPU 100 W more, a core 1 W.  Three nodes are
+ * rented, one of them always: five GPUs take it and two more, and so they do for two roles of three
+ * and two GPUs that share a node. */
+static void nodes_that_are_always_kept_stand_by(void **state)
+{
+    struct grid w = { .gpu = { { .index = 0, .idle_w = 20, .tdp_w = 120 } } };
+
+    (void)state;
+    w.cpu.flops_fp32 = w.cpu.memory_bps_sustained = 1e12;
+    w.cluster = cluster_aid_new(w.group);
+    w.cluster.pue = 1;
+    w.rent[0].nodes_min = 1;
+    w.group[0] = (struct node_group){ .name = "g", .node_count = 3, .gpu = &w.gpu[0], .gpus = 2,
+        .cpu = &w.cpu, .sockets = 1, .cores = 8, .memory_bytes = 8 * GB, .idle_w = 60,
+        .max_w = 68, .rent = &w.rent[0] };
+    cluster_aid_count(&w.cluster, &w.group[0]);
+    w.role = (struct role_spec){ .name = "r", .gpus = 1, .gpu_types = w.types,
+                                 .gpu_type_count = 1 };
+    is_near("standby", 0, draw_standby_mw(&w.cluster), 1e5);
+    is_near("two", 0, draw_least_mw(&w.cluster, &w.role, 2000), 1e5 + 2e5 - 3);
+    is_near("five", 0, draw_least_mw(&w.cluster, &w.role, 5000), 3e5 + 5e5 - 6);
+    is_near("units", 0, draw_parts_of(&w.cluster, &w.role, 3).units_mw, 3e5 - 4);
+    is_near("rented", 0, draw_parts_of(&w.cluster, &w.role, 3).rented_mw, 1e5);
+    is_near("none", 0, draw_parts_of(&w.cluster, &w.role, 2).rented_mw, 0);
+    is_near("together", 0, draw_gpus_mw(&w.cluster, 5), 2e5);
+    is_near("on it", 0, draw_gpus_mw(&w.cluster, 2), 0);
+    w.cluster.power_cap_w = 199;        /* a node, and not a GPU */
+    is_near("capped", 0, draw_standby_mw(&w.cluster), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +395,7 @@ int main(void)
         cmocka_unit_test(one_node_has_all_of_a_pod),
         cmocka_unit_test(the_most_is_the_last_that_fits),
         cmocka_unit_test(a_pod_stays_on_one_node),
+        cmocka_unit_test(nodes_that_are_always_kept_stand_by),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

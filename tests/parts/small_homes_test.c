@@ -305,6 +305,47 @@ static void a_role_that_asks_for_more_than_there_is_has_what_there_is(void **sta
     world_close(&world);
 }
 
+/* Two pools of four GPUs, and a gang that trains on eight: first come, first served starts it in
+ * both, and whoever counts speeds or cores pool by pool gives it the same GPUs. */
+static void a_gang_that_several_pools_hold_together_runs_there(void **state)
+{
+    struct world world = { 0 };
+    char text[1024];
+
+    (void)state;
+    snprintf(text, sizeof text,
+             "experiment: gangs\ncluster:\n  nodes:\n%sworkload:\n"
+             "  arrival: {process: all_at_once}\n  jobs: 1\n  mix:\n"
+             "    - {recipe: sft, model: qwen2.5-0.5b, batch: 64, sequence: 512, steps: 20, "
+             "train: {gpus: 8}}\npolicies: [fcfs, afs, synergy]\n",
+             NODE("a", "1", "4") NODE("b", "1", "4"));
+    if (!world_open(&world, text))
+        fail_msg("%s", world_error(&world));
+    double jct_s = mean_jct(&world, 0, 1);
+    assert_true(jct_s > 0);
+    for (uint32_t p = 1; p < 3; p++)
+        assert_true(mean_jct(&world, p, 1) == jct_s);
+    world_close(&world);
+}
+
+/* Nodes without GPUs bear the name of a role.  The job has no homes in two pools, so that
+ * `co-execution` takes it where there is room, as `dynamic` does, and `static` does not. */
+static void one_home_confines_no_job_of_co_execution(void **state)
+{
+    struct world world = { 0 };
+    struct told told = { 0 };
+
+    (void)state;
+    open_jobs(&world, NODE("cloud", "2", "4") "    - {name: rollout, cpu: {type: epyc-7742}, "
+              "memory: 1TB}\n", "1", "rollout: {gpus: 4}, train: {gpus: 4}",
+              "co-execution, dynamic, static");
+    assert_int_equal(places_check(world.arena, world.experiment, tell, &told), 1);
+    assert_non_null(strstr(told.text[0], "under policy static in pool rollout"));
+    for (uint32_t p = 0; p < 2; p++)
+        mean_jct(&world, p, 1);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +360,8 @@ int main(void)
         cmocka_unit_test(gpus_without_their_cores_or_memory_are_not_waited_for),
         cmocka_unit_test(who_spreads_no_gang_over_pools_has_no_place_for_it),
         cmocka_unit_test(a_role_that_asks_for_more_than_there_is_has_what_there_is),
+        cmocka_unit_test(a_gang_that_several_pools_hold_together_runs_there),
+        cmocka_unit_test(one_home_confines_no_job_of_co_execution),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

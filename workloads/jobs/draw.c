@@ -2,9 +2,10 @@
 /*
  * draw.c - the least that a cluster draws while a role runs.
  *
- * The units of a role, GPUs or cores, go to the groups where one draws least.  Rented nodes
- * stand by only as far as owned ones do not suffice: as few as possible, of the thriftiest
- * group.  With one group that is exact; with several it is a lower bound.
+ * The units of a role, GPUs or cores, go to the groups where one draws least.  Owned nodes stand
+ * by, and rented ones that are always kept.  Others do only as far as these do not suffice: as few
+ * as possible, of the thriftiest group.  With one group that is exact; with several it is a lower
+ * bound.
  */
 #include "workloads/jobs/draw.h"
 
@@ -16,13 +17,14 @@
 #include "models/cluster/cluster.h"
 #include "models/cluster/fit.h"
 #include "models/cluster/power.h"
+#include "models/cluster/rented.h"
 #include "models/jobs/job.h"
 #include "workloads/jobs/room.h"
 
 /* What is to be drawn: GPUs of one type, or cores. */
 struct load {
     const struct cluster_spec *cluster; /* asked how much of it there is */
-    const struct role_spec *role;   /* of the form that is drawn for */
+    const struct role_spec *role;       /* NULL: of several, whose GPUs have any type */
     uint32_t type;              /* of GPU; ID_NONE: cores */
     double units;               /* GPUs, or cores */
 };
@@ -32,9 +34,46 @@ struct site {
     double unit_mw;             /* of a GPU with its cores, or of a core */
     uint64_t node_units;        /* of one node, > 0 */
     double units;               /* of all its nodes */
-    bool rented;
+    uint32_t standing;          /* nodes that stand by all the time */
+    uint32_t nodes;
     double standby_mw;          /* of a node */
 };
+
+/* May nodes of a rented group be missing for a while, though they are kept? */
+static bool may_miss(const struct cluster_spec *cluster, const struct rent_spec *rent)
+{
+    return rent->reclaim_mtbf_ns > 0 || rent->available != NULL || cluster->failures != NULL;
+}
+
+/* Returns how many nodes of a group stand by from the beginning to the end, at least: those that
+ * are owned, and those that are kept.  As in policies/nodes/rent.c, groups are gone through in the
+ * order of the file, and a node is kept if the cap leaves power for one of its GPUs, or cores,
+ * beside those before it. */
+static uint32_t count_standing(const struct cluster_spec *cluster, uint32_t g)
+{
+    double left = 1000 * cluster->power_cap_w;
+    uint32_t kept = cluster->group[g].node_count;
+
+    if (cluster->group[g].rent == NULL)
+        return kept;
+    for (uint32_t k = 0; k < cluster->group_count; k++)
+        if (cluster->group[k].rent == NULL)
+            left -= (double)power_standby_mw(cluster, &cluster->group[k]) *
+                    cluster->group[k].node_count;
+    for (uint32_t k = 0; k <= g; k++) {
+        const struct node_group *group = &cluster->group[k];
+        if (group->rent == NULL)
+            continue;
+        double each = (double)power_standby_mw(cluster, group);
+        double unit = round(1000 * cluster->pue * (group->gpus > 0 ? power_gpu_more_w(group)
+                                                                   : power_core_more_w(group)));
+        kept = group->rent->scale == RENT_ALWAYS ? group->node_count : group->rent->nodes_min;
+        if (cluster->power_cap_w > 0 && left - unit < each * kept)
+            kept = left > unit ? (uint32_t)((left - unit) / each) : 0;
+        left -= kept * each;
+    }
+    return may_miss(cluster, cluster->group[g].rent) ? 0 : kept;
+}
 
 /* Returns the watts that a GPU at full load adds, with the cores of the role
  * beside it.  A part of a GPU may have fewer cores, so none are counted: the
@@ -50,21 +89,26 @@ static bool find_site(const struct load *load, uint32_t g, struct site *site)
 {
     const struct cluster_spec *cluster = load->cluster;
     const struct node_group *group = &cluster->group[g];
-    struct fit_want want = { .cores = load->role->cores,
-                             .memory_bytes = load->role->memory_bytes };
+    struct fit_want want = { 0 };
 
-    if (!room_in_pool(cluster, group, load->role->pool))
+    if (load->role != NULL)
+        want = (struct fit_want) { .cores = load->role->cores,
+                                   .memory_bytes = load->role->memory_bytes };
+    if (load->role != NULL && !room_in_pool(cluster, group, load->role->pool))
         return false;
-    if (load->type == ID_NONE)
+    if (load->role == NULL)
+        site->node_units = group->gpus;
+    else if (load->type == ID_NONE)
         site->node_units = fit_cores_max(&want, group->cores, group->memory_bytes);
     else if (group->gpu != NULL && group->gpu->index == load->type)
         site->node_units = room_gpus(group, load->role);
     else
         return false;
     site->units = (double)site->node_units * group->node_count;
-    site->unit_mw = 1000 * cluster->pue *
+    site->unit_mw = load->role == NULL ? 0.0 : 1000 * cluster->pue *
                     (load->type == ID_NONE ? power_core_more_w(group) : gpu_w(load, group));
-    site->rented = group->rent != NULL;
+    site->standing = count_standing(cluster, g);
+    site->nodes = group->node_count;
     site->standby_mw = (double)power_standby_mw(cluster, group);
     return site->node_units > 0;
 }
@@ -91,9 +135,50 @@ static uint32_t find_next(const struct load *load, uint32_t last, struct site *b
     return next;
 }
 
-/* Returns the standby of the rented nodes that are needed beside all owned
- * ones, at least.  It takes the largest node and the lowest standby of any
- * rented group: a lower bound. */
+/* Returns the rented group that follows `last` (ID_NONE: the first) in the order of what a unit's
+ * part of a node draws standing by; groups that draw alike in the order of the file. */
+static uint32_t find_next_rented(const struct load *load, uint32_t last, struct site *best)
+{
+    struct site site;
+    double before = -1.0;
+    uint32_t next = ID_NONE;
+
+    if (last != ID_NONE)
+        before = best->standby_mw / (double)best->node_units;
+    for (uint32_t g = 0; g < load->cluster->group_count; g++) {
+        if (!find_site(load, g, &site) || site.standing == site.nodes)
+            continue;
+        double here = site.standby_mw / (double)site.node_units;
+        if (here < before || (here <= before && g <= last))
+            continue;
+        if (next == ID_NONE || here < best->standby_mw / (double)best->node_units) {
+            next = g;
+            *best = site;
+        }
+    }
+    return next;
+}
+
+/* Returns the standby of the rented nodes that are needed for `left` units, at least, if parts of
+ * nodes could be rented: the cheapest first. */
+static double parts_mw(const struct load *load, double left)
+{
+    struct site site;
+    double mw = 0.0;
+
+    for (uint32_t g = find_next_rented(load, ID_NONE, &site); left > 0.0 && g != ID_NONE;
+         g = find_next_rented(load, g, &site)) {
+        double units = (double)site.node_units * (site.nodes - site.standing);
+        double here = fmin(left, units);
+        mw += here / (double)site.node_units * site.standby_mw;
+        left -= here;
+    }
+    return mw;
+}
+
+/* Returns the standby of the rented nodes that are needed beside all that
+ * stand by anyhow, at least.  Two lower bounds: the fewest nodes, by the largest node and the
+ * lowest standby of any rented group; and parts of nodes. */
 static double rented_mw(const struct load *load)
 {
     double owned = 0.0, node_mw = INFINITY;
@@ -103,20 +188,21 @@ static double rented_mw(const struct load *load)
     for (uint32_t g = 0; g < load->cluster->group_count; g++) {
         if (!find_site(load, g, &site))
             continue;
-        if (!site.rented) {
-            owned += site.units;
+        owned += (double)site.node_units * site.standing;
+        if (site.standing == site.nodes)
             continue;
-        }
         node_units = site.node_units > node_units ? site.node_units : node_units;
         node_mw = fmin(node_mw, site.standby_mw);
     }
-    return owned >= load->units
-               ? 0.0 : ceil((load->units - owned) / (double)node_units) * node_mw;
+    if (owned >= load->units)
+        return 0.0;
+    return fmax(ceil((load->units - owned) / (double)node_units) * node_mw,
+                parts_mw(load, load->units - owned));
 }
 
-/* Returns what the load draws over any number of nodes: the units go to the
+/* Returns what the load adds over any number of nodes: the units go to the
  * groups where one draws least.  INFINITY: there is no room. */
-static double spread_mw(const struct load *load)
+static double units_mw(const struct load *load)
 {
     double left = load->units, mw = 0.0;
     struct site site = { .unit_mw = 0 };
@@ -127,7 +213,13 @@ static double spread_mw(const struct load *load)
         mw += here * site.unit_mw;
         left -= here;
     }
-    return left > 0.0 ? INFINITY : mw + rented_mw(load);
+    return left > 0.0 ? INFINITY : mw;
+}
+
+/* Returns the same with the standby of rented nodes. */
+static double spread_mw(const struct load *load)
+{
+    return units_mw(load) + rented_mw(load);
 }
 
 /* Returns what `gpus` GPUs of the role's types and `cores` cores of one node
@@ -147,7 +239,7 @@ static double one_node_mw(const struct cluster_spec *cluster, const struct role_
             continue;
         least = fmin(least, 1000 * cluster->pue * (gpus * power_gpu_more_w(group) +
                                                    cores * power_core_more_w(group)) +
-                                (group->rent == NULL
+                                (count_standing(cluster, g) > 0
                                      ? 0.0 : (double)power_standby_mw(cluster, group)));
     }
     return least;
@@ -184,9 +276,7 @@ double draw_standby_mw(const struct cluster_spec *cluster)
     double mw = 0.0;
 
     for (uint32_t g = 0; g < cluster->group_count; g++)
-        if (cluster->group[g].rent == NULL)
-            mw += (double)power_standby_mw(cluster, &cluster->group[g]) *
-                  cluster->group[g].node_count;
+        mw += (double)power_standby_mw(cluster, &cluster->group[g]) * count_standing(cluster, g);
     return mw;
 }
 
@@ -201,6 +291,31 @@ double draw_least_mw(const struct cluster_spec *cluster, const struct role_spec 
 
     assert(gpu_milli == 0 || role->gpus > 0);
     return draw_standby_mw(cluster) + fmax(0.0, role_mw(cluster, role, gpus) - slack);
+}
+
+/* The parts of a role that may be on one node alone are not told apart: it counts as if it added
+ * nothing. */
+struct draw_parts draw_parts_of(const struct cluster_spec *cluster, const struct role_spec *role,
+                                uint32_t gpus)
+{
+    struct draw_parts parts = { INFINITY, INFINITY };
+    struct load load = { cluster, role, ID_NONE, gpus > 0 ? gpus : role->cores };
+
+    if (role->pod || role->on_cores.cores > 0 || !(load.units > 0))
+        return (struct draw_parts) { 0, 0 };
+    for (uint32_t i = 0; i == 0 || (gpus > 0 && i < role->gpu_type_count); i++) {
+        if (gpus > 0)
+            load.type = role->gpu_types[i];
+        parts.units_mw = fmin(parts.units_mw, units_mw(&load));
+        parts.rented_mw = fmin(parts.rented_mw, rented_mw(&load));
+    }
+    parts.units_mw = fmax(0.0, parts.units_mw - (1.0 + fmax(gpus, role->cores)));
+    return parts;
+}
+
+double draw_gpus_mw(const struct cluster_spec *cluster, uint64_t gpus)
+{
+    return rented_mw(&(struct load) { cluster, NULL, ID_NONE, (double)gpus });
 }
 
 /* Above one GPU only whole GPUs count, so what is left over a whole number is

@@ -53,7 +53,7 @@ _FLAGS = ("per_phase", "preempts", "clairvoyant", "resizes", "packs", "tunes_bat
           "order_moves", "order_at_news", "asks_blocking", "asks_estimates", "asks_weights",
           "solves", "reserves", "homes", "forecasts", "grows", "shrinks", "confines",
           "one_role", "needs_gpus", "asks_priority", "takes_over", "whole_gpus", "one_kind",
-          "counts_whole", "one_pool")
+          "counts_whole", "one_pool", "confines_pairs", "relieves")
 
 # enum cs_param_type.
 _INT, _REAL, _FRACTION, _TIME, _BOOL, _TEXT, _CHOICE = range(7)
