@@ -11,6 +11,7 @@
 #include "experiments/advise/advice_check.h"
 #include "experiments/cli/command.h"
 #include "experiments/cli/experiment.h"
+#include "experiments/cli/search.h"
 #include "experiments/preflight/abilities.h"
 #include "experiments/preflight/arrivals.h"
 #include "experiments/preflight/contexts.h"
@@ -88,7 +89,7 @@ static bool validate_experiment(struct validating *v, struct err *err)
     const struct experiment *experiment = experiment_read(v->cli->arena, v->path, &options,
                                                           err);
 
-    if (experiment == NULL)
+    if (experiment == NULL || !search_try(v->cli, v->args, v->path, experiment, err))
         return false;
     v->told = places_check(v->cli->arena, experiment, tell_homeless, v->cli) > 0;
     if (v->told)
