@@ -383,7 +383,7 @@ static bool check_params(const struct cs_policy *policy, const struct conf_schem
  * scalar becomes a map.  The preset and the experiment's estimate add defaults;
  * then the keys are read, and those that the user wrote must act. */
 struct host_policy *rules_read_entry(struct arena *arena, const struct conf_node *conf,
-                                     const char *estimate,
+                                     const struct conf_node *written, const char *estimate,
                                      const struct registry_guests *guests, struct err *err)
 {
     bool guest = false;
@@ -405,7 +405,8 @@ struct host_policy *rules_read_entry(struct arena *arena, const struct conf_node
         if (!conf)
             return NULL;
     }
-    const struct conf_node *written = conf;
+    if (written == NULL)
+        written = conf;
     conf = semantics_apply(arena, conf, policy->name, err);
     conf = conf ? add_estimate(arena, conf, estimate, err) : NULL;
     struct heeds heeds = { policy, &schema, conf };

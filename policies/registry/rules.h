@@ -29,9 +29,10 @@ struct conf_schema host_policy_keys(struct arena *arena,
 bool rules_known(struct arena *arena, const struct conf_node *entry,
                  const struct registry_guests *guests, struct err *err);
 
-/* Reads an entry without its `then`, as host_policy_read_as() does.  For then.c. */
+/* Reads an entry without its `then`, as host_policy_read_as() does.  `written` are the keys of
+ * it that must act; NULL: all.  For then.c. */
 struct host_policy *rules_read_entry(struct arena *arena, const struct conf_node *conf,
-                                     const char *estimate,
+                                     const struct conf_node *written, const char *estimate,
                                      const struct registry_guests *guests, struct err *err);
 
 /* Reads an entry: a scalar (the name) or a map {policy: NAME, name:, rules,
