@@ -43,7 +43,6 @@ static const struct conf_node *find_entry(struct arena *arena, const struct conf
                                           const char *policy, struct err *err)
 {
     const struct conf_node *entry = NULL;
-    const char *text = "{policy: x}";
 
     for (size_t i = 0; i < conf_count(list); i++) {
         const char *name = experiment_entry_name(conf_item(list, i));
@@ -69,8 +68,7 @@ static const struct conf_node *find_entry(struct arena *arena, const struct conf
     }
     if (conf_kind(entry) == CONF_MAP)
         return entry;
-    return conf_set(arena, conf_parse(arena, conf_pos(entry).file, text, strlen(text), err),
-                    "policy", entry, conf_pos(entry), err);
+    return conf_map_of(arena, "policy", entry);
 }
 
 /* ---- what a branch sets ---- */
