@@ -127,6 +127,13 @@ static bool pick_job(struct advising *a, struct err *err)
     return err_hint(err, "There is %s.", near != NULL ? near : names[0]);
 }
 
+/* False, with err, if the only thing that is asked about is a job on cores alone. */
+static bool check_job(const struct advising *a, struct err *err)
+{
+    return a->job_count + a->service_count > 1 || a->job_count == 0 ||
+           advise_job_check(&a->job[0], err);
+}
+
 /* Loads the catalogue, with the files that the workload's file names under
  * `catalogue:`. The experiment that `-o` writes would not have them, so both
  * together are refused. */
@@ -175,7 +182,7 @@ static bool read_all(struct advising *a, struct err *err)
     a->job_count = advise_jobs_read(&a->world, a->args->word[0], &a->job,
                                     err);
     if (a->job_count + a->service_count == 0 || err->kind != ERR_NONE ||
-        !pick_job(a, err))
+        !pick_job(a, err) || !check_job(a, err))
         return false;
     if (a->job_count + a->service_count > 1 &&
         (a->args->given[ARG_OUT] || a->args->given[ARG_PLOT] ||
@@ -215,7 +222,12 @@ static bool advise_one(const struct advising *a, const struct advise_job *job,
 {
     FILE *file = a->cli->out;
     struct advice advice;
+    struct err cores = { 0 };
 
+    if (!advise_job_check(job, &cores)) {       /* one of several */
+        command_warn(a->cli, &cores);
+        return true;
+    }
     if (a->args->given[ARG_MEMORY]) {
         advise_print_memory(file, &a->world, job);
         return true;
