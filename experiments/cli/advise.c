@@ -57,6 +57,17 @@ static bool read_sort(struct advising *a, struct err *err)
                    "--sort must be cost or time, and is '%.40s'", sort);
 }
 
+/* False, with err, unless --plot names a PNG: no other chart is drawn. */
+static bool check_plot(const struct args *args, struct err *err)
+{
+    const char *path = args->value[ARG_PLOT];
+    size_t bytes = args->given[ARG_PLOT] ? strlen(path) : 0;
+
+    return !args->given[ARG_PLOT] || (bytes > 4 && strcmp(path + bytes - 4, ".png") == 0) ||
+           err_set(err, ERR_USAGE, (struct err_pos){ NULL, 0, 0 },
+                   "--plot must name a file that ends with .png, and is '%.100s'", path);
+}
+
 /* Reads --tier, whose prices rank the GPUs.  A cluster that is given has prices
  * of its own, so both together are refused.  Owned hardware has no market: what
  * it costs stands in a file of a cluster. */
@@ -171,7 +182,7 @@ static bool read_all(struct advising *a, struct err *err)
     if (!args_number(a->args, ARG_GPUS, 1, GPUS_MAX, &a->world.gpus_max,
                      err) ||
         !args_number(a->args, ARG_TOP, 1, 1000, &top, err) ||
-        !read_sort(a, err) || !read_tier(a, cluster, err) ||
+        !read_sort(a, err) || !check_plot(a->args, err) || !read_tier(a, cluster, err) ||
         !read_catalogue(a, err) || !advise_world_read(&a->world, cluster, err))
         return false;
     a->top = top;

@@ -132,12 +132,6 @@ static void usage_errors_exit_2_and_name_the_nearest(void **state)
         { "run @/e.yaml -j 0", "--threads must be a whole number" },
         { "run a.yaml --shard 3/2", "--shard must be I/N" },
         { "run @/e.yaml --set x", "--set needs KEY=VALUE" },
-        { "run @/e.yaml --only fcfs --only sjf", "--only is given twice: 'fcfs' and 'sjf'" },
-        { "run @/e.yaml -o a --output=b", "--output is given twice: 'a' and 'b'" },
-        { "run @/e.yaml --set seeds=2 --set seed=3 --set seeds=4",
-          "--set is given twice: 'seeds=2' and 'seeds=4'" },
-        { "validate experiments/small_model.yaml --cluster models/clusters/mixed_64.yaml",
-          "small_model.yaml: usage error: --cluster is what a workload is checked against" },
         { "run @/e.yaml --only sfj", "Did you mean sjf?" },
         { "compare @", "compare needs two operands" },
         { "list gpu", "Did you mean gpus?" },
@@ -156,6 +150,35 @@ static void usage_errors_exit_2_and_name_the_nearest(void **state)
         { "train @/e.yaml", "train needs -o" },
         { "train @/e.yaml -o @/./e.yaml", "e.yaml would be overwritten: give -o another name" },
         { "check @/e.yaml --tolerance x", "--tolerance must be a fraction" },
+    };
+    struct said said;
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        say(*state, &said, wrong[i].line);
+        assert_int_equal(said.status, 2);
+        assert_string_equal(said.out, "");
+        assert_says(said.err, wrong[i].part);
+    }
+}
+
+static void options_that_would_change_nothing_are_refused(void **state)
+{
+    static const struct {
+        const char *line, *part;
+    } wrong[] = {
+        { "run @/e.yaml --only fcfs --only sjf", "--only is given twice: 'fcfs' and 'sjf'" },
+        { "run @/e.yaml -o a --output=b", "--output is given twice: 'a' and 'b'" },
+        { "run @/e.yaml --set seeds=2 --set seed=3 --set seeds=4",
+          "--set is given twice: 'seeds=2' and 'seeds=4'" },
+        { "validate experiments/small_model.yaml --cluster models/clusters/mixed_64.yaml",
+          "small_model.yaml: usage error: --cluster is what a workload is checked against" },
+        { "check @/e.yaml --tolerance 5%", "--tolerance needs --baseline" },
+        { "check @ --only fcfs", "--only is for an experiment, which is run, and " },
+        { "check @ --set seeds=2", "--set is for an experiment, which is run, and " },
+        { "check @ --output x", "--output is for an experiment, which is run, and " },
+        { "check @ --resume", "--resume is for an experiment, which is run, and " },
+        { "advise experiments/advise/d8_13b.yaml --job lora-13b --plot @/x.jpg",
+          "--plot must name a file that ends with .png, and is '" },
     };
     struct said said;
 
@@ -593,6 +616,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(usage_errors_exit_2_and_name_the_nearest),
+        TEST(options_that_would_change_nothing_are_refused),
         TEST(an_experiment_in_the_place_of_its_part_is_told),
         TEST(help_and_version_go_to_stdout),
         TEST(every_list_has_lines),
