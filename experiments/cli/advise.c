@@ -371,6 +371,20 @@ static bool check_json(const struct args *args, struct err *err)
                    "--memory: it prints the rows of --csv");
 }
 
+/* False, with err, if --memory stands beside an option of the search, which is not made then. */
+static bool check_memory(const struct args *args, struct err *err)
+{
+    static const enum arg of_search[] = { ARG_OUT, ARG_CSV, ARG_PLOT, ARG_SORT, ARG_TOP,
+                                          ARG_TIER };
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    for (size_t i = 0; args->given[ARG_MEMORY] && i < sizeof of_search / sizeof of_search[0]; i++)
+        if (args->given[of_search[i]])
+            return err_set(err, ERR_USAGE, nowhere, "%s has no effect with --memory, which tells "
+                           "of the job as it is written", arg_info(of_search[i])->name);
+    return true;
+}
+
 /* The CSV is opened before the search, so that a path that cannot be written is
  * found at once, and abandoned if the search fails. */
 static int run_advise(struct cli *cli, const struct args *args)
@@ -378,7 +392,8 @@ static int run_advise(struct cli *cli, const struct args *args)
     struct advising a = { .cli = cli, .args = args };
     struct err err = { 0 };
     struct out *out = NULL;
-    bool good = check_json(args, &err) && check_apart(args, &err) && read_all(&a, &err);
+    bool good = check_json(args, &err) && check_memory(args, &err) && check_apart(args, &err) &&
+                read_all(&a, &err);
 
     if (good && args->given[ARG_JSON])
         return print_json(&a);

@@ -258,6 +258,14 @@ static bool read_shape(struct exporting *e, const char *name, struct err *err)
     return near == NULL ? false : err_hint(err, "Did you mean %s?", near);
 }
 
+/* Does the name end as those of the Standard Workload Format do? */
+static bool is_named_swf(const char *path)
+{
+    size_t bytes = strlen(path);
+
+    return bytes > 4 && strcmp(path + bytes - 4, ".swf") == 0;
+}
+
 /* Checks what can be wrong without the workload being read. */
 static bool read_options(struct exporting *e, struct err *err)
 {
@@ -270,6 +278,9 @@ static bool read_options(struct exporting *e, struct err *err)
         return false;
     if (!args->given[ARG_OUT])
         return err_set(err, ERR_USAGE, nowhere, "export needs -o FILE");
+    if (!args->given[ARG_SHAPE] && is_named_swf(args->value[ARG_OUT]))
+        return err_set(err, ERR_USAGE, nowhere, "%.80s would be a CSV: --format swf writes SWF",
+                       args->value[ARG_OUT]);
     if (args->given[ARG_CLUSTER] && args->given[ARG_GPUS])
         return err_set(err, ERR_USAGE, nowhere,
                        "--gpus and --cluster both say how many GPUs there "

@@ -179,6 +179,11 @@ static void options_that_would_change_nothing_are_refused(void **state)
         { "check @ --resume", "--resume is for an experiment, which is run, and " },
         { "advise experiments/advise/d8_13b.yaml --job lora-13b --plot @/x.jpg",
           "--plot must name a file that ends with .png, and is '" },
+        { "advise experiments/advise/d8_13b.yaml --memory --csv @/x.csv",
+          "--csv has no effect with --memory" },
+        { "advise experiments/advise/d8_13b.yaml --memory -o @/x.yaml",
+          "--output has no effect with --memory" },
+        { "export workloads/trace_sample.yaml -o @/x.swf", "--format swf writes SWF" },
     };
     struct said said;
 
