@@ -842,6 +842,34 @@ static void a_key_of_a_file_says_nothing_of_roles(void **state)
     }
 }
 
+/* A parameter `lend` that is off says nothing of a policy from a file, where it may mean anything:
+ * with CS_CONFINES the policy confines roles to their home. */
+static void a_key_lend_of_a_file_confines_nothing(void **state)
+{
+    static const char text[] =
+        "#include <stddef.h>\n#include \"policies/params.h\"\n#include \"policies/policy.h\"\n"
+        "struct keyed { bool lend; };\n"
+        "static const struct cs_param param[] = {\n"
+        "    { .key = \"lend\", .type = CS_PARAM_BOOL, .fallback = \"false\", .help = \"x\",\n"
+        "      .offset = offsetof(struct keyed, lend) },\n};\n"
+        "extern const struct cs_policy keyed_policy;\n"
+        "const struct cs_policy keyed_policy = {\n"
+        "    .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),\n"
+        "    .name = \"keyed\", .summary = \"x\", .flags = %s,\n"
+        "    .self_bytes = sizeof(struct keyed), .param = param, .param_count = 1,\n};\n";
+    char source[1500], rest[2000], *said;
+
+    for (int confines = 0; confines <= 1; confines++) {
+        snprintf(source, sizeof source, text, confines ? "CS_CONFINES" : "0");
+        program_write(*state, "keyed.c", source);
+        snprintf(rest, sizeof rest, "%spolicies: [./keyed.c]\n", HEAD);
+        const char *words[] = { "validate", program_write(*state, "e.yaml", rest), NULL };
+        assert_int_equal(program_say(*state, words, &said), 0);
+        assert_true((strstr(said, ", at home (keyed)") != NULL) == (confines == 1));
+        free(said);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, program_teardown)
 
 int main(int argc, char **argv)
@@ -875,6 +903,7 @@ int main(int argc, char **argv)
         TEST(the_skeleton_is_a_policy),
         TEST(the_skeleton_takes_names_that_c_has),
         TEST(a_key_of_a_file_says_nothing_of_roles),
+        TEST(a_key_lend_of_a_file_confines_nothing),
     };
 
     (void)argc;
