@@ -321,6 +321,9 @@ static bool read_and_judge(struct question *q, const struct conf_node *root,
                 "advise needs a mix of recipes, and the workload has none");
     if (task.job_count == 0)
         return false;
+    for (size_t i = 0; i < task.job_count; i++)
+        if (!advise_job_check(&task.job[i], err))
+            return false;
     task.tier[TIER_LIST] = task.world;
     task.advice[TIER_LIST] = arena_alloc(arena, task.job_count,
                                          sizeof *task.advice[TIER_LIST]);

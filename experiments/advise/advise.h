@@ -152,6 +152,10 @@ size_t advise_jobs_from(const struct advise_world *world,
                         const struct conf_node *root,
                         struct advise_job **jobs, struct err *err);
 
+/* Has the job GPUs to ask about?  False: err says which role runs on cores alone, at its
+ * place. */
+bool advise_job_check(const struct advise_job *job, struct err *err);
+
 /* search.c ------------------------------------------------------ */
 
 /* Finds every feasible (place, count), or pair of them for a job of two roles,

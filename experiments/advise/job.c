@@ -275,3 +275,20 @@ size_t advise_jobs_from(const struct advise_world *world,
             return 0;
     return count;
 }
+
+bool advise_job_check(const struct advise_job *job, struct err *err)
+{
+    const struct job_form *form = job->form;
+
+    for (uint32_t r = 0; r < form->role_count; r++) {
+        const struct conf_node *map = conf_get(job->conf, form->role[r].name);
+
+        if ((r != job->train && r != job->engine) || form->role[r].gpus > 0)
+            continue;
+        err_set(err, ERR_RANGE, conf_pos(map != NULL ? map : job->conf), "role %.60s of %.60s "
+                "runs on cores alone, and advise ranks GPUs", form->role[r].name, form->name);
+        return err_hint(err, "Name a type of GPU beside `cpu` in its `types:`, or leave `types:` "
+                        "out.");
+    }
+    return true;
+}

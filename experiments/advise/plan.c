@@ -42,7 +42,7 @@ static const char *format_kept(struct arena *arena,
 }
 
 static const char *const role_replaced[] = {
-    "gpus", "min", "max", "types", "pool", "home", "cores", "tp", NULL };
+    "gpus", "min", "max", "types", "pool", "home", "cores", "cpu", "tp", NULL };
 
 /* Returns the pool of a role: its own in the plan's cluster, or the given one's. */
 static const char *find_pool(const struct advise_world *world,

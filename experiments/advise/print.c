@@ -210,11 +210,15 @@ void advise_print_tier(FILE *file, const struct advise_world *world)
     print_unpriced(file, world);
 }
 
-/* Warns that of the catalogue all types are tried, whatever `types` of the roles
- * say. */
+/* Warns that of the catalogue all types are tried, whatever `types` of the roles say, and that
+ * cores in the place of GPUs are not. */
 static void print_left_aside(FILE *file, const struct advise_world *world,
                              const struct job_form *form)
 {
+    for (uint32_t r = 0; r < form->role_count; r++)
+        if (form->role[r].gpus > 0 && form->role[r].on_cores.cores > 0)
+            fprintf(file, "cores of role %s are left aside: GPUs alone are tried\n",
+                    form->role[r].name);
     for (uint32_t r = 0; world->cluster == NULL && r < form->role_count; r++)
         if (form->role[r].gpus > 0 &&
             form->role[r].gpu_type_count < world->place_count)
@@ -315,7 +319,8 @@ void advise_print(FILE *file, const struct advice *advice, bool by_time,
     if (count == 0) {
         fputs(advice->tried_count == 0
                   ? "no kind of node is among its types and pools\n"
-                  : "nothing fits\n", file);
+              : advice->fit_count > 0 ? "nothing that fits can be timed: see what was left out\n"
+                                      : "nothing fits\n", file);
         return;
     }
     fprintf(file, "\nby %s (*: nothing timed is both cheaper and faster)\n",

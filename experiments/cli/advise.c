@@ -57,6 +57,17 @@ static bool read_sort(struct advising *a, struct err *err)
                    "--sort must be cost or time, and is '%.40s'", sort);
 }
 
+/* False, with err, unless --plot names a PNG: no other chart is drawn. */
+static bool check_plot(const struct args *args, struct err *err)
+{
+    const char *path = args->value[ARG_PLOT];
+    size_t bytes = args->given[ARG_PLOT] ? strlen(path) : 0;
+
+    return !args->given[ARG_PLOT] || (bytes > 4 && strcmp(path + bytes - 4, ".png") == 0) ||
+           err_set(err, ERR_USAGE, (struct err_pos){ NULL, 0, 0 },
+                   "--plot must name a file that ends with .png, and is '%.100s'", path);
+}
+
 /* Reads --tier, whose prices rank the GPUs.  A cluster that is given has prices
  * of its own, so both together are refused.  Owned hardware has no market: what
  * it costs stands in a file of a cluster. */
@@ -127,6 +138,13 @@ static bool pick_job(struct advising *a, struct err *err)
     return err_hint(err, "There is %s.", near != NULL ? near : names[0]);
 }
 
+/* False, with err, if the only thing that is asked about is a job on cores alone. */
+static bool check_job(const struct advising *a, struct err *err)
+{
+    return a->job_count + a->service_count > 1 || a->job_count == 0 ||
+           advise_job_check(&a->job[0], err);
+}
+
 /* Loads the catalogue, with the files that the workload's file names under
  * `catalogue:`. The experiment that `-o` writes would not have them, so both
  * together are refused. */
@@ -164,7 +182,7 @@ static bool read_all(struct advising *a, struct err *err)
     if (!args_number(a->args, ARG_GPUS, 1, GPUS_MAX, &a->world.gpus_max,
                      err) ||
         !args_number(a->args, ARG_TOP, 1, 1000, &top, err) ||
-        !read_sort(a, err) || !read_tier(a, cluster, err) ||
+        !read_sort(a, err) || !check_plot(a->args, err) || !read_tier(a, cluster, err) ||
         !read_catalogue(a, err) || !advise_world_read(&a->world, cluster, err))
         return false;
     a->top = top;
@@ -175,7 +193,7 @@ static bool read_all(struct advising *a, struct err *err)
     a->job_count = advise_jobs_read(&a->world, a->args->word[0], &a->job,
                                     err);
     if (a->job_count + a->service_count == 0 || err->kind != ERR_NONE ||
-        !pick_job(a, err))
+        !pick_job(a, err) || !check_job(a, err))
         return false;
     if (a->job_count + a->service_count > 1 &&
         (a->args->given[ARG_OUT] || a->args->given[ARG_PLOT] ||
@@ -215,7 +233,12 @@ static bool advise_one(const struct advising *a, const struct advise_job *job,
 {
     FILE *file = a->cli->out;
     struct advice advice;
+    struct err cores = { 0 };
 
+    if (!advise_job_check(job, &cores)) {       /* one of several */
+        command_warn(a->cli, &cores);
+        return true;
+    }
     if (a->args->given[ARG_MEMORY]) {
         advise_print_memory(file, &a->world, job);
         return true;
@@ -348,6 +371,20 @@ static bool check_json(const struct args *args, struct err *err)
                    "--memory: it prints the rows of --csv");
 }
 
+/* False, with err, if --memory stands beside an option of the search, which is not made then. */
+static bool check_memory(const struct args *args, struct err *err)
+{
+    static const enum arg of_search[] = { ARG_OUT, ARG_CSV, ARG_PLOT, ARG_SORT, ARG_TOP,
+                                          ARG_TIER };
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    for (size_t i = 0; args->given[ARG_MEMORY] && i < sizeof of_search / sizeof of_search[0]; i++)
+        if (args->given[of_search[i]])
+            return err_set(err, ERR_USAGE, nowhere, "%s has no effect with --memory, which tells "
+                           "of the job as it is written", arg_info(of_search[i])->name);
+    return true;
+}
+
 /* The CSV is opened before the search, so that a path that cannot be written is
  * found at once, and abandoned if the search fails. */
 static int run_advise(struct cli *cli, const struct args *args)
@@ -355,7 +392,8 @@ static int run_advise(struct cli *cli, const struct args *args)
     struct advising a = { .cli = cli, .args = args };
     struct err err = { 0 };
     struct out *out = NULL;
-    bool good = check_json(args, &err) && check_apart(args, &err) && read_all(&a, &err);
+    bool good = check_json(args, &err) && check_memory(args, &err) && check_apart(args, &err) &&
+                read_all(&a, &err);
 
     if (good && args->given[ARG_JSON])
         return print_json(&a);

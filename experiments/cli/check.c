@@ -419,6 +419,22 @@ static bool check_annotate(const struct args *args, struct err *err)
     return err_hint(err, "GitLab reads --code-quality FILE.");
 }
 
+/* False, with err, if an option of a run is given with a folder of results, which is judged as
+ * it stands: the option would change nothing. */
+static bool check_stands(const struct args *args, struct err *err)
+{
+    static const enum arg of_run[] = { ARG_SET, ARG_OUT, ARG_ONLY, ARG_SEEDS, ARG_RESUME,
+                                       ARG_AUDIT };
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    for (size_t i = 0; i < sizeof of_run / sizeof of_run[0]; i++)
+        if (args->given[of_run[i]])
+            return err_set(err, ERR_USAGE, nowhere, "%s is for an experiment, which is run, and "
+                           "%.150s is a folder of results", arg_info(of_run[i])->name,
+                           args->word[0]);
+    return true;
+}
+
 /* Fills c->now and the lists, from a folder or from a run.  Returns the status
  * of the run; a folder with failed trials has 5. */
 static int gather(struct checking *c, struct err *err)
@@ -428,7 +444,7 @@ static int gather(struct checking *c, struct err *err)
 
     if (!path_is_folder(word))
         return run_experiment(c);
-    if (!check_apart(c->args, ARG_BASELINE, word, err) ||
+    if (!check_stands(c->args, err) || !check_apart(c->args, ARG_BASELINE, word, err) ||
         !check_apart(c->args, ARG_UPDATE, word, err) || !read_folder(c, err))
         return fail(c, err);
     if (!path_is_file(path_join(arena, word, "failures.csv")))
@@ -450,6 +466,11 @@ static int run_check(struct cli *cli, const struct args *args)
         return command_fail(cli, &err);
     if (!args_fraction(args, ARG_TOLERANCE, &tolerance, &err))
         return fail(&c, &err);
+    if (args->given[ARG_TOLERANCE] && !args->given[ARG_BASELINE]) {
+        err_set(&err, ERR_USAGE, (struct err_pos){ NULL, 0, 0 },
+                "--tolerance needs --baseline: without it nothing is compared");
+        return fail(&c, &err);
+    }
     if (advice_check_is(cli->arena, args->word[0]))
         return judge_advice(&c, &err) ? tell_verdict(&c, 0) : fail(&c, &err);
     if (!read_baseline(&c, &err))       /* first: the run may replace it */

@@ -47,10 +47,28 @@ static unsigned count_other_jobs(const struct two *two)
     return count;
 }
 
-/* Says at how many points the jobs differ, if at any. */
+/* Returns at how many points of both it is not known whether the jobs differ. */
+static unsigned count_unknown_jobs(const struct two *two)
+{
+    const struct grid *left = two->left, *right = two->right;
+    unsigned count = 0;
+
+    for (uint32_t t = 0; t < left->point_count; t++)
+        count += grid_point(right, left->point[t]) != UINT32_MAX &&
+                 (!fingerprints_know(left->jobs, left->point[t], t) ||
+                  !fingerprints_know(right->jobs, left->point[t], t));
+    return count;
+}
+
+/* Says at how many points the jobs differ, or are not known, if at any. */
 static void print_other_jobs(struct cli *cli, const struct two *two)
 {
-    unsigned others = count_other_jobs(two);
+    unsigned others = count_other_jobs(two), unknown = count_unknown_jobs(two);
+
+    if (unknown > 0)
+        fprintf(cli->out, "whether the jobs are the same is not known at %u point%s: a folder has "
+                "neither jobs.json nor a provenance.json that tells them\n", unknown,
+                unknown == 1 ? "" : "s");
 
     if (others > 0)
         fprintf(cli->out, "the jobs differ at %u point%s: `seed`, the workload or how jobs "
@@ -134,8 +152,8 @@ static int print_json(struct cli *cli, const struct two *two)
     struct err err = { 0 };
 
     out_printf(out, "{\"trials\": %u, \"left_only\": %u, \"right_only\": %u, "
-               "\"other_jobs\": %u, \"moved\": ",
-               only.both, only.left, only.right, count_other_jobs(two));
+               "\"other_jobs\": %u, \"unknown_jobs\": %u, \"moved\": ", only.both, only.left,
+               only.right, count_other_jobs(two), count_unknown_jobs(two));
     sheet_json(sheet, out);
     out_text(out, "}\n");
     sheet_free(sheet);

@@ -316,7 +316,8 @@ static int explain_file(struct explaining *e, const char *path)
     struct plugin plugin;
     struct err err = { 0 };
 
-    if (!plugin_load(e->cli->arena, path, nowhere, &plugin, &err))
+    if (!plugin_load(e->cli->arena, path, nowhere, &plugin, &err) ||
+        !host_guest_check(e->cli->arena, plugin.policy, &err))
         return command_fail(e->cli, &err);
     explain_one_policy(e, plugin.policy);
     return 0;
@@ -332,7 +333,7 @@ static int explain_program(struct explaining *e, const char *command)
     uint64_t hash;
 
     policy = exec_load(e->cli->arena, command, ".", nowhere, &hash, &err);
-    if (policy == NULL)
+    if (policy == NULL || !host_guest_check(e->cli->arena, policy, &err))
         return command_fail(e->cli, &err);
     explain_one_policy(e, policy);
     return 0;

@@ -47,6 +47,7 @@ struct unwritten {
     uint64_t batches;           /* change their batch size, or have a goodput */
     uint64_t places;            /* name a pool, cores or memory of a role */
     uint64_t types;             /* name types of GPU that all of their entry name */
+    uint64_t names;             /* are of an entry of `mix:` with a name of its own */
 };
 
 /* One run of the command: the workload, what it was read against, and its jobs. */
@@ -193,6 +194,7 @@ static void count_unwritten(struct exporting *e, const struct job_request *reque
     lost->batches += request->goodput != NULL || request->modes != NULL;
     lost->places += role->pool != NULL || role->on_cores.cores > 0 ||
                     (!role->pod && (role->cores > 0 || role->memory_bytes > 0));
+    lost->names += strcmp(request->form->name, request->form->recipe) != 0;
     lost->types += types == NULL && role->pool == NULL && job_role_gpus(request, 0) > 0 &&
                    is_typed(e, request->form);
 }
@@ -256,6 +258,14 @@ static bool read_shape(struct exporting *e, const char *name, struct err *err)
     return near == NULL ? false : err_hint(err, "Did you mean %s?", near);
 }
 
+/* Does the name end as those of the Standard Workload Format do? */
+static bool is_named_swf(const char *path)
+{
+    size_t bytes = strlen(path);
+
+    return bytes > 4 && strcmp(path + bytes - 4, ".swf") == 0;
+}
+
 /* Checks what can be wrong without the workload being read. */
 static bool read_options(struct exporting *e, struct err *err)
 {
@@ -268,6 +278,9 @@ static bool read_options(struct exporting *e, struct err *err)
         return false;
     if (!args->given[ARG_OUT])
         return err_set(err, ERR_USAGE, nowhere, "export needs -o FILE");
+    if (!args->given[ARG_SHAPE] && is_named_swf(args->value[ARG_OUT]))
+        return err_set(err, ERR_USAGE, nowhere, "%.80s would be a CSV: --format swf writes SWF",
+                       args->value[ARG_OUT]);
     if (args->given[ARG_CLUSTER] && args->given[ARG_GPUS])
         return err_set(err, ERR_USAGE, nowhere,
                        "--gpus and --cluster both say how many GPUs there "
@@ -299,6 +312,8 @@ static void print_unwritten(FILE *file, const struct exporting *e)
     print_lost(file, lost->batches, "have batch sizes that change, or a goodput: not written");
     print_lost(file, lost->places, "name a pool, cores or memory of their role: not written");
     print_lost(file, lost->types, "name types of GPU, as all of their entry do: not written");
+    print_lost(file, lost->names, "have the name of their entry of `mix:`, the kind of results: "
+               "not written");
     if (workload_service_count(e->spec) > 0)
         fprintf(file, "  services are no jobs: not written\n");
 }

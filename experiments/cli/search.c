@@ -13,7 +13,10 @@
 #include "experiments/options/args.h"
 #include "experiments/probe/probe.h"
 #include "experiments/report/report.h"
+#include "experiments/sensitivity/border.h"
+#include "experiments/sensitivity/sensitivity.h"
 #include "experiments/spec/experiment.h"
+#include "experiments/tune/tune.h"
 #include "sim/base/err.h"
 #include "sim/text/folder.h"
 
@@ -74,4 +77,20 @@ int search_end(struct search_command *search, bool ok, uint32_t unknown,
         return own.kind == ERR_INTERRUPTED ? err_exit_status(own.kind)
                                            : command_fail(search->cli, &own);
     return unknown > 0 ? 5 : 0;
+}
+
+bool search_try(struct cli *cli, const struct args *args, const char *path,
+                const struct experiment *experiment, struct err *err)
+{
+    const struct probe_options options = {
+        .experiment = { .set = args->set, .set_count = args->set_count }, .threads = 1
+    };
+    struct probe *probe;
+
+    if (experiment->border == NULL && experiment->sensitivity == NULL &&
+        experiment->tune == NULL)
+        return true;
+    probe = probe_open(cli->arena, path, &options, err);
+    return probe != NULL && border_try(cli->arena, probe, err) &&
+           sensitivity_try(cli->arena, probe, err) && tune_try(cli->arena, probe, err);
 }

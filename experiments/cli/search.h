@@ -11,6 +11,7 @@
 #include "experiments/cli/command.h"
 #include "experiments/results/results.h"
 
+struct experiment;
 struct probe;
 
 #define SEARCH_ARGS \
@@ -39,5 +40,11 @@ void search_close(struct search_command *search, bool ok, const struct err *err)
  * if `unknown` answers are missing, because trials failed. */
 int search_end(struct search_command *search, bool ok, uint32_t unknown,
                const struct err *err);
+
+/* For `validate`: is no value refused that `border:`, `sensitivity:` and `tune:` write down
+ * for a key?  Reads the experiment with each of them, runs nothing and writes nothing.
+ * False: err says which one is, at its place. */
+bool search_try(struct cli *cli, const struct args *args, const char *path,
+                const struct experiment *experiment, struct err *err);
 
 #endif

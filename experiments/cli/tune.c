@@ -23,7 +23,8 @@ static int run_tune(struct cli *cli, const struct args *args)
 
     if (!search_begin(cli, args, &search, &err))
         return command_fail(cli, &err);
-    found = tune_run(cli->arena, search.probe, &options, &count, &err);
+    found = !tune_try(cli->arena, search.probe, &err) ? NULL
+          : tune_run(cli->arena, search.probe, &options, &count, &err);
     if (found != NULL && !quiet)
         tune_print(probe_experiment(search.probe), found, count, cli->out);
     bool ok = found != NULL && tune_write(cli->arena, search.probe, found, count,

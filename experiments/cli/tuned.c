@@ -63,7 +63,8 @@ static const struct experiment *tune_and_read(struct cli *cli, const struct args
     if (!search_begin(cli, args, &search, err))
         return NULL;
     search.keeps = true;
-    found = tune_run(cli->arena, search.probe, &how, &count, err);
+    found = !tune_try(cli->arena, search.probe, err) ? NULL
+          : tune_run(cli->arena, search.probe, &how, &count, err);
     if (found != NULL && log != NULL)
         tune_print(probe_experiment(search.probe), found, count, log);
     if (found != NULL && !tune_write(cli->arena, search.probe, found, count,

@@ -11,6 +11,7 @@
 #include "experiments/advise/advice_check.h"
 #include "experiments/cli/command.h"
 #include "experiments/cli/experiment.h"
+#include "experiments/cli/search.h"
 #include "experiments/preflight/abilities.h"
 #include "experiments/preflight/arrivals.h"
 #include "experiments/preflight/contexts.h"
@@ -88,7 +89,7 @@ static bool validate_experiment(struct validating *v, struct err *err)
     const struct experiment *experiment = experiment_read(v->cli->arena, v->path, &options,
                                                           err);
 
-    if (experiment == NULL)
+    if (experiment == NULL || !search_try(v->cli, v->args, v->path, experiment, err))
         return false;
     v->told = places_check(v->cli->arena, experiment, tell_homeless, v->cli) > 0;
     if (v->told)
@@ -322,6 +323,13 @@ static enum file_kind find_kind(const struct conf_node *root)
     return KIND_NONE;
 }
 
+/* Is the file a workload alone? */
+static bool is_workload(const struct validating *v)
+{
+    return v->kind == KIND_WORKLOAD && !has_key(v->root, "policies") &&
+           !has_key(v->root, "experiment") && !has_key(v->root, "advise");
+}
+
 /* A stock part (tree_stock) lets the reader go on behind a first error. */
 static bool validate_one(struct validating *v, struct err *err)
 {
@@ -329,6 +337,10 @@ static bool validate_one(struct validating *v, struct err *err)
 
     if (!load_root(v, err))
         return false;
+    v->kind = find_kind(v->root);
+    if (v->args->given[ARG_CLUSTER] && !is_workload(v))
+        return err_set(err, ERR_USAGE, (struct err_pos) { v->path, 0, 0 },
+                       "--cluster is what a workload is checked against, and the file is none");
     if (has_key(v->root, "policies") || has_key(v->root, "experiment"))
         return validate_experiment(v, err);
     if (has_key(v->root, "advise"))
@@ -336,7 +348,6 @@ static bool validate_one(struct validating *v, struct err *err)
     if (v->args->set_count > 0)
         return err_set(err, ERR_USAGE, (struct err_pos) { v->path, 0, 0 },
                        "--set replaces keys of an experiment, and the file is none");
-    v->kind = find_kind(v->root);
     mend.root = v->root;
     if (v->kind == KIND_CLUSTER && !has_key(v->root, "cluster"))
         mend.stock = conf_get(tree_stock(v->cli->arena), "cluster");

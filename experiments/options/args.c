@@ -181,6 +181,38 @@ struct reading {
     struct args *args;          /* what is read */
 };
 
+/* Options that may stand several times. */
+static bool is_repeated(enum arg arg)
+{
+    return arg == ARG_SET || arg == ARG_SKIP || arg == ARG_BRANCH;
+}
+
+/* Returns the earlier --set of the same key with another value, or NULL. */
+static const char *find_set(const struct args *args, const char *value)
+{
+    size_t bytes = strcspn(value, "=");
+
+    for (size_t i = 0; i < args->set_count; i++)
+        if (strncmp(args->set[i], value, bytes) == 0 && args->set[i][bytes] == '=' &&
+            strcmp(args->set[i], value) != 0)
+            return args->set[i];
+    return NULL;
+}
+
+/* False, with err, if the option has another value already: one of the two would be passed
+ * over without a word. */
+static bool check_once(const struct args *args, enum arg arg, const char *value,
+                       struct err *err)
+{
+    const char *before = arg == ARG_SET ? find_set(args, value)
+                       : args->given[arg] && !is_repeated(arg) ? args->value[arg] : NULL;
+
+    if (before == NULL || value == NULL || strcmp(before, value) == 0)
+        return true;
+    return err_set(err, ERR_USAGE, nowhere, "%s is given twice: '%.60s' and '%.60s'",
+                   info[arg].name, before, value);
+}
+
 /* Stores the value of an option, or takes the next word for it.  An empty value is
  * refused for every option: none has a use for it, and a variable that a script
  * forgot to set (`--output=$DIR`) is found here rather than by its effects. */
@@ -202,9 +234,11 @@ static bool take_value(struct reading *r, enum arg arg, const char *value,
         return err_set(err, ERR_USAGE, nowhere, "%s needs a value, and is "
                        "empty: %s %s", info[arg].name, info[arg].name,
                        info[arg].value);
+    if (!check_once(args, arg, value, err))
+        return false;
     args->given[arg] = true;
     args->value[arg] = value;
-    if (arg == ARG_SET || arg == ARG_SKIP || arg == ARG_BRANCH)
+    if (is_repeated(arg))
         args->set[args->set_count++] = value;
     return true;
 }

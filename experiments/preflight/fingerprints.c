@@ -142,10 +142,17 @@ static const char *find_text(const struct fingerprints *fingerprints, const char
     return NULL;
 }
 
+bool fingerprints_know(const struct fingerprints *fingerprints, const char *point,
+                       uint32_t near)
+{
+    const char *text = find_text(fingerprints, point, near);
+
+    return text != NULL && *text != '\0';
+}
+
 bool fingerprints_differ(const struct fingerprints *a, const struct fingerprints *b,
                          const char *point, uint32_t near)
 {
-    const char *left = find_text(a, point, near), *right = find_text(b, point, near);
-
-    return left != NULL && right != NULL && strcmp(left, right) != 0;
+    return fingerprints_know(a, point, near) && fingerprints_know(b, point, near) &&
+           strcmp(find_text(a, point, near), find_text(b, point, near)) != 0;
 }

@@ -40,6 +40,9 @@ bool fingerprints_write(struct arena *arena, const struct folder *dir,
  * older program wrote it.  False: err says what is wrong with the file. */
 bool fingerprints_read(struct arena *arena, const char *dir, const struct fingerprints **out,
                        struct err *err);
+/* Are the jobs of the point with that label known?  near: where it probably stands. */
+bool fingerprints_know(const struct fingerprints *fingerprints, const char *point,
+                       uint32_t near);
 /* Do both know the jobs of the point with that label, and are they others?  near: where it
  * probably stands. */
 bool fingerprints_differ(const struct fingerprints *a, const struct fingerprints *b,

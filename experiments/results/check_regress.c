@@ -205,13 +205,26 @@ static const char *find_other_jobs(struct arena *arena, const struct regression 
     return NULL;
 }
 
-/* Returns how many metrics can get worse and are in both tables. */
-static unsigned count_compared(const struct regression *r)
+/* Is a metric compared in some trial: can it get worse, and has it a value in the baseline? */
+static bool is_compared(const struct regression *r, uint32_t point, uint32_t policy,
+                        enum metric metric)
+{
+    if (better_of(r, metric) == 0)
+        return false;
+    for (uint32_t s = 0; s < seeds_of(r, point, policy); s++)
+        if (grid_present(r->before, point, policy, s) && grid_present(r->now, point, policy, s) &&
+            !isnan(grid_value(r->before, point, policy, s, metric)))
+            return true;
+    return false;
+}
+
+/* Returns how many metrics are compared there. */
+static unsigned count_compared(const struct regression *r, uint32_t point, uint32_t policy)
 {
     unsigned count = 0;
 
     for (unsigned m = 0; m < metric_count(r->before->metrics); m++)
-        count += better_of(r, (enum metric)m) != 0 && !grid_lacks(r->before, (enum metric)m);
+        count += is_compared(r, point, policy, (enum metric)m);
     return count;
 }
 
@@ -255,6 +268,38 @@ static void note_gone(struct arena *arena, const struct regression *r,
             "no metrics.csv that says what it is", r->before->stray));
 }
 
+/* Adds that the jobs may be others: their fingerprint is not known, and as many jobs may be
+ * other ones. */
+static void note_unknown_jobs(struct arena *arena, const struct regression *r, uint32_t point,
+                              struct check_item *item)
+{
+    const char *label = r->before->point[point];
+    bool before = fingerprints_know(r->before->jobs, label, point);
+
+    if (before && fingerprints_know(r->run->jobs, label, point))
+        return;
+    add_reason(arena, item, CHECK_NOT_JUDGED, text_format(
+        arena, "whether its jobs are those of the baseline is not known: %s neither jobs.json "
+        "nor a provenance.json that tells them", before ? "the run has" : "the baseline has"));
+}
+
+/* Says what was compared, if nothing is wrong; nothing is no success. */
+static void tell_compared(struct arena *arena, const struct regression *r, uint32_t point,
+                          uint32_t policy, uint32_t trials, struct check_item *item)
+{
+    unsigned metrics = count_compared(r, point, policy);
+
+    if (item->reason != NULL)
+        return;
+    if (metrics == 0)
+        add_reason(arena, item, CHECK_NOT_JUDGED, trials == 0
+                       ? "the baseline has no trial of it"
+                       : "the baseline has no value that could get worse");
+    else
+        item->reason = text_format(arena, "nothing worse in %u trial%s, %u metric%s", trials,
+                                   trials == 1 ? "" : "s", metrics, metrics == 1 ? "" : "s");
+}
+
 /* Compares each metric.  The first WORSE_TOLD that got worse are named, and
  * others are counted. */
 static void compare_metrics(struct arena *arena, const struct regression *r, uint32_t point,
@@ -296,10 +341,9 @@ static void regress(struct arena *arena, const struct regression *r,
         add_reason(arena, item, CHECK_FAILS, other);
     else
         compare_metrics(arena, r, point, policy, item);
-    if (item->reason == NULL)
-        item->reason = text_format(arena, "nothing worse in %u trial%s, %u metric%s",
-                                   there, there == 1 ? "" : "s", count_compared(r),
-                                   count_compared(r) == 1 ? "" : "s");
+    tell_compared(arena, r, point, policy, there, item);
+    if (other == NULL && count_compared(r, point, policy) > 0)
+        note_unknown_jobs(arena, r, point, item);
     note_gone(arena, r, item);
 }
 

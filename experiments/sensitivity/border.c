@@ -64,7 +64,7 @@ const struct conf_schema border_schema =
 struct border {
     const char *claim;
     struct turn_axis axis;      /* its key and range */
-    struct err_pos pos;         /* of its key */
+    struct err_pos pos, end[2]; /* of its key; of `from` and `to` */
 };
 
 /* Reads one entry: is the claim one of the file, can the key be varied for it, and
@@ -80,6 +80,8 @@ static bool read_border(struct arena *arena, const struct experiment *experiment
         return false;
     border->claim = keys.claim;
     border->pos = conf_pos(conf_get(map, "key"));
+    border->end[0] = conf_pos(conf_get(map, "from"));
+    border->end[1] = conf_pos(conf_get(map, "to"));
     border->axis = (struct turn_axis){ .key = keys.key, .within = keys.within,
                                        .points = (uint32_t)keys.points };
     return claim_key_check(arena, experiment, keys.claim, keys.key, border->pos, err) &&
@@ -249,10 +251,39 @@ static bool find_border(struct bordering *b, const struct judge_row *row, bool a
     return true;
 }
 
-/* Before the first trial: does each end give an experiment, and how many trials
- * may it take at most? */
-static bool check_ends(struct bordering *b, const struct border *border, size_t count,
-                       struct err *err)
+/* Does each end give an experiment? */
+static bool try_ends(struct arena *arena, struct probe *probe, const struct border *border,
+                     size_t count, struct err *err)
+{
+    size_t rows;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct judge_row *row = judge_rows(arena, probe_experiment(probe),
+                                                 border[i].claim, border[i].axis.key, &rows);
+        const char *end[] = { border[i].axis.range.from_text,
+                              border[i].axis.range.to_text };
+
+        for (int k = 0; k < 2; k++)
+            if (!claim_try(probe, row[0].point, border[i].axis.key, end[k],
+                           border[i].pos, border[i].end[k], err))
+                return false;
+    }
+    return true;
+}
+
+bool border_try(struct arena *arena, struct probe *probe, struct err *err)
+{
+    const struct border *border;
+    size_t count = 0;
+
+    if (probe_experiment(probe)->border == NULL)
+        return true;
+    border = read_borders(arena, probe_experiment(probe), &count, err);
+    return border != NULL && try_ends(arena, probe, border, count, err);
+}
+
+/* Before the first trial: tells how many trials it may take at most. */
+static void tell_most(struct bordering *b, const struct border *border, size_t count)
 {
     const struct experiment *experiment = probe_experiment(b->probe);
     uint64_t trials = 0;
@@ -261,13 +292,7 @@ static bool check_ends(struct bordering *b, const struct border *border, size_t 
     for (size_t i = 0; i < count; i++) {
         const struct judge_row *row = judge_rows(b->arena, experiment, border[i].claim,
                                                  border[i].axis.key, &rows);
-        const char *end[] = { border[i].axis.range.from_text,
-                              border[i].axis.range.to_text };
 
-        for (int k = 0; k < 2; k++)
-            if (!claim_try(b->probe, row[0].point, border[i].axis.key, end[k],
-                           border[i].pos, err))
-                return false;
         all += rows;
         for (size_t r = 0; r < rows; r++)
             trials += (uint64_t)turn_values_max(&border[i].axis) * experiment->seeds *
@@ -276,7 +301,6 @@ static bool check_ends(struct bordering *b, const struct border *border, size_t 
     if (b->options->log != NULL)
         fprintf(b->options->log, "%zu border%s: at most %llu trials\n", all,
                 all == 1 ? "" : "s", (unsigned long long)trials);
-    return true;
 }
 
 /* Row by row; `alone`: the claim has one row, so that its name says all. */
@@ -310,8 +334,9 @@ bool border_run(struct arena *arena, struct probe *probe,
     struct out *out;
 
     if (border == NULL || !results_may_write(arena, options->dir, &csv_border, err) ||
-        !check_ends(&b, border, count, err))
+        !try_ends(arena, probe, border, count, err))
         return false;
+    tell_most(&b, border, count);
     b.table = table_new(csv_border.columns, csv_border.count);
     if (!find_all(&b, border, count, err)) {
         table_free(b.table);

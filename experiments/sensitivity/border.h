@@ -27,6 +27,10 @@ extern const struct conf_schema border_schema;
 bool border_check(struct arena *arena, const struct experiment *experiment,
                   struct err *err);
 
+/* Does the experiment have no error at each end of each border?  Reads it there and runs
+ * nothing.  False: err says what is refused, at the place of the value. */
+bool border_try(struct arena *arena, struct probe *probe, struct err *err);
+
 struct border_options {
     const struct folder *dir;   /* gets border.csv */
     FILE *out;                  /* a sentence for each border; NULL: none */

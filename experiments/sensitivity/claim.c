@@ -61,7 +61,8 @@ bool claim_key_check(struct arena *arena, const struct experiment *experiment,
 
 /* Asks the probe for 0 seeds, so that it reads the experiment and runs nothing. */
 bool claim_try(struct probe *probe, const char *point, const char *key,
-               const char *value, struct err_pos pos, struct err *err)
+               const char *value, struct err_pos key_pos, struct err_pos pos,
+               struct err *err)
 {
     const struct experiment_setting setting = { key, value };
     const struct probe_ask ask = {
@@ -74,6 +75,8 @@ bool claim_try(struct probe *probe, const char *point, const char *key,
         return false;
     if (answer.unread == NULL)
         return true;
+    if (answer.unread->fault == FAULT_KEY)
+        pos = key_pos;
     err_set(err, answer.unread->kind, pos, "%.80s cannot be %.40s: %s", key, value,
             answer.unread->text);
     if (answer.unread->hint[0] != '\0')

@@ -25,9 +25,11 @@ bool claim_key_check(struct arena *arena, const struct experiment *experiment,
                      const char *claim, const char *key, struct err_pos pos,
                      struct err *err);
 /* Does the experiment, at that point and with the key at that value, have no
- * error?  Reads the experiment and runs nothing. */
+ * error?  Reads the experiment and runs nothing.  err is at `key_pos` if there is no such key,
+ * else at `pos`, the value. */
 bool claim_try(struct probe *probe, const char *point, const char *key,
-               const char *value, struct err_pos pos, struct err *err);
+               const char *value, struct err_pos key_pos, struct err_pos pos,
+               struct err *err);
 
 /* Returns the value that the key has at a point, as it is written there or in the
  * file; "": by default, or it is not known. */

@@ -272,24 +272,41 @@ static uint64_t values_alone(const struct sensitivity_keys *keys)
     return values;
 }
 
-/* Before the first trial: does each end of each input give an experiment, and how
- * many trials may it take at most? */
-static bool check_ends(struct ranking *r, struct err *err)
+/* Does each word and each end of each input give an experiment? */
+static bool try_values(struct probe *probe, const struct sensitivity_keys *keys,
+                       struct err *err)
+{
+    for (uint32_t i = 0; i < keys->input_count; i++) {
+        const struct input *input = &keys->input[i];
+
+        for (uint32_t w = 0; w < input_written(input); w++) {
+            struct err_pos pos;
+            const char *value = input_written_at(input, w, &pos);
+
+            if (!claim_try(probe, keys->row[0].point, input->key, value,
+                           input->pos, pos, err))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool sensitivity_try(struct arena *arena, struct probe *probe, struct err *err)
+{
+    struct sensitivity_keys keys;
+
+    return probe_experiment(probe)->sensitivity == NULL ||
+           (sensitivity_keys_read(arena, probe_experiment(probe), &keys, err) &&
+            try_values(probe, &keys, err));
+}
+
+/* Before the first trial: tells how many trials it may take at most. */
+static void tell_most(const struct ranking *r)
 {
     const struct sensitivity_keys *keys = &r->keys;
     uint64_t k = keys->input_count, values, trials = 0;
     uint64_t few = (uint64_t)keys->sobol.inputs < k ? (uint64_t)keys->sobol.inputs : k;
 
-    for (uint32_t i = 0; i < k; i++) {
-        const struct input *input = &keys->input[i];
-
-        for (uint32_t w = 0; w < (input->word != NULL ? input->word_count : 2); w++)
-            if (!claim_try(r->probe, keys->row[0].point, input->key,
-                           input->word != NULL ? input->word[w]
-                           : w == 0 ? input->range.from_text : input->range.to_text,
-                           input->pos, err))
-                return false;
-    }
     values = 1 + (uint64_t)keys->trajectories * (k + 1) + values_alone(keys) +
              (few > 0 ? (uint64_t)keys->sobol.samples * (few + 2) : 0);
     for (size_t i = 0; i < keys->row_count; i++)
@@ -298,7 +315,6 @@ static bool check_ends(struct ranking *r, struct err *err)
     if (r->options->log != NULL)
         fprintf(r->options->log, "%llu input%s: at most %llu trials\n",
                 (unsigned long long)k, k == 1 ? "" : "s", (unsigned long long)trials);
-    return true;
 }
 
 bool sensitivity_run(struct arena *arena, struct probe *probe,
@@ -311,8 +327,9 @@ bool sensitivity_run(struct arena *arena, struct probe *probe,
 
     if (!sensitivity_keys_read(arena, probe_experiment(probe), &r.keys, err) ||
         !results_may_write(arena, options->dir, &csv_sensitivity, err) ||
-        !check_ends(&r, err))
+        !try_values(probe, &r.keys, err))
         return false;
+    tell_most(&r);
     r.table = table_new(csv_sensitivity.columns, csv_sensitivity.count);
     ok = true;
     for (size_t i = 0; ok && i < r.keys.row_count; i++)

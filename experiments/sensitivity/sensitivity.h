@@ -28,6 +28,10 @@ extern const struct conf_schema sensitivity_schema, sobol_schema;
 bool sensitivity_check(struct arena *arena, const struct experiment *experiment,
                        struct err *err);
 
+/* Does the experiment have no error at each value that is written for an input?  Reads it
+ * there and runs nothing.  False: err says what is refused, at the place of the value. */
+bool sensitivity_try(struct arena *arena, struct probe *probe, struct err *err);
+
 struct sensitivity_options {
     const struct folder *dir;   /* gets sensitivity.csv */
     FILE *out;                  /* a table and a sentence for each claim; NULL: none */

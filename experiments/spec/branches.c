@@ -43,7 +43,6 @@ static const struct conf_node *find_entry(struct arena *arena, const struct conf
                                           const char *policy, struct err *err)
 {
     const struct conf_node *entry = NULL;
-    const char *text = "{policy: x}";
 
     for (size_t i = 0; i < conf_count(list); i++) {
         const char *name = experiment_entry_name(conf_item(list, i));
@@ -69,8 +68,7 @@ static const struct conf_node *find_entry(struct arena *arena, const struct conf
     }
     if (conf_kind(entry) == CONF_MAP)
         return entry;
-    return conf_set(arena, conf_parse(arena, conf_pos(entry).file, text, strlen(text), err),
-                    "policy", entry, conf_pos(entry), err);
+    return conf_map_of(arena, "policy", entry);
 }
 
 /* ---- what a branch sets ---- */
@@ -100,16 +98,31 @@ static const char *own_key(struct arena *arena, const char *key, const char *pol
     return key;
 }
 
+/* Returns the map {at: TIME}; NULL: err says that it is no time. */
+static const struct conf_node *read_at(struct arena *arena, const char *at, struct err *err)
+{
+    const struct conf_field field = { .key = "--at", .type = CONF_TIME, .max = 1e9 };
+    const char *text = "{at: 0s}";
+    const struct conf_node *then = conf_parse(arena, "--set", text, strlen(text), err);
+    const struct conf_node *time = then == NULL ? NULL
+        : conf_parse(arena, "--at", at, strlen(at), err);
+    int64_t ns;
+
+    if (time != NULL && conf_read(time, &field, &ns, err))
+        return conf_set(arena, then, "at", time, conf_pos(time), err);
+    err->kind = ERR_USAGE;
+    err->pos = command_line;
+    return NULL;
+}
+
 /* Returns the map {at: ...} with the keys of one --set; NULL: err says why. */
 static const struct conf_node *read_set(struct arena *arena,
                                         const struct experiment_branches *branches,
                                         const char *policy, const char *set, struct err *err)
 {
-    const char *text = "{at: 0s}", *equals = strchr(set, '='), *key;
-    const struct conf_node *then = conf_parse(arena, "--set", text, strlen(text), err), *map;
+    const char *equals = strchr(set, '='), *key;
+    const struct conf_node *then = read_at(arena, branches->at, err), *map;
 
-    if (then != NULL)
-        then = conf_set_text(arena, then, "at", branches->at, err);
     if (then == NULL)
         return NULL;
     if (set[0] != '{') {

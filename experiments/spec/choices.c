@@ -158,15 +158,11 @@ static const struct conf_node *find_entry(struct opening *o, const struct conf_n
 }
 
 /* Returns the entry as a map that names its policy. */
-static const struct conf_node *open_entry(struct arena *arena,
-                                          const struct conf_node *entry, struct err *err)
+static const struct conf_node *open_entry(struct arena *arena, const struct conf_node *entry)
 {
-    const char *text = "{policy: x}";
-
     if (conf_kind(entry) == CONF_MAP)
         return entry;
-    return conf_set(arena, conf_parse(arena, conf_pos(entry).file, text, strlen(text), err),
-                    "policy", entry, conf_pos(entry), err);
+    return conf_map_of(arena, "policy", entry);
 }
 
 /* Is the key `root`, or a dotted key below it? */
@@ -293,7 +289,7 @@ static bool open_option(struct opening *o, size_t i, const struct conf_node *ite
         return false;
     entry = find_entry(o, item, &keys, err);
     if (entry != NULL)
-        entry = open_entry(o->arena, entry, err);
+        entry = open_entry(o->arena, entry);
     if (entry != NULL)
         entry = conf_set_text(o->arena, entry, "name", "x", err);
     if (entry != NULL)

@@ -123,8 +123,7 @@ static const struct conf_node *switch_off(struct arena *arena,
         if (name == NULL || conf_kind(name) != CONF_SCALAR)
             name = conf_get(entry, "policy");
     } else {
-        text = text_format(arena, "{policy: %s}", conf_text(entry));
-        map = conf_parse(arena, conf_pos(entry).file, text, strlen(text), err);
+        map = conf_map_of(arena, "policy", entry);
     }
     text = text_format(arena, "%s-%s", conf_text(name), control->name);
     if (map != NULL)

@@ -243,13 +243,8 @@ static const struct conf_node *name_entry(struct arena *arena,
     const char *place = text_format(arena, "policies.%zu", i);
 
     if (conf_kind(entry) == CONF_SCALAR) {
-        const struct conf_node *map =
-            conf_parse(arena, conf_pos(entry).file, "{}", 2, err);
-
-        map = map == NULL ? NULL : conf_set(arena, map, "policy", entry,
-                                            conf_pos(entry), err);
-        root = map == NULL ? NULL : conf_set(arena, root, place, map, conf_pos(entry),
-                                             err);
+        root = conf_set(arena, root, place, conf_map_of(arena, "policy", entry),
+                        conf_pos(entry), err);
     } else if (conf_get(entry, "name") != NULL) {
         return root;
     }

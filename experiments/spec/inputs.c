@@ -122,6 +122,7 @@ struct input *inputs_read(struct arena *arena, const struct conf_node *map,
 
         input[i].key = conf_key(map, i);
         input[i].pos = conf_key_pos(map, i);
+        input[i].node = value;
         if (!experiment_key_check(input[i].key, "an input", input[i].pos, err))
             return NULL;
         if (conf_kind(value) == CONF_SCALAR) {
@@ -176,6 +177,20 @@ struct experiment_setting *inputs_draw(struct arena *arena, const struct input *
         setting[i] = (struct experiment_setting){ input[i].key,
                                                   input_draw(arena, &input[i], &u[i]) };
     return setting;
+}
+
+uint32_t input_written(const struct input *input)
+{
+    return input->word != NULL ? input->word_count : 2;
+}
+
+const char *input_written_at(const struct input *input, uint32_t i, struct err_pos *pos)
+{
+    assert(i < input_written(input));
+    *pos = conf_pos(input->word != NULL ? conf_item(input->node, i)
+                                        : conf_get(input->node, i == 0 ? "from" : "to"));
+    return input->word != NULL ? input->word[i]
+         : i == 0 ? input->range.from_text : input->range.to_text;
 }
 
 const char *input_from(const struct input *input)

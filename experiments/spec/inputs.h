@@ -26,6 +26,7 @@ struct input {
     uint32_t word_count;        /* of `word`; 0: a range */
     const char *why;                    /* reason for the range, or NULL */
     struct err_pos pos;                 /* of the key */
+    const struct conf_node *node;       /* the range or the list, as it is written */
 };
 
 /* Reads a map from keys to ranges or lists, and stores their number.  Memory comes
@@ -41,6 +42,10 @@ const char *input_draw(struct arena *arena, const struct input *input, double *u
 /* Returns an array of `count` settings: input i as drawn by u[i], which becomes its place. */
 struct experiment_setting *inputs_draw(struct arena *arena, const struct input *input,
                                        uint32_t count, double *u);
+/* Returns how many values are written in the file: all words, or the two ends. */
+uint32_t input_written(const struct input *input);
+/* Returns the written value `i`, and stores its place. */
+const char *input_written_at(const struct input *input, uint32_t i, struct err_pos *pos);
 /* The first and the last value. */
 const char *input_from(const struct input *input);
 const char *input_to(const struct input *input);

@@ -144,11 +144,8 @@ const char *entry_text(struct arena *arena, const struct conf_node *entry,
 {
     const char *with = write_with(arena, entry, policy, choice, false);
 
-    if (conf_kind(entry) != CONF_MAP && choice->count > 0) {
-        const char *text = text_format(arena, "{policy: %s}", conf_text(entry));
-
-        entry = conf_parse(arena, conf_pos(entry).file, text, strlen(text), err);
-    }
+    if (conf_kind(entry) != CONF_MAP && choice->count > 0)
+        entry = conf_map_of(arena, "policy", entry);
     for (size_t i = 0; entry != NULL && i < choice->count; i++) {
         const char *key = own_key(choice->set[i].key, policy);
 

@@ -188,8 +188,7 @@ static bool is_key(const char *name)
            strcmp(name, "cluster") == 0;
 }
 
-/* Is the key "policies.NAME.key" of another policy? */
-static bool is_of_another(const char *key, const char *policy)
+bool space_is_of_another(const char *key, const char *policy)
 {
     const char *of = key + strlen("policies.");
     size_t bytes = strlen(policy);
@@ -206,7 +205,7 @@ static bool check_policy_of(const struct experiment *experiment, const char *key
     if (strncmp(key, "policies.", strlen("policies.")) != 0)
         return true;
     for (uint32_t p = 0; p < experiment->policy_count; p++)
-        if (!is_of_another(key, experiment->policy_name[p]))
+        if (!space_is_of_another(key, experiment->policy_name[p]))
             return true;
     err_set(err, ERR_REFERENCE, pos, "a tuned key must be policies.NAME.KEY, and '%.80s' "
             "names no policy of the experiment", key);
@@ -305,6 +304,8 @@ static bool read_dimension(struct arena *arena, const struct experiment *experim
     struct range_keys range = { 0 };
 
     dimension->name = conf_key(over, i);
+    dimension->pos = conf_key_pos(over, i);
+    dimension->node = value;
     if (is_key(dimension->name) &&
         !check_key(experiment, dimension->name, conf_key_pos(over, i), err))
         return false;
@@ -389,10 +390,10 @@ bool space_read(struct arena *arena, const struct experiment *experiment,
 bool space_concerns(const struct space_dimension *dimension, const char *policy)
 {
     if (dimension->choice == NULL)
-        return !is_of_another(dimension->name, policy);
+        return !space_is_of_another(dimension->name, policy);
     for (size_t i = 0; i < dimension->choice_count; i++)
         for (size_t k = 0; k < dimension->choice[i].count; k++)
-            if (!is_of_another(dimension->choice[i].set[k].key, policy))
+            if (!space_is_of_another(dimension->choice[i].set[k].key, policy))
                 return true;
     return false;
 }
@@ -434,7 +435,7 @@ static void add_settings(struct arena *arena, const struct space_dimension *dime
     }
     choice = &dimension->choice[(size_t)(place * (double)dimension->choice_count)];
     for (size_t k = 0; k < choice->count; k++)
-        if (!is_of_another(choice->set[k].key, policy))
+        if (!space_is_of_another(choice->set[k].key, policy))
             ARENA_ADD(arena, out->set, out->count, out->room, choice->set[k]);
 }
 

@@ -28,10 +28,12 @@ struct space_choice {
 };
 
 struct space_dimension {
-    const char *name;           /* the key, for results */
+    const char *name;                   /* the key, for results */
+    struct err_pos pos;                 /* of its name */
+    const struct conf_node *node;       /* what `over` says of it */
     const struct space_choice *choice;  /* NULL: a range */
     size_t choice_count;
-    struct quantity_range range;    /* without `choice` */
+    struct quantity_range range;        /* without `choice` */
 };
 
 struct space {
@@ -48,6 +50,8 @@ struct space {
  * says what is wrong, with its place. */
 bool space_read(struct arena *arena, const struct experiment *experiment,
                 struct space *space, struct err *err);
+/* Is the key "policies.NAME.KEY", of another policy than this one? */
+bool space_is_of_another(const char *key, const char *policy);
 /* Does the dimension vary something for that policy?  Keys of another policy do
  * not. */
 bool space_concerns(const struct space_dimension *dimension, const char *policy);

@@ -70,6 +70,10 @@ void tune_print(const struct experiment *experiment, const struct tune_found *fo
 bool tune_check(struct arena *arena, const struct experiment *experiment,
                 struct err *err);
 
+/* Is there a candidate with each value that `tune: over:` writes down, of some policy?  Reads
+ * candidates and runs nothing.  False: err says which value is refused, at its place. */
+bool tune_try(struct arena *arena, struct probe *probe, struct err *err);
+
 extern const struct conf_schema tune_schema, tune_split_schema, tune_range_schema;
 
 #endif

@@ -54,6 +54,8 @@ void explain_param(FILE *out, const struct cs_policy *policy,
         fprintf(out, ", from %g to %g", p->min, p->max);
     if (p->fallback != NULL && p->fallback[0] != '\0')
         fprintf(out, ", default %s", p->fallback);
+    if (p->fallback == NULL)
+        fputs(", required", out);
     fprintf(out, "\n  %-16s %s\n", "", p->help);
     if (needs != NULL)
         fprintf(out, "  %-16s needs %s\n", "", needs);

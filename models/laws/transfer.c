@@ -36,7 +36,8 @@ static const struct start start_table[TRANSFER_START_COUNT] = {
         "(Llama-3.1-8B on L40S, tensorfuse.io, September 2025)" },
     [TRANSFER_START_SERVE_WAKE] = {
         "serve-wake", 0.4,
-        "vLLM sleep mode wakes in 0.1 to 0.4 s (vllm.ai, October 2025)" },
+        "vLLM sleep mode wakes in 0.1 to 0.4 s, on the GPUs where it slept (vllm.ai, October "
+        "2025); assumption: no longer on others, since an engine sleeps on each of their nodes" },
     [TRANSFER_START_CORES] = {
         "cores", 6.6,
         "processor time from exec to the first answer, files in the page cache, two cores "

@@ -46,7 +46,8 @@ uint32_t host_home_pool(const struct cluster_spec *spec,
     return UINT32_MAX;
 }
 
-/* Policies that lend have a parameter for it, and confine if it is off. */
+/* Policies of the program that lend have a parameter for it, and confine if it is off.  What a
+ * parameter of that name means in a policy from a file nobody knows: it has CS_CONFINES. */
 bool host_confines(const struct host_policy *policy)
 {
     const struct cs_policy *p = policy->policy;
@@ -54,7 +55,7 @@ bool host_confines(const struct host_policy *policy)
     assert(p != NULL);
     if (p->flags & CS_CONFINES)
         return true;
-    for (uint32_t i = 0; i < p->param_count && policy->params != NULL; i++)
+    for (uint32_t i = 0; !policy->guest && i < p->param_count && policy->params != NULL; i++)
         if (p->param[i].type == CS_PARAM_BOOL && strcmp(p->param[i].key, "lend") == 0) {
             bool lend;
             memcpy(&lend, (const char *)policy->params + p->param[i].offset, sizeof lend);

@@ -381,11 +381,18 @@ static bool check_params(const struct cs_policy *policy, const struct conf_schem
     return true;
 }
 
+bool host_guest_check(struct arena *arena, const struct cs_policy *policy, struct err *err)
+{
+    struct conf_schema schema = host_policy_keys(arena, policy);
+
+    return check_params(policy, &schema, arena, err);
+}
+
 /* The order matters.  The table is checked before anything is read by it.  A
  * scalar becomes a map.  The preset and the experiment's estimate add defaults;
  * then the keys are read, and those that the user wrote must act. */
 struct host_policy *rules_read_entry(struct arena *arena, const struct conf_node *conf,
-                                     const char *estimate,
+                                     const struct conf_node *written, const char *estimate,
                                      const struct registry_guests *guests, struct err *err)
 {
     bool guest = false;
@@ -393,21 +400,18 @@ struct host_policy *rules_read_entry(struct arena *arena, const struct conf_node
 
     if (!policy || !table_check(policy, err))
         return NULL;
-    struct conf_schema schema = host_policy_keys(arena, policy);
-    if (guest && !check_params(policy, &schema, arena, err)) {
+    if (guest && !host_guest_check(arena, policy, err)) {
         err->pos = conf_pos(conf);
         return NULL;
     }
+    struct conf_schema schema = host_policy_keys(arena, policy);
     struct host_policy *out = arena_alloc(arena, 1, sizeof *out);
     char *filled = arena_alloc(
         arena, 1, sizeof(struct keys) + policy->self_bytes + 16);
-    if (conf_kind(conf) != CONF_MAP) {
-        const char *text = text_format(arena, "policy: %s\n", policy->name);
-        conf = conf_parse(arena, conf_pos(conf).file, text, strlen(text), err);
-        if (!conf)
-            return NULL;
-    }
-    const struct conf_node *written = conf;
+    if (conf_kind(conf) != CONF_MAP)
+        conf = conf_map_of(arena, "policy", conf_scalar_at(arena, conf, policy->name));
+    if (written == NULL)
+        written = conf;
     conf = semantics_apply(arena, conf, policy->name, err);
     conf = conf ? add_estimate(arena, conf, estimate, err) : NULL;
     struct heeds heeds = { policy, &schema, conf };

@@ -24,14 +24,19 @@ extern const struct conf_schema host_rules_schema, host_rounds_schema,
 struct conf_schema host_policy_keys(struct arena *arena,
                                     const struct cs_policy *policy);
 
+/* Are the parameters of a policy that is not built in sound: their names its own, and each
+ * default a value of its type, within its bounds?  False: err says which one is not. */
+bool host_guest_check(struct arena *arena, const struct cs_policy *policy, struct err *err);
+
 /* Does the entry name a policy that there is, built in or a guest, and has a built-in one
  * all of its keys?  False: err says what is wrong, with the nearest name. */
 bool rules_known(struct arena *arena, const struct conf_node *entry,
                  const struct registry_guests *guests, struct err *err);
 
-/* Reads an entry without its `then`, as host_policy_read_as() does.  For then.c. */
+/* Reads an entry without its `then`, as host_policy_read_as() does.  `written` are the keys of
+ * it that must act; NULL: all.  For then.c. */
 struct host_policy *rules_read_entry(struct arena *arena, const struct conf_node *conf,
-                                     const char *estimate,
+                                     const struct conf_node *written, const char *estimate,
                                      const struct registry_guests *guests, struct err *err);
 
 /* Reads an entry: a scalar (the name) or a map {policy: NAME, name:, rules,

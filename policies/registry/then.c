@@ -199,7 +199,9 @@ static bool read_then(struct arena *arena, const struct conf_node *entry, const 
     named = conf_get(then, "policy");
     bool other = named != NULL && (conf_kind(named) != CONF_SCALAR ||
                                    strcmp(conf_text(named), out->policy->name) != 0);
-    to = rules_read_entry(arena, merge(arena, entry, then, other), estimate, guests, err);
+    /* Keys of the entry act until then, whether or not they do so afterwards. */
+    to = rules_read_entry(arena, merge(arena, entry, then, other),
+                          merge(arena, entry, then, true), estimate, guests, err);
     if (to == NULL)
         return false;
     carry_rules(&out->rules, then, to);
@@ -224,7 +226,7 @@ const struct host_policy *host_policy_read_as(struct arena *arena,
                                               const struct registry_guests *guests,
                                               struct err *err)
 {
-    struct host_policy *out = rules_read_entry(arena, conf, estimate, guests, err);
+    struct host_policy *out = rules_read_entry(arena, conf, NULL, estimate, guests, err);
 
     if (out == NULL || conf_kind(conf) != CONF_MAP || conf_get(conf, "then") == NULL)
         return out;

@@ -156,6 +156,9 @@ const struct conf_node *conf_set(struct arena *arena,
 /* Returns a scalar with this text (copied) and the place of `node`. */
 const struct conf_node *conf_scalar_at(struct arena *arena, const struct conf_node *node,
                                        const char *text);
+/* A map of that key alone, in the place of its value. */
+const struct conf_node *conf_map_of(struct arena *arena, const char *key,
+                                    const struct conf_node *value);
 /* A copy of a list with `item` behind the others. */
 const struct conf_node *conf_append(struct arena *arena,
                                     const struct conf_node *list,

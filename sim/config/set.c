@@ -335,6 +335,23 @@ const struct conf_node *conf_scalar_at(struct arena *arena, const struct conf_no
     return scalar;
 }
 
+const struct conf_node *conf_map_of(struct arena *arena, const char *key,
+                                    const struct conf_node *value)
+{
+    struct conf_node *map = arena_alloc(arena, 1, sizeof *map);
+
+    assert(value != NULL);
+    map->kind = CONF_MAP;
+    map->pos = value->pos;
+    map->up = value->up;
+    map->key = value->key;
+    map->pairs = arena_alloc(arena, 1, sizeof *map->pairs);
+    map->pairs[0] = (struct conf_pair){ .key = arena_text(arena, key), .key_pos = value->pos,
+                                        .value = value };
+    map->count = 1;
+    return map;
+}
+
 /* Trees do not change, and others may hold the list: a longer copy is made,
  * with the same items. */
 const struct conf_node *conf_append(struct arena *arena,

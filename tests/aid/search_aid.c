@@ -58,6 +58,29 @@ void search_write(struct search_world *w, const char *rest)
     scratch_write(&w->scratch, "e.yaml", text);
 }
 
+/* Runs the command and keeps what it says.  Returns its status. */
+static int run_command(struct search_world *w, int argc, char **argv)
+{
+    FILE *out = tmpfile();
+    int status;
+
+    assert_non_null(out);
+    status = cli_main(argc, argv, out, out);
+    rewind(out);
+    w->said[fread(w->said, 1, sizeof w->said - 1, out)] = '\0';
+    fclose(out);
+    return status;
+}
+
+int search_validate(struct search_world *w)
+{
+    char file[256];
+    char *argv[] = { "clustersim", "validate", file };
+
+    snprintf(file, sizeof file, "%s", scratch_path(&w->scratch, "e.yaml"));
+    return run_command(w, 3, argv);
+}
+
 int search_command(struct search_world *w, const char *name, const char *folder,
                    const char *set, const char *threads)
 {
@@ -65,17 +88,10 @@ int search_command(struct search_world *w, const char *name, const char *folder,
     char *argv[12] = { "clustersim", (char *)(uintptr_t)name, file, "-o", dir, "-j",
                        (char *)(uintptr_t)threads, "--set",
                        (char *)(uintptr_t)set };
-    FILE *out = tmpfile();
-    int status;
 
-    assert_non_null(out);
     snprintf(file, sizeof file, "%s", scratch_path(&w->scratch, "e.yaml"));
     snprintf(dir, sizeof dir, "%s", scratch_path(&w->scratch, folder));
-    status = cli_main(set == NULL ? 7 : 9, argv, out, out);
-    rewind(out);
-    w->said[fread(w->said, 1, sizeof w->said - 1, out)] = '\0';
-    fclose(out);
-    return status;
+    return run_command(w, set == NULL ? 7 : 9, argv);
 }
 
 void search_column(struct search_world *w, const char *name, const char *column,

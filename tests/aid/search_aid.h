@@ -26,6 +26,8 @@ void search_write(struct search_world *w, const char *rest);
 /* `clustersim NAME e.yaml -o FOLDER -j THREADS [--set SET]`; its status. */
 int search_command(struct search_world *w, const char *name, const char *folder,
                    const char *set, const char *threads);
+/* `clustersim validate e.yaml`; its status. */
+int search_validate(struct search_world *w);
 /* Fills the cells of a column, from the first row on; "" behind the last. */
 #define SEARCH_ROWS 8
 #define SEARCH_BYTES 400

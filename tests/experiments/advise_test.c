@@ -236,6 +236,43 @@ static void types_that_are_left_aside_are_told(void **state)
     }
 }
 
+/* A role that may run on cores is asked about with its GPUs, which is said.  On cores alone it
+ * has none to ask about: status 3, or, of several jobs, a warning. */
+static void roles_on_cores_have_no_gpus_to_ask_about(void **state)
+{
+#define INFER(NAME, TYPES) \
+    "  - {recipe: batch-infer, name: " NAME ", model: bert-base, prompts: 500, prompt_tokens: " \
+    "128, steps: 2,\n     infer: {types: [" TYPES "], cpu: {cores: 28}}}\n"
+    static const struct { const char *mix, *says, *says_not; int status; } of[] = {
+        { INFER("a", "cpu"), "own.yaml:5:13: range error: role infer of a runs on cores alone",
+          "layouts tried", 3 },
+        { INFER("b", "t4, cpu"), "cores of role infer are left aside: GPUs alone are tried\n",
+          "left out", 0 },
+        { INFER("a", "cpu") INFER("b", "t4, cpu"),
+          "warning: ", "job a: ", 0 },
+    };
+#undef INFER
+    char path[128];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        const char *words[] = { path, "--gpus", "2", NULL };
+        FILE *file;
+
+        snprintf(path, sizeof path, "%s/own.yaml", program.folder);
+        file = fopen(path, "w");
+        assert_non_null(file);
+        fprintf(file, "arrival: {process: all_at_once}\njobs: 1\nmix:\n%s", of[i].mix);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(advise("cores.log", words), of[i].status);
+        char *text = said("cores.log");
+        if (strstr(text, of[i].says) == NULL || strstr(text, of[i].says_not) != NULL)
+            fail_msg("%s", text);
+        assert_true(of[i].status != 0 || strstr(text, "\nPareto front") != NULL);
+        free(text);
+    }
+}
+
 /* What trains and what generates have layouts of their own, with a bar between them; a job
  * that does one of both has one. */
 static void layouts_name_what_the_job_does(void **state)
@@ -515,6 +552,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(
             full_7b_on_one_a100_40_misses_bytes_and_lora_is_offered),
         cmocka_unit_test(types_that_are_left_aside_are_told),
+        cmocka_unit_test(roles_on_cores_have_no_gpus_to_ask_about),
         cmocka_unit_test(layouts_name_what_the_job_does),
         cmocka_unit_test(memory_names_every_part_and_the_largest_micro_batch),
         cmocka_unit_test(csv_and_chart_are_written_beside_the_tables),

@@ -140,7 +140,8 @@ static void what_no_format_holds_is_counted(void **state)
                 fail_msg("%s: %s", row[i].keys, said);
             at = strchr(at + 1, '\n');
         }
-        assert_string_equal(at, "\n  services are no jobs: not written\n");
+        assert_string_equal(at, "\n  4 jobs: have the name of their entry of `mix:`, the kind of "
+                            "results: not written\n  services are no jobs: not written\n");
         free(said);
     }
 }

@@ -382,6 +382,33 @@ static void answers_do_not_depend_on_threads(void **state)
     search_assert_threads(w, "sensitivity", "sensitivity.csv");
 }
 
+/* Before any trial, and by `validate`: an unknown key at its place, else the value, at its. */
+static void values_that_a_key_refuses_are_told_before_any_trial(void **state)
+{
+    static const char *const wrong[][2] = {
+        { "workload.arrival.rate: {from: 1/km, to: 4/km}",
+          ":14:35: schema error: workload.arrival.rate cannot be 1/km: " },
+        { "workload.mix.0.gpus: [4, 0]",
+          ":14:30: range error: workload.mix.0.gpus cannot be 0: " },
+        { "workload.mix.0.gpsu: [4, 8]",
+          ":14:5: schema error: workload.mix.0.gpsu cannot be 4: key 'gpsu' " },
+    };
+    struct search_world *w = *state;
+    char text[1000];
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        snprintf(text, sizeof text, "%ssensitivity:\n  claim: C1\n  inputs:\n    %s\n", CLAIM,
+                 wrong[i][0]);
+        search_write(w, text);
+        assert_int_equal(search_command(w, "sensitivity", "out", NULL, "2"), 3);
+        if (strstr(w->said, wrong[i][1]) == NULL)
+            fail_msg("wanted '%s', got '%s'", wrong[i][1], w->said);
+        assert_int_equal(search_validate(w), 3);
+        if (strstr(w->said, wrong[i][1]) == NULL)
+            fail_msg("validate: wanted '%s', got '%s'", wrong[i][1], w->said);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +426,7 @@ int main(void)
         T(base_is_that_of_the_point),
         T(report_shows_what_would_turn_the_verdicts),
         T(answers_do_not_depend_on_threads),
+        T(values_that_a_key_refuses_are_told_before_any_trial),
 #undef T
     };
 

@@ -145,6 +145,22 @@ static void the_policy_that_comes_is_asked_at_its_times(void **state)
     assert_true(job[1].end_s > 17600);
 }
 
+/* The estimate acts up to the change, though nothing asks for it afterwards: the third job would
+ * end behind the start that is promised to the second, at 36000 s, until nothing is promised. */
+static void a_key_may_act_up_to_then_alone(void **state)
+{
+    struct world_job job[] = { { 0, 36000, 6, 0, 0 }, { 600, 3600, 8, 0, 0 },
+                               { 1200, 50000, 2, 0, 0 } };
+
+    (void)state;
+    run("[{policy: easy, estimate: requested, then: {at: 1h, reservation: none}}]", job,
+        COUNT(job));
+    assert_time(job[2].start_s, 3600);
+    run("[{policy: easy, estimate: requested}]", job, COUNT(job));
+    assert_time(job[1].start_s, 36000);
+    assert_time(job[2].start_s, 39600);
+}
+
 /* Another policy keeps what all policies have: here the third may pass the second. */
 static void keys_of_all_policies_go_on(void **state)
 {
@@ -196,6 +212,7 @@ int main(void)
         cmocka_unit_test(backfill_may_begin_later),
         cmocka_unit_test(what_comes_has_not_solved_yet),
         cmocka_unit_test(keys_of_all_policies_go_on),
+        cmocka_unit_test(a_key_may_act_up_to_then_alone),
         cmocka_unit_test(the_cost_of_a_stop_goes_on),
         cmocka_unit_test(one_that_takes_over_is_told_of_all_jobs),
     };

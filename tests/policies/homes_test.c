@@ -434,7 +434,8 @@ static void defaults_that_decide_stand_beside_the_semantics(void **state)
     has(text, "policy dynamic: types: where a phase is soonest over, by "
         "forecast");
     has(text, "job align: method: lora: adapters are trained, not all weights");
-    has(text, "job align: train.start: a parked one is back after ");
+    has(text, "job align: train.start: a parked one is back after 0.4 s, also on other hardware, "
+        "a new one after 34 s, and its bytes\n");
     has(text, "nodes a: price: ");
     has(text, "on-demand of the catalogue (a100-80-on-demand), tier list, as of ");
     lacks(text, "home of train");       /* the file says it */
@@ -541,6 +542,33 @@ static void what_a_role_on_cores_takes_to_start_is_told(void **state)
     }
 }
 
+/* Eight cores unless the file says others, which begin at once unless it says when. */
+static void what_a_role_without_laws_begins_with_is_told(void **state)
+{
+#define CORES "job align: data.cores: 8 in all\n"
+#define AT_ONCE "job align: data.process_start: 0 s: each lease begins to work at once\n"
+    static const struct { const char *data, *told[2], *not_told; } row[] = {
+        { "", { CORES, AT_ONCE }, "align: data.start" },
+        { "      data: {cores: 4}\n", { AT_ONCE, AT_ONCE }, "data.cores" },
+        { "      data: {process_start: 0s}\n", { CORES, CORES }, "data.process_start" },
+        { "      data: {process_start: 5s}\n", { CORES, CORES }, "data.process_start" },
+        { "      data: {cores: 4, process_start: 5s}\n", { "", "" }, "align: data." },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        char jobs[1024];
+
+        snprintf(jobs, sizeof jobs, "%s%s", ALIGNING("", ""), row[i].data);
+        write_experiment(POOLS("a", "a100-80", "b", "h100"), jobs, "[fcfs]");
+        char *text = say("validate", 0);
+        has(text, row[i].told[0]);
+        has(text, row[i].told[1]);
+        lacks(text, row[i].not_told);
+        free(text);
+    }
+}
+
 /* An H100 has PCIe 5.0 and an EPYC 7742 has 4.0, which sustains 24 GB/s; an A100 has 4.0, too.
  * Two policies meet the node, and one line says it. */
 static void a_cpu_that_slows_the_slots_is_told_once(void **state)
@@ -623,6 +651,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_a_replica_takes_to_start_is_told),
         cmocka_unit_test(the_room_of_a_cache_is_told_unless_it_is_said),
         cmocka_unit_test(what_a_role_on_cores_takes_to_start_is_told),
+        cmocka_unit_test(what_a_role_without_laws_begins_with_is_told),
         cmocka_unit_test(a_cpu_that_slows_the_slots_is_told_once),
         cmocka_unit_test(who_looks_at_priorities_is_told),
         cmocka_unit_test(a_report_names_the_nodes),

@@ -15,6 +15,7 @@
 
 #include "experiments/ci/baseline.h"
 #include "experiments/ci/verdicts.h"
+#include "experiments/preflight/fingerprints.h"
 #include "experiments/results/check.h"
 #include "experiments/results/grid.h"
 #include "sim/base/arena.h"
@@ -236,9 +237,15 @@ static void a_run_is_compared_with_what_a_baseline_has(void **state)
     const struct baseline_asks asks = { NULL, 0, NULL, 0 };
     struct baseline_told told;
     struct err err = { 0 };
+    const char *digits[POINTS];
+    const struct fingerprints jobs = { grid->point, digits, POINTS };
 
+    for (uint32_t t = 0; t < POINTS; t++)
+        digits[t] = "0123456789abcdef";
+    grid->jobs = &jobs;
     assert_true(baseline_write(w->arena, w->dir, grid, &asks, &told, &err));
-    const struct grid *before = grid_from_folder(w->arena, w->dir, &err);
+    struct grid *before = grid_from_folder(w->arena, w->dir, &err);
+    assert_true(fingerprints_read(w->arena, w->dir, &before->jobs, &err));
     struct check_list list = check_regressions(w->arena, before, grid, 0, NULL);
 
     assert_int_equal(list.count, 2 * POINTS);

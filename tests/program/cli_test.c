@@ -161,6 +161,40 @@ static void usage_errors_exit_2_and_name_the_nearest(void **state)
     }
 }
 
+static void options_that_would_change_nothing_are_refused(void **state)
+{
+    static const struct {
+        const char *line, *part;
+    } wrong[] = {
+        { "run @/e.yaml --only fcfs --only sjf", "--only is given twice: 'fcfs' and 'sjf'" },
+        { "run @/e.yaml -o a --output=b", "--output is given twice: 'a' and 'b'" },
+        { "run @/e.yaml --set seeds=2 --set seed=3 --set seeds=4",
+          "--set is given twice: 'seeds=2' and 'seeds=4'" },
+        { "validate experiments/small_model.yaml --cluster models/clusters/mixed_64.yaml",
+          "small_model.yaml: usage error: --cluster is what a workload is checked against" },
+        { "check @/e.yaml --tolerance 5%", "--tolerance needs --baseline" },
+        { "check @ --only fcfs", "--only is for an experiment, which is run, and " },
+        { "check @ --set seeds=2", "--set is for an experiment, which is run, and " },
+        { "check @ --output x", "--output is for an experiment, which is run, and " },
+        { "check @ --resume", "--resume is for an experiment, which is run, and " },
+        { "advise experiments/advise/d8_13b.yaml --job lora-13b --plot @/x.jpg",
+          "--plot must name a file that ends with .png, and is '" },
+        { "advise experiments/advise/d8_13b.yaml --memory --csv @/x.csv",
+          "--csv has no effect with --memory" },
+        { "advise experiments/advise/d8_13b.yaml --memory -o @/x.yaml",
+          "--output has no effect with --memory" },
+        { "export workloads/trace_sample.yaml -o @/x.swf", "--format swf writes SWF" },
+    };
+    struct said said;
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        say(*state, &said, wrong[i].line);
+        assert_int_equal(said.status, 2);
+        assert_string_equal(said.out, "");
+        assert_says(said.err, wrong[i].part);
+    }
+}
+
 /* One error says so, in the place of one for each key. */
 static void an_experiment_in_the_place_of_its_part_is_told(void **state)
 {
@@ -587,6 +621,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(usage_errors_exit_2_and_name_the_nearest),
+        TEST(options_that_would_change_nothing_are_refused),
         TEST(an_experiment_in_the_place_of_its_part_is_told),
         TEST(help_and_version_go_to_stdout),
         TEST(every_list_has_lines),

@@ -272,11 +272,28 @@ static void what_cannot_change_is_refused(void **state)
                        WORDS("--at", cases[i].at, "--set", cases[i].set, "--only",
                              cases[i].only));
     assert_refused(program, 2, "fork needs --at", WORDS("--set", "lend=false"));
+    assert_refused(program, 2, "usage error: '--at' must be a time such as ",
+                   WORDS("--at", "1hh", "--set", "lend=false", "--only", "dynamic"));
     assert_refused(program, 2, "the experiment has 3 policies",
                    WORDS("--at", "1h", "--set", "lend=false"));
     assert_refused(program, 3, "two policies are called 'lend=false'",
                    WORDS("--at", "1h", "--set", "lend=false", "--set", "lend=false", "--only",
                          "dynamic"));
+}
+
+/* What is refused is one error, where another key of the entry needs a value that it replaces. */
+static void one_wrong_key_is_one_error(void **state)
+{
+    const struct program *program = *state;
+    char *said;
+
+    write_day(program, "{policy: easy, estimate: noisy}", "");
+    assert_int_equal(run(program, "fork", "no", WORDS("--at", "1h", "--set", "reservation=hed"),
+                         &said), 3);
+    assert_non_null(strstr(said, "--set reservation:1:1: schema error: 'reservation' must be "));
+    assert_null(strstr(said, "'estimate'"));
+    assert_null(strstr(said, "errors\n"));
+    free(said);
 }
 
 /* A service scales beside jobs that wait: what goes on is the run, a branch from the
@@ -412,6 +429,7 @@ int main(int argc, char **argv)
         TEST(threads_change_no_byte),
         TEST(an_entry_with_then_is_a_branch),
         TEST(what_cannot_change_is_refused),
+        TEST(one_wrong_key_is_one_error),
         TEST(a_service_goes_on_in_all_branches),
         TEST(branches_of_branches_and_sweeps_are_refused),
         TEST(an_interval_without_an_end_says_so),

@@ -127,6 +127,15 @@ static void jobs_of_another_seed_are_other_jobs(void **state)
         /* one of a program that wrote none */
         { "rm small/jobs.json && clustersim check e.yaml --baseline small -o c --set seed=7",
           1, "worse", "its jobs are not" },
+        { "clustersim check e.yaml --baseline small -o c", 1,
+          "whether its jobs are those of the baseline is not known: the baseline has neither "
+          "jobs.json ", "does not hold" },
+        { "clustersim check e.yaml --baseline small -o c --allow-not-judged", 0, "not judged",
+          NULL },
+        { "clustersim compare b small", 0, "whether the jobs are the same is not known at 1 "
+          "point: a folder has neither jobs.json ", NULL },
+        { "clustersim compare b small --json", 0, "\"unknown_jobs\": 1,", NULL },
+        { "clustersim compare b c --json", 0, "\"unknown_jobs\": 0,", NULL },
         { "echo '{\"jobs\": [3, {\"point\": [], \"fingerprint\": {}}]}' >small/jobs.json && "
           "clustersim check e.yaml --baseline small -o c", 3,
           "small/jobs.json:1:11: schema error: a fingerprint must have a point and", NULL },
@@ -136,6 +145,29 @@ static void jobs_of_another_seed_are_other_jobs(void **state)
           "small/jobs.json:1", NULL },
         { NULL, 0, NULL, NULL }
     };
+
+    task(*state, answers);
+}
+
+/* Of the columns that are kept one has values; the other has none, since nothing serves, and is
+ * not counted.  Without the first nothing is compared, which is no success. */
+static void what_has_no_value_is_not_compared(void **state)
+{
+#define KEEP(COLUMNS) \
+    "awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^(point|policy|seed|jobs|" \
+    COLUMNS "service_latency_p99_s)$/) c[++n] = i } { s = $c[1]; for (i = 2; i <= n; i++) s = s " \
+    "OFS $c[i]; print s }' b/summary.csv >kept/summary.csv"
+    static const struct answer answers[] = {
+        { "clustersim e.yaml -q -o b && mkdir kept && cp b/provenance.json kept", 0, NULL, NULL },
+        { KEEP("jct_mean_s|") " && head -n 1 kept/summary.csv", 0,
+          "point,policy,seed,jobs,jct_mean_s,service_latency_p99_s\n", NULL },
+        { "clustersim check e.yaml --baseline kept -o c", 0, " 1 metric\n", NULL },
+        { KEEP(""), 0, NULL, NULL },
+        { "clustersim check e.yaml --baseline kept -o c", 1,
+          "the baseline has no value that could get worse", "nothing worse" },
+        { NULL, 0, NULL, NULL }
+    };
+#undef KEEP
 
     task(*state, answers);
 }
@@ -416,6 +448,7 @@ int main(int argc, char **argv)
         TEST(a_baseline_is_not_where_results_go),
         TEST(other_jobs_are_no_regression_to_measure),
         TEST(jobs_of_another_seed_are_other_jobs),
+        TEST(what_has_no_value_is_not_compared),
         TEST(jobs_are_the_same_on_another_cluster),
         TEST(figures_that_differ_are_printed_so),
         TEST(a_tolerance_of_5_is_no_fraction),

@@ -65,6 +65,14 @@ static int run(const struct program *program, const char *rest, const char *name
     return program_say(program, words, said);
 }
 
+/* Runs `clustersim explain folder/NAME`. */
+static int explain(const struct program *program, const char *name, char **said)
+{
+    const char *words[] = { "explain", program_path(program, name), NULL };
+
+    return program_say(program, words, said);
+}
+
 /* Copies a built-in policy as NAME.c, with `from` replaced by `to` everywhere. */
 static void copy_policy(const struct program *program, const char *path,
                         const char *name, const char *from, const char *to)
@@ -448,7 +456,32 @@ static void a_table_that_is_not_sound_is_refused(void **state)
         assert_int_equal(run(*state, "policies: [./mine.c]\n", "out", &said), 5);
         assert_part(said, bad[i].why);
         free(said);
+        assert_int_equal(explain(*state, "mine.c", &said), 5);
+        assert_part(said, bad[i].why);
+        free(said);
     }
+}
+
+/* A word in a list and a map lack it at their own place, and that is all that is wrong. */
+static void a_key_without_a_default_is_required(void **state)
+{
+    static const char *const entry[] = { "./mine.c", "{policy: ./mine.c}" };
+    char rest[100], *said;
+
+    program_write(*state, "mine.c", TABLE("P(\"x\", CS_PARAM_REAL, 0, NULL, \"h\")"));
+    assert_int_equal(explain(*state, "mine.c", &said), 0);
+    assert_part(said, "number, from 0 to 10, required\n");
+    free(said);
+    for (size_t i = 0; i < sizeof entry / sizeof entry[0]; i++) {
+        snprintf(rest, sizeof rest, "policies: [fcfs, %s]\n", entry[i]);
+        assert_int_equal(run(*state, rest, "out", &said), 3);
+        assert_part(said, ":18: schema error: key 'x' is missing in 'experiment.policies[]'");
+        assert_null(strstr(said, "errors\n"));
+        free(said);
+    }
+    assert_int_equal(run(*state, "policies: [fcfs, {policy: ./mine.c, x: 2}]\n", "out", &said),
+                     0);
+    free(said);
 }
 
 static void a_fault_before_any_trial_is_told(void **state)
@@ -654,13 +687,6 @@ static void a_changed_file_is_run_again(void **state)
     }
 }
 
-static int explain(const struct program *program, const char *name, char **said)
-{
-    const char *words[] = { "explain", program_path(program, name), NULL };
-
-    return program_say(program, words, said);
-}
-
 static void a_changed_header_is_seen_where_paths_have_blanks(void **state)
 {
     static const char *const said_of[] = { "once", "anew" };
@@ -816,6 +842,34 @@ static void a_key_of_a_file_says_nothing_of_roles(void **state)
     }
 }
 
+/* A parameter `lend` that is off says nothing of a policy from a file, where it may mean anything:
+ * with CS_CONFINES the policy confines roles to their home. */
+static void a_key_lend_of_a_file_confines_nothing(void **state)
+{
+    static const char text[] =
+        "#include <stddef.h>\n#include \"policies/params.h\"\n#include \"policies/policy.h\"\n"
+        "struct keyed { bool lend; };\n"
+        "static const struct cs_param param[] = {\n"
+        "    { .key = \"lend\", .type = CS_PARAM_BOOL, .fallback = \"false\", .help = \"x\",\n"
+        "      .offset = offsetof(struct keyed, lend) },\n};\n"
+        "extern const struct cs_policy keyed_policy;\n"
+        "const struct cs_policy keyed_policy = {\n"
+        "    .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),\n"
+        "    .name = \"keyed\", .summary = \"x\", .flags = %s,\n"
+        "    .self_bytes = sizeof(struct keyed), .param = param, .param_count = 1,\n};\n";
+    char source[1500], rest[2000], *said;
+
+    for (int confines = 0; confines <= 1; confines++) {
+        snprintf(source, sizeof source, text, confines ? "CS_CONFINES" : "0");
+        program_write(*state, "keyed.c", source);
+        snprintf(rest, sizeof rest, "%spolicies: [./keyed.c]\n", HEAD);
+        const char *words[] = { "validate", program_write(*state, "e.yaml", rest), NULL };
+        assert_int_equal(program_say(*state, words, &said), 0);
+        assert_true((strstr(said, ", at home (keyed)") != NULL) == (confines == 1));
+        free(said);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, program_teardown)
 
 int main(int argc, char **argv)
@@ -835,6 +889,7 @@ int main(int argc, char **argv)
         TEST(a_program_is_explained),
         TEST(a_file_that_is_no_policy_is_refused),
         TEST(a_table_that_is_not_sound_is_refused),
+        TEST(a_key_without_a_default_is_required),
         TEST(a_fault_before_any_trial_is_told),
         TEST(a_path_that_is_no_policy_is_refused),
         TEST(policies_that_are_replaced_are_not_loaded),
@@ -848,6 +903,7 @@ int main(int argc, char **argv)
         TEST(the_skeleton_is_a_policy),
         TEST(the_skeleton_takes_names_that_c_has),
         TEST(a_key_of_a_file_says_nothing_of_roles),
+        TEST(a_key_lend_of_a_file_confines_nothing),
     };
 
     (void)argc;

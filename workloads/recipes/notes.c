@@ -149,10 +149,25 @@ static void add_start(struct notes *notes, const char *role, const char *key,
     assert(wake_s <= start_s);
     if (!(start_s > 0.0))
         return;
-    snprintf(value, sizeof value, "a parked one is back after %g s, a new one "
-             "after %g s, and its bytes", wake_s, start_s);
+    snprintf(value, sizeof value, "a parked one is back after %g s%s, a new one after %g s, and "
+             "its bytes", wake_s, wake_s < start_s ? ", also on other hardware" : "", start_s);
     add_note(notes, role, key, value,
              said && (wake_s >= start_s || find_said(map, "start") != NULL));
+}
+
+/* Notes the cores of a role that computes nothing, and that it starts nothing, unless the file
+ * says so. */
+static void add_data(struct notes *notes, const struct role_spec *role,
+                     const struct conf_node *map, bool said)
+{
+    char value[VALUE_BYTES];
+
+    assert(role->gpus == 0);
+    snprintf(value, sizeof value, "%u in all", role->cores);
+    add_note(notes, role->name, "cores", value, find_said(map, "cores") != NULL);
+    if (!(role->start_s > 0.0))
+        add_note(notes, role->name, "process_start", "0 s: each lease begins to work at once",
+                 said);
 }
 
 /* Notes what each GPU of a role brings with it, and what starting costs on GPUs, on cores,
@@ -175,6 +190,8 @@ static void add_role(struct notes *notes, const struct conf_node *conf,
         snprintf(value, sizeof value, "%u per GPU", role->cores);
         add_note(notes, role->name, "cores", value, find_said(map, "cores") != NULL);
     }
+    if (cores->cores == 0 && role->gpus == 0)
+        add_data(notes, role, map, said);
     if (cores->cores == 0 || role->gpus > 0)
         add_start(notes, role->name, "start", map, (double[]){role->start_s, role->wake_s},
                   said);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import importlib
+from numbers import Number
 from types import ModuleType
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -48,6 +49,13 @@ def read_cell(kind: str, text: str) -> Value:
     if kind == "text":
         return text
     return _READERS[kind](text) if text else None
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool) or type(value).__name__ == "bool_":      # of numpy
+        return "true or false"
+    return "numbers" if isinstance(value, Number) else \
+        "texts" if isinstance(value, str) else f"values of type {type(value).__name__}"
 
 
 def _shown(value: Value) -> str:
@@ -95,6 +103,14 @@ class Table:
                     hint=f"Did you mean '{near}'?" if near else
                     "There are: " + ", ".join(self.columns) + ".")
 
+    def _check_kind(self, column: str, value: Value, cells: Sequence[Value]) -> None:
+        have = {_kind(cell) for cell in cells if cell is not None}
+        if value is None or not have or _kind(value) in have:
+            return
+        example = next(cell for cell in cells if cell is not None)
+        raise Error(f"column '{column}' of {self.name or 'the table'} has {' and '.join(sorted(have))}, "
+                    f"found {value!r}", key=column, hint=f"The first of its values is {example!r}.")
+
     def __getitem__(self, which: Union[str, int]) -> Any:
         if isinstance(which, str):
             index = self._index(which)
@@ -104,9 +120,13 @@ class Table:
     def where(self, **values: Value) -> "Table":
         """Returns the rows that have these values: table.where(policy="fcfs", seed=0).
 
-        Names of columns with dots go into a dict: table.where(**{"arrival.rate": 4}).
+        Names of columns with dots go into a dict: table.where(**{"arrival.rate": 4}).  None
+        finds empty fields.  A text for a column of numbers, or a number for one of texts, is an
+        Error: no row could have it.
         """
         wanted = [(self._index(column), value) for column, value in values.items()]
+        for (index, value), column in zip(wanted, values):
+            self._check_kind(column, value, [row[index] for row in self.rows])
         kept = [row for row in self.rows if all(row[i] == value for i, value in wanted)]
         return Table(self.columns, kept, self.units, self.name)
 

@@ -292,6 +292,22 @@ class PlainTable(unittest.TestCase):
         self.assertEqual(len(self.table.where(policy="fcfs")), 1)
         self.assertEqual(self.table.select("jct_s").units, {"jct_s": "s"})
 
+    def test_no_row_can_have_a_value_of_another_kind(self):
+        self.assertEqual(len(self.table.where(jct_s=None)), 1)
+        self.assertEqual(len(self.table.where(jct_s=10)), 0)
+        for values, message in (
+                ({"jct_s": "10.5"}, "column 'jct_s' of jobs.csv has numbers, found '10.5'"),
+                ({"policy": 0}, "column 'policy' of jobs.csv has texts, found 0"),
+                ({"jct_s": [10.5]}, "column 'jct_s' of jobs.csv has numbers, found [10.5]")):
+            with self.assertRaises(cs.Error) as caught:
+                self.table.where(**values)
+            self.assertEqual(caught.exception.message, message)
+            self.assertEqual(caught.exception.key, next(iter(values)))
+        self.assertEqual(caught.exception.hint, "The first of its values is 10.5.")
+        empty = Table(["x", "b"], [[None, True]])
+        self.assertEqual(len(empty.where(x="any")), 0)
+        self.assertEqual(len(empty.where(b=True)), 1)
+
     def test_text_and_html(self):
         self.assertEqual(repr(self.table), "policy  jct_s\n            s\nfcfs     10.5\na,b")
         self.assertIn("<th>jct_s<br><small>s</small></th>", self.table._repr_html_())
