@@ -194,16 +194,18 @@ static uint32_t count_leases(const struct cs_host *host, uint32_t node)
     return count;
 }
 
-/* An idle node goes after its time, if it is not kept, and nodes are not rented ahead. */
+/* An idle node goes after its time, if it is not kept, nodes are not rented ahead, and no task
+ * that waits needs it; whether one does is looked at once a minute. */
 static void look_at_idle(const struct cs_host *host, uint32_t n)
 {
     const struct rent_node *node = &host->rent->node[n];
     const struct rent_spec *spec = host_rental_spec(host, n);
-    int64_t keep_ns = spec->keep_ns > 1000000000 ? spec->keep_ns : 1000000000;
+    int64_t keep_ns = spec->keep_ns > 60 * CLOCK_NS_PER_S ? spec->keep_ns : 60 * CLOCK_NS_PER_S;
     bool goes = node->state == RENT_HERE && node->leases == 0 && !node->kept;
 
     assert_true(n < sizeof seen.since_ns / sizeof *seen.since_ns);
-    if (!goes || spec->spare > 0 || spec->scale != RENT_QUEUE)
+    if (!goes || spec->spare > 0 || spec->scale != RENT_QUEUE ||
+        host_rental_group(host, n)->wanted > 0)
         seen.since_ns[n] = -1;
     else if (seen.since_ns[n] < 0)
         seen.since_ns[n] = cs_now_ns(host);
@@ -278,6 +280,9 @@ static void count_and_start(void *self, struct cs_host *host)
 
 #define GPUS "gpus: {type: a100-80, count: 4}" CPU ", nics: {type: ib-hdr}, price: 9USD/h"
 
+#define STEPS "available: {unit: nodes, points: [[0h, 5], [10min, 1], [20min, 4], [40min, 2]], " \
+    "after: hold}"
+
 static void rented_nodes_are_counted_as_by_a_walk(void **state)
 {
     static const struct cs_policy whole = {
@@ -287,8 +292,7 @@ static void rented_nodes_are_counted_as_by_a_walk(void **state)
         "start: 40s, keep: 60s", "start: 0s, keep: 0s, spare: 1",
         "start: 40s, keep: 60s, min: 2, reclaim: 8min, notice: 30s",
         "start: 20s, keep: 90s, reclaim: 6min, notice: 45s, on_notice: save",
-        "start: 40s, keep: 60s, min: 1, available: {unit: nodes, points: [[0h, 5], [10min, 1], "
-        "[20min, 4], [40min, 2]], after: hold}, notice: 20s",
+        "start: 40s, keep: 60s, min: 1, notice: 20s, " STEPS,
         "start: 30s, scale: always, reclaim: 10min, notice: 0s",
     };
     static const char *const failures[] = {
