@@ -213,6 +213,19 @@ static bool check_once(const struct args *args, enum arg arg, const char *value,
                    info[arg].name, before, value);
 }
 
+/* False, with err, if --seeds and --set say two numbers of seeds. */
+static bool check_seeds(const struct args *args, struct err *err)
+{
+    const char *key = "seeds=", *seeds = args->value[ARG_SEEDS];
+
+    for (size_t i = 0; args->given[ARG_SEEDS] && i < args->set_count; i++)
+        if (strncmp(args->set[i], key, strlen(key)) == 0 &&
+            strcmp(args->set[i] + strlen(key), seeds) != 0)
+            return err_set(err, ERR_USAGE, nowhere, "seeds are given twice: --set %.60s and "
+                           "--seeds %.60s", args->set[i], seeds);
+    return true;
+}
+
 /* Stores the value of an option, or takes the next word for it.  An empty value is
  * refused for every option: none has a use for it, and a variable that a script
  * forgot to set (`--output=$DIR`) is found here rather than by its effects. */
@@ -284,7 +297,7 @@ bool args_read(struct arena *arena, int argc, char *const *argv, int first,
         else if (!read_option(&r, word, err))
             return false;
     }
-    return true;
+    return check_seeds(args, err);
 }
 
 bool args_number(const struct args *args, enum arg arg, uint32_t min,

@@ -70,7 +70,8 @@ static uint32_t least_size(const struct job_request *request, uint32_t r)
 }
 
 /* Policies that stop and resize jobs start those of one role on fewer GPUs than they ask for; who
- * has a key `role` starts the others as they ask. */
+ * has a key `role` starts the others as they ask.  Weights may advise against fewer GPUs for ever,
+ * and without them nothing advises: such a policy must have the GPUs that a role asks for. */
 uint32_t allowed_least_gpus(const struct host_policy *policy, const struct job_request *request,
                             uint32_t r)
 {
@@ -79,7 +80,7 @@ uint32_t allowed_least_gpus(const struct host_policy *policy, const struct job_r
     uint32_t flags = policy->policy->flags, deals = CS_RESIZES | CS_PREEMPTS;
     const char *shrinks = text_of_key(policy, "role");
 
-    if ((!(flags & CS_SHRINKS) &&
+    if ((((flags & CS_SHRINKS) == 0 || (flags & CS_ASKS_WEIGHTS) != 0) &&
          ((flags & deals) != deals || request->form->role_count > 1)) ||
         (shrinks != NULL && strcmp(role->name, shrinks) != 0))
         return asked;

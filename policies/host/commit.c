@@ -31,6 +31,7 @@
 
 #include "models/jobs/job.h"
 #include "policies/phases.h"
+#include "policies/plan.h"
 #include "policies/policy.h"
 #include "policies/state/decision.h"
 #include "policies/state/ends.h"
@@ -333,15 +334,40 @@ static void begin_choices(struct cs_host *host)
                         gpus_of(host, host->turn->instant[i]));
 }
 
-/* Returns the time from which that number of GPUs would be free, if all that
- * runs ends as expected.  For 0 GPUs it is now, though the task that keeps its
- * turn may wait for cores. */
-static int64_t expected_room(struct cs_host *host, uint32_t gpus)
+/* Stores in *reach the nodes that a task of one role may use.  False: GPUs of all nodes count, as
+ * for roles without GPUs, on parts of one, or on any node that has some. */
+static bool has_reach(const struct cs_host *host, const struct cs_task *task,
+                      struct cs_reach *reach)
+{
+    uint64_t all = host_groups_of(host->spec, 0, true, ID_NONE);
+
+    assert(task->job.i != ID_NONE);
+    if (cs_request(host, task->job)->form->role_count > 1)
+        return false;
+    cs_role_reach(host, task->job, 0, reach);
+    for (uint32_t i = 0; i < reach->count; i++)
+        if (reach->option[i].groups == all)
+            return false;
+    return reach->count > 0 && reach->gpu_milli == GPU_MILLI;
+}
+
+/* Returns the time from which a task would have its GPUs, if all that runs ends as expected: on
+ * the nodes that it may use, where that is first.  For 0 GPUs it is now, though the task that
+ * keeps its turn may wait for cores. */
+static int64_t expected_room(struct cs_host *host, const struct cs_task *task)
 {
     assert(host->turn->committed != ID_NONE);
+    struct cs_reach reach;
     uint32_t spare;
 
-    return host_ends_when(host, host_now(host), room_now(host), gpus, &spare);
+    if (!has_reach(host, task, &reach))
+        return host_ends_when(host, host_now(host), room_now(host), task->gpus, &spare);
+    int64_t first_ns = CLOCK_NEVER_NS;
+    for (uint32_t i = 0; i < reach.count; i++) {
+        int64_t at_ns = host_groups_when(host, reach.option[i].groups, task->gpus, &spare);
+        first_ns = at_ns < first_ns ? at_ns : first_ns;
+    }
+    return first_ns;
 }
 
 /* Would a task that starts now end before the one that keeps its turn begins? */
@@ -472,7 +498,7 @@ static void choose(struct cs_host *host, uint32_t task)
     host_turns_commit(host, next_seq(host));
     if (host->rules->backfill)
         host->turn->committed_until_ns =
-            expected_room(host, host->tasks->slot[task].pub.gpus);
+            expected_room(host, &host->tasks->slot[task].pub);
     backfill(host);
     assert(host->turn->committed == task);
 }

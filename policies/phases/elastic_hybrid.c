@@ -97,12 +97,14 @@ static double elastic_others_s(const struct cs_host *host,
 }
 
 /* Returns the next smaller size to try: 8 less, below 8 the half.  The size that
- * was asked for is never skipped. */
-static uint32_t elastic_below(uint32_t asked, uint32_t gpus)
+ * was asked for is never skipped, nor is the least one. */
+static uint32_t elastic_below(uint32_t asked, uint32_t least, uint32_t gpus)
 {
     uint32_t next = gpus > 8 ? gpus - 8 : gpus / 2;
 
-    return gpus > asked && next < asked ? asked : next;
+    if (gpus > asked && next < asked)
+        return asked;
+    return gpus > least && next < least ? least : next;
 }
 
 /* Starts a task at the size at which it is over soonest, or continues its lease if
@@ -143,7 +145,7 @@ static enum cs_alike elastic_start(const struct elastic *self,
             others_s = elastic_others_s(host, task, all - f.gpus);
         held_s = f.run_s > others_s ? f.run_s : others_s;
     }
-    for (uint32_t g = most; g >= least && g > 0; g = elastic_below(asked, g)) {
+    for (uint32_t g = most; g >= least && g > 0; g = elastic_below(asked, least, g)) {
         struct cs_want want = { .role = task->role, .gpus = g - g % step,
                                 .take_idle = true };
         if (want.gpus == 0 || want.gpus > left ||

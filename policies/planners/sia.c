@@ -59,7 +59,8 @@ struct sia_job {
 /* What is known of a job from its submission on. */
 struct sia_past {
     uint32_t restarts;          /* times that it had run and was moved */
-    bool dealt;                 /* may the program deal to it? */
+    uint32_t pools;             /* where the program may deal its least size to it, a mask;
+                                 * 0: it starts as it asks */
 };
 
 /* GPUs of a node, for one job. */
@@ -100,32 +101,51 @@ struct sia {
 
 /* ---- the jobs and nodes of a deal ------------------------------------------- */
 
-/* May the program deal to this job?  It must be one that can be moved, and a pool
- * must have a configuration of its least size.  The answer stays with the job. */
-static bool sia_find_deal(const struct sia *sia, struct cs_host *host, struct job_id id)
+/* Do as many nodes of a pool serve a job, when they are empty, with so many GPUs on each and the
+ * cores and the memory for these?  O(nodes), until there are enough. */
+static bool sia_has_nodes(const struct sia *sia, struct cs_host *host, struct job_id id,
+                          uint32_t pool, uint32_t gpus, uint32_t nodes)
 {
-    uint32_t least;
+    const struct role_spec *role = &cs_request(host, id)->form->role[0];
+
+    for (uint32_t n = 0; n < sia->nodes && nodes > 0; n++) {
+        struct cs_node node = cs_node(host, n);
+        nodes -= node.pool == pool && node.gpus >= gpus &&
+                 sia->host[n * HOST_KINDS] >= (double)role->cores * gpus &&
+                 sia->host[n * HOST_KINDS + 1] >= (double)role->memory_bytes * gpus;
+    }
+    return nodes == 0;
+}
+
+/* Returns the pools, a mask, where an empty cluster has a configuration of a job's least size:
+ * on one node, or on whole nodes of those with the most GPUs.  0: the job cannot be moved, or
+ * there is none.  The answer stays with the job. */
+static uint32_t sia_find_pools(const struct sia *sia, struct cs_host *host, struct job_id id)
+{
+    uint32_t pools = 0, least;
 
     if (!cs_can_move(host, id))
-        return false;
+        return 0;
     least = cs_size_least(host, id);
     for (uint32_t p = 0; p < sia->pools; p++) {
         uint32_t node = sia->node_most[p];
-        if (node > 0 && (least <= node ||
-                         (least % node == 0 && least / node <= sia->most[p])))
-            return true;
+        uint32_t nodes = least <= node || node == 0 ? 1 : least / node;
+        if (node > 0 && (nodes == 1 || least % node == 0) &&
+            cs_speedup_on(host, id, p, least, nodes) > 0 &&
+            sia_has_nodes(sia, host, id, p, least / nodes, nodes))
+            pools |= UINT32_C(1) << p;
     }
-    return false;
+    return pools;
 }
 
-/* Notes whether the program may deal to the job. */
+/* Notes where the program may deal to the job. */
 static void sia_job_submitted(void *self, struct cs_host *host, struct job_id id)
 {
     struct sia *sia = self;
 
     sia->past = cs_grow(host, sia->past, &sia->seen, id.i, sizeof *sia->past);
-    sia->past[id.i].dealt = sia_find_deal(sia, host, id);
-    sia->others += !sia->past[id.i].dealt;
+    sia->past[id.i].pools = sia_find_pools(sia, host, id);
+    sia->others += sia->past[id.i].pools == 0;
 }
 
 /* One job fewer may be outside of the program. */
@@ -134,7 +154,7 @@ static void sia_job_ended(void *self, struct cs_host *host, struct job_id id)
     struct sia *sia = self;
 
     (void)host;
-    sia->others -= !sia->past[id.i].dealt;
+    sia->others -= sia->past[id.i].pools == 0;
 }
 
 /* Makes room for `jobs` jobs.  Nothing is kept from before. */
@@ -170,7 +190,7 @@ static void sia_add_job(struct sia *sia, struct cs_host *host, struct job_id id)
 {
     struct sia_job *job;
 
-    if (!sia->past[id.i].dealt)
+    if (sia->past[id.i].pools == 0)
         return;
     sia_room(sia, host, sia->jobs + 1);
     job = &sia->job[sia->jobs++];
@@ -288,7 +308,8 @@ static uint32_t sia_fits(const struct sia *sia, const struct sia_job *job,
 
 /* Offers a job its configurations: in each pool powers of two on a node, and its
  * own least size; then whole nodes, of which the number doubles from 16 on, so that
- * large clusters have few columns.  For example, nodes of 8 GPUs and a job of at most 32: 1, 2
+ * large clusters have few columns.  A job that waits gets its least size, in pools whose nodes
+ * can hold it.  For example, nodes of 8 GPUs and a job of at most 32: 1, 2
  * and 4 GPUs on a node, then 1, 2, 3 and 4 nodes. */
 static void sia_offer_configs(struct sia *sia, struct cs_host *host,
                               struct sia_job *job)
@@ -303,6 +324,8 @@ static void sia_offer_configs(struct sia *sia, struct cs_host *host,
     for (uint32_t p = 0; p < sia->pools; p++) {
         uint32_t node = sia->node_gpus[p], step = 1;
         uint32_t fits = sia_fits(sia, job, p);
+        if (job->now.nodes == 0 && !(sia->past[job->id.i].pools >> p & 1))
+            continue;
         for (uint32_t g = 1; g < node && g <= most && g <= fits; g++)
             if ((g & (g - 1)) == 0 || g == least)
                 sia_offer_config(sia, host, job, (struct sia_config) { p, g, 1 });
@@ -632,7 +655,8 @@ static void sia_start_others(const struct sia *sia, struct cs_host *host)
 {
     for (uint32_t i = 0; sia->others > 0 && i < cs_pending_count(host); i++) {
         struct task_id task = cs_pending(host, i);
-        if (!sia->past[cs_task(host, task)->job.i].dealt && cs_start(host, task) == CS_DONE)
+        if (sia->past[cs_task(host, task)->job.i].pools == 0 &&
+            cs_start(host, task) == CS_DONE)
             i--;
     }
 }

@@ -94,7 +94,8 @@ static const struct cs_param dlas_param[] = {
               "goes back to the first queue; 0: never" },
 };
 
-/* Reads the two choices, and asks the host to tell which jobs start and stop. */
+/* Reads the two choices, and asks the host to tell which jobs start and stop.  False: the second
+ * queue would be left before it is entered. */
 static bool dlas_init(void *self, struct cs_host *host)
 {
     struct dlas *dlas = self;
@@ -104,7 +105,11 @@ static bool dlas_init(void *self, struct cs_host *host)
     dlas->heard = cs_order_new(host);
     dlas->moved = cs_order_new(host);
     cs_turned(host);            /* from now on it is told */
-    return true;
+    if (dlas->limit_ns[0] <= dlas->limit_ns[1])
+        return true;
+    cs_fail(host, "limit_1 must not be above limit_2");
+    cs_note(host, "A job leaves the first queue at limit_1, and the second at limit_2.");
+    return false;
 }
 
 /* Returns the entry of a job, by its slot. */

@@ -174,6 +174,14 @@ static bool check_policies(struct arena *arena, const struct host_policy *from,
     return true;
 }
 
+/* Is it a file, or a program?  No name of a policy that is built in has such a character.  One that
+ * the experiment does not list is not loaded, and nobody knows its name. */
+static bool is_from_file(const struct conf_node *named)
+{
+    return named != NULL && conf_kind(named) == CONF_SCALAR &&
+           strpbrk(conf_text(named), "./ ") != NULL;
+}
+
 /* Does the entry mean the same after `then` as before? */
 static bool changes_nothing(const struct host_policy *from, const struct host_policy *to)
 {
@@ -197,6 +205,9 @@ static bool read_then(struct arena *arena, const struct conf_node *entry, const 
         !conf_read(conf_get(then, "at"), &at, &out->then_ns, err))
         return false;
     named = conf_get(then, "policy");
+    if (is_from_file(named))
+        return err_set(err, ERR_SCHEMA, conf_pos(named), "policy %.60s is not built in, and only "
+                       "those that are can change while a trial runs", conf_text(named));
     bool other = named != NULL && (conf_kind(named) != CONF_SCALAR ||
                                    strcmp(conf_text(named), out->policy->name) != 0);
     /* Keys of the entry act until then, whether or not they do so afterwards. */

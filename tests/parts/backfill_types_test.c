@@ -37,8 +37,8 @@ struct job {
     bool here, runs;
 };
 
-enum rule { EASY, CONSERVATIVE, STRICT, SKIP };
-enum order { BY_SUBMISSION, SHORTEST, LONGEST };        /* by the limit; STRICT and SKIP */
+enum rule { EASY, CONSERVATIVE, STRICT, SKIP, COMMIT };
+enum order { BY_SUBMISSION, SHORTEST, LONGEST };        /* by the limit; STRICT, SKIP, COMMIT */
 
 struct plain {
     enum rule rule;
@@ -48,6 +48,8 @@ struct plain {
     uint32_t depth_max;                 /* EASY: so many are looked at behind the head */
     bool reserves;                      /* EASY: the head is promised a start */
     bool early;                         /* conservative: a job ended before it was to */
+    struct job *chosen;                 /* COMMIT: it keeps its turn; NULL: none does */
+    int64_t chosen_until_ns;            /* when it should start */
     struct job job[JOBS];
 };
 
@@ -183,6 +185,38 @@ static void decide_queue(struct plain *w, int64_t now_ns)
             return;
 }
 
+/* Of the types that a job may use, the one that is free first counts. */
+static int64_t first_room_ns(const struct plain *w, const struct job *job, int64_t now_ns)
+{
+    int64_t first_ns = NEVER;
+
+    for (uint32_t i = 0; i < job->types; i++) {
+        int64_t at_ns = room_ns(w, job, job->type[i], now_ns);
+        first_ns = at_ns < first_ns ? at_ns : first_ns;
+    }
+    return first_ns;
+}
+
+/* The first that does not fit keeps its turn; who should end before it starts goes ahead, in the
+ * order of submission.  When it should start is asked once. */
+static void decide_commit(struct plain *w, int64_t now_ns)
+{
+    while (w->chosen == NULL || start_somewhere(w, w->chosen, TYPES, now_ns)) {
+        w->chosen = next_in_order(w, NULL);
+        if (w->chosen == NULL)
+            return;
+        if (start_somewhere(w, w->chosen, TYPES, now_ns)) {
+            w->chosen = NULL;
+            continue;
+        }
+        w->chosen_until_ns = first_room_ns(w, w->chosen, now_ns);
+        break;
+    }
+    for (struct job *job = w->job; job < w->job + JOBS; job++)
+        if (waits(job) && job != w->chosen && job->limit_ns < w->chosen_until_ns - now_ns)
+            start_somewhere(w, job, TYPES, now_ns);
+}
+
 /* ---- conservative ---------------------------------------------------------------- */
 
 static uint32_t promised_at(const struct plain *w, uint32_t type, int64_t at_ns)
@@ -300,6 +334,7 @@ static void run_plain(struct plain *w, enum rule rule)
     w->free_cores = NODE_CORES;
     w->early = false;
     w->rule = rule;
+    w->chosen = NULL;
     for (struct job *job = w->job; job < w->job + JOBS; job++) {
         job->start_ns = job->end_ns = NEVER;
         job->here = job->runs = false;
@@ -322,6 +357,8 @@ static void run_plain(struct plain *w, enum rule rule)
             decide_easy(w, now_ns);
         else if (rule == CONSERVATIVE)
             due_ns = decide_conservative(w, now_ns);
+        else if (rule == COMMIT)
+            decide_commit(w, now_ns);
         else
             decide_queue(w, now_ns);
     }
@@ -400,8 +437,8 @@ static void run_product(const struct plain *w, const char *policy, struct world_
              "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [%s]}\nworkload: {trace: "
              "{file: jobs.csv, format: csv, origin: file, estimate: requested, columns: {job: job, "
              "submit: submit, duration: duration, gpus: gpus, limit: limit, gpu_types: types%s}}}\n"
-             "policies: [{policy: %s, placement: count}]\n", nodes, cores ? ", cores: cores" : "",
-             policy);
+             "policies: [{policy: %s, placement: %s}]\n", nodes, cores ? ", cores: cores" : "",
+             policy, w->rule == COMMIT ? "pack" : "count");
     if (!world_open(&world, text) || !world_run(&world, 0, NULL, out, NULL))
         fail_msg("%s %s", world_error(&world), world.err.hint);
     world_close(&world);
@@ -445,6 +482,12 @@ static void compare_worlds(uint64_t seed, enum rule rule, bool cores)
         if (rule == EASY)
             snprintf(policy, sizeof policy, "easy, depth_max: %u, reservation: %s", w.depth_max,
                      w.reserves ? "head" : "none");
+        if (rule == COMMIT)
+            snprintf(policy, sizeof policy, "%s, blocking: commit, backfill: true",
+                     order[w.order]);
+        for (uint32_t j = 0; rule == COMMIT && j < JOBS; j++)
+            w.job[j].submit_ns += (int64_t)j * 1000000000;      /* no two at one instant */
+        w.rule = rule;
         if (rule == STRICT || rule == SKIP)
             snprintf(policy, sizeof policy, "%s, blocking: %s", order[w.order],
                      rule == STRICT ? "strict" : "skip");
@@ -473,6 +516,12 @@ static void queues_try_types_in_their_order(void **state)
     compare_worlds(7, SKIP, false);
 }
 
+static void who_keeps_its_turn_starts_on_the_type_that_is_free_first(void **state)
+{
+    (void)state;
+    compare_worlds(8, COMMIT, false);
+}
+
 static void conservative_promises_the_type_where_a_job_is_first(void **state)
 {
     (void)state;
@@ -485,6 +534,7 @@ int main(void)
         cmocka_unit_test(easy_promises_the_type_that_is_free_first),
         cmocka_unit_test(easy_promises_cores_and_gpus_at_once),
         cmocka_unit_test(queues_try_types_in_their_order),
+        cmocka_unit_test(who_keeps_its_turn_starts_on_the_type_that_is_free_first),
         cmocka_unit_test(conservative_promises_the_type_where_a_job_is_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

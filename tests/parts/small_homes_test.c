@@ -346,6 +346,76 @@ static void one_home_confines_no_job_of_co_execution(void **state)
     world_close(&world);
 }
 
+/* The job takes 6 cores and 22.9 GB beside each GPU.  No node has these for as many GPUs as it asks
+ * for, so no configuration of sia is its size: it starts as it asks, on several nodes, as under
+ * first come, first served.  In the third world the node with the GPUs lacks cores, and those
+ * with cores lack GPUs. */
+static void sia_starts_as_asked_what_no_node_has_cores_for(void **state)
+{
+    static const char cores[] = "    - {name: a, count: 2, gpus: {type: a100-80, count: 8}, cpu: "
+                                "{type: epyc-7742}, memory: 1TB, cores: 16}\n";
+    static const char memory[] = "    - {name: a, count: 2, gpus: {type: a100-80, count: 8}, cpu: "
+                                 "{type: epyc-7742}, memory: 128GB}\n";
+    static const char mixed[] = NODE("a", "2", "2")
+        "    - {name: b, gpus: {type: a100-80, count: 4}, cpu: {type: epyc-7742}, memory: 1TB, "
+        "cores: 12, pool: a}\n";
+    static const struct { const char *nodes; int gpus; } tried[] = {
+        { cores, 4 }, { memory, 8 }, { mixed, 4 },
+    };
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct world world = { 0 };
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "experiment: cores\ncluster:\n  nodes:\n%sworkload:\n"
+                 "  arrival: {process: all_at_once}\n  jobs: 3\n  mix:\n"
+                 "    - {recipe: sft, model: qwen2.5-0.5b, batch: 64, sequence: 512, steps: 20, "
+                 "train: {gpus: %d}}\npolicies: [fcfs, sia]\n", tried[i].nodes, tried[i].gpus);
+        if (!world_open(&world, text))
+            fail_msg("%s", world_error(&world));
+        assert_true(mean_jct(&world, 1, 3) == mean_jct(&world, 0, 3));
+        world_close(&world);
+    }
+}
+
+/* The pool a has a node with enough GPUs and one with enough cores, b has both on one. */
+static void sia_deals_where_a_node_has_gpus_and_cores(void **state)
+{
+    struct world world = { 0 };
+
+    (void)state;
+    static const char text[] =
+        "experiment: cores\ncluster:\n  nodes:\n" NODE("a", "1", "2")
+        "    - {name: c, gpus: {type: a100-80, count: 4}, cpu: {type: epyc-7742}, memory: 1TB, "
+        "cores: 12, pool: a}\n" NODE("b", "1", "4")
+        "workload:\n  arrival: {process: all_at_once}\n  jobs: 3\n  mix:\n"
+        "    - {recipe: sft, model: qwen2.5-0.5b, batch: 64, sequence: 512, steps: 20, "
+        "train: {gpus: 4}}\npolicies: [sia]\n";
+    if (!world_open(&world, text))
+        fail_msg("%s", world_error(&world));
+    assert_true(mean_jct(&world, 0, 3) > 0);
+    world_close(&world);
+}
+
+/* Only advice makes `advised` take fewer GPUs than a role asks for, and weights need never give
+ * it: its place is that of `dynamic`.  Nodes of 16 cores serve 2 GPUs each, at 6 cores a GPU. */
+static void advised_has_no_place_on_fewer_gpus(void **state)
+{
+    struct world world = { 0 };
+    struct told told = { 0 };
+
+    (void)state;
+    open_jobs(&world, "    - {name: a, count: 3, gpus: {type: a100-80, count: 8}, cpu: {type: "
+              "epyc-7742}, memory: 1TB, cores: 16}\n", "1",
+              "rollout: {gpus: 8, min: 6}, train: {gpus: 2}", "dynamic, advised, elastic-hybrid");
+    assert_int_equal(places_check(world.arena, world.experiment, tell, &told), 2);
+    for (int p = 0; p < 2; p++)
+        assert_non_null(strstr(told.text[p], "does not find 8 GPUs with their cores"));
+    mean_jct(&world, 2, 1);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -362,6 +432,9 @@ int main(void)
         cmocka_unit_test(a_role_that_asks_for_more_than_there_is_has_what_there_is),
         cmocka_unit_test(a_gang_that_several_pools_hold_together_runs_there),
         cmocka_unit_test(one_home_confines_no_job_of_co_execution),
+        cmocka_unit_test(sia_starts_as_asked_what_no_node_has_cores_for),
+        cmocka_unit_test(sia_deals_where_a_node_has_gpus_and_cores),
+        cmocka_unit_test(advised_has_no_place_on_fewer_gpus),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

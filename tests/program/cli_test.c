@@ -170,6 +170,8 @@ static void options_that_would_change_nothing_are_refused(void **state)
         { "run @/e.yaml -o a --output=b", "--output is given twice: 'a' and 'b'" },
         { "run @/e.yaml --set seeds=2 --set seed=3 --set seeds=4",
           "--set is given twice: 'seeds=2' and 'seeds=4'" },
+        { "run @/e.yaml --set seeds=2 --seeds 3",
+          "seeds are given twice: --set seeds=2 and --seeds 3" },
         { "validate experiments/small_model.yaml --cluster models/clusters/mixed_64.yaml",
           "small_model.yaml: usage error: --cluster is what a workload is checked against" },
         { "check @/e.yaml --tolerance 5%", "--tolerance needs --baseline" },
