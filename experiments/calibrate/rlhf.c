@@ -109,7 +109,7 @@ static const char *read_step(const struct calibrate_row *row, struct step *s)
         return "the model is not in the catalogue";
     if (s->gpu == NULL)
         s->gpu = catalogue_gpu(row->catalogue, "a100-80");
-    if (s->gpus == 0 || !(s->response > 1.0) ||
+    if (s->gpus == 0 || !(s->prompt >= 1.0) || !(s->response > 1.0) ||
         !(s->response_max >= s->response))
         return "GPUs or lengths are not in the row";
     s->train = (struct train_shape){
@@ -165,7 +165,9 @@ static const char *read_layout(const struct calibrate_row *row,
 /* Do trainer and engine divide so many GPUs? */
 static bool is_divided(const struct step *s, uint32_t gpus)
 {
-    return gpus >= s->engine_tp && gpus % (s->train.tp * s->train.pp) == 0;
+    uint64_t stages = (uint64_t)s->train.tp * s->train.pp;
+
+    return gpus >= s->engine_tp && gpus % stages == 0 && gpus / stages >= s->train.cp;
 }
 
 /* Reads the sequences of a step and of an update: "G-GBS 512" and "T-GBS 512", "G-GBS/T-GBS
@@ -181,7 +183,7 @@ static const char *read_batch(const struct calibrate_row *row, struct step *s)
         (void)sscanf(both, "G-GBS/T-GBS %lf/%lf", &s->sequences, &update);
     (void)sscanf(row_text(row, "prompts_per_step"), "G-GBS %lf", &s->sequences);
     (void)sscanf(row_text(row, "mbs"), "T-GBS %lf", &update);
-    if (!(s->sequences >= 1.0) || !(update >= 1.0))
+    if (!(s->sequences >= 1.0 && isfinite(s->sequences)) || !(update >= 1.0))
         return "the batch is not in the row";
     s->updates = fmax(1.0, s->sequences / update);
     return NULL;

@@ -26,6 +26,7 @@
 #include "policies/state/slots.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
+#include "policies/state/terms.h"
 #include "policies/state/tops.h"
 #include "policies/state/turn.h"
 #include "sim/base/arena.h"
@@ -144,6 +145,7 @@ void host_hand_over(struct cs_host *host, const struct host_policy *next)
     if (split)
         drop_whole_jobs(host);
     end_decisions(host);
+    host_forget_rented(host);
     if (host->policy->fini)
         host->policy->fini(host->self);
     host->self = NULL;

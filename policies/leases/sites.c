@@ -264,3 +264,12 @@ void cs_rent_in(struct cs_host *host, struct job_id job, uint32_t role, uint32_t
     assert(role < form->form->role_count);
     host->forms->form[form - host->forms->form].rent_mask[role] = pool_mask;
 }
+
+void host_forget_rented(struct cs_host *host)
+{
+    struct host_forms *forms = host->forms;
+
+    assert(forms->count <= forms->capacity);
+    for (uint32_t f = 0; f < forms->count; f++)
+        memset(forms->form[f].rent_mask, 0, sizeof forms->form[f].rent_mask);
+}

@@ -219,6 +219,8 @@ void host_serve_end(struct cs_host *host, struct job_id job);
  * since its phase began, for its GPU time.  Without effect while no phase runs. */
 void host_serve_busy(struct cs_host *host, struct job_id job, double recent,
                      double mean);
+/* Forgets where nodes are rented for roles alone, as a policy said by cs_rent_in(). */
+void host_forget_rented(struct cs_host *host);
 /* Does the policy start a role with a home only at its home? */
 bool host_confines(const struct host_policy *policy);
 /* Does it start role r of such jobs in its home alone, if it has one? */

@@ -447,6 +447,31 @@ static void a_step_of_ppo_is_the_sum_of_its_phases(void **state)
         has_sample(f, i, 0, NONE, "the batch is not in the row");
 }
 
+/* Eight GPUs: two replicas of tensor and context parallelism by 2.  The others need more GPUs, do
+ * not divide them, or have no prompt. */
+static void a_phase_needs_gpus_for_its_layout(void **state)
+{
+#define RL(PROMPT, TRAINER) "nemo-rl-phases,llama-3-8b,h100,8," PROMPT ",800,4096,64,32," \
+    "\"" TRAINER "\",vLLM TP1,28,T-GBS 512,medium\n"
+    static const char rows[] = "suite,model,gpu,gpus,prompt_len_mean,resp_len_mean,resp_len_max,"
+        "prompts_per_step,responses_per_prompt,train_parallel,gen_parallel,t_actor_s,notes,solid\n"
+        RL("200", "[2,2,1,1]") RL("200", "Megatron TP2 CP8") RL("200", "[3,1,1,1]")
+        RL("200", "[65536,1,1,65536]") RL("0", "[2,2,1,1]");
+    struct rows *f = *state;
+    struct gang gang = gang_of(f, "h100", 8, 1, 370e9);
+    struct train_shape train = { .llm = catalogue_llm(f->aids.catalogue, "llama-3-8b"),
+        .method = TRAIN_FULL, .precision = PRECISION_BF16, .recompute = RECOMPUTE_FULL,
+        .micro_batch = 1, .tp = 2, .cp = 2, .pp = 1, .vp = 1, .ep = 1, .sequence_tokens = 1000,
+        .sequence_parallel = true, .zero = 1, .stack = STACK_ENGINE };
+
+    rows_read(f, "RL-train", rows);
+    assert_int_equal(f->samples.count, 5);
+    has_sample(f, 0, 28, 4 * train_step(&train, &gang, 512).step_s, NULL);
+    for (size_t i = 1; i < 4; i++)
+        has_sample(f, i, 28, NONE, "the layout does not divide the GPUs");
+    has_sample(f, 4, 28, NONE, "GPUs or lengths are not in the row");
+}
+
 /* ---- errors ---- */
 
 /* The value at q (n - 1) of the sorted ones, between two of them by parts (type 7). */
@@ -519,6 +544,7 @@ int main(void)
         TEST(a_kernel_has_its_shape_and_format), TEST(interruptions_add_up_their_rates),
         TEST(an_engine_is_that_of_the_framework), TEST(a_static_batch_starts_together),
         TEST(a_step_has_its_layout_and_fabric), TEST(a_step_of_ppo_is_the_sum_of_its_phases),
+        TEST(a_phase_needs_gpus_for_its_layout),
         TEST(bytes_have_their_units), TEST(errors_are_those_of_rows_that_count),
     };
 

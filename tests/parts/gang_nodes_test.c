@@ -168,6 +168,17 @@ static void no_node_is_rented_outside_the_pools_of_a_key(void **state)
                              "1", JOB("x", "8"), policy[i]), 180);
 }
 
+/* Nodes are ordered 20 s after the job came.  By then `dynamic` has taken over, and the first group
+ * of the file may hold the job: it starts at 80 s. */
+static void a_policy_that_takes_over_rents_in_all_pools(void **state)
+{
+    (void)state;
+    assert_time(mean_jct(NODE("a", "2", "4", ", rent: {start: 60s, wait: 20s}")
+                         NODE("b", "2", "4", ", rent: {start: 80s, wait: 20s}"), "1",
+                         JOB("x", "8"),
+                         "{policy: harvest, from: a, then: {at: 10s, policy: dynamic}}"), 180);
+}
+
 /* The role asks for 12 GPUs and may have two, and there are never 12: one node is rented for two
  * GPUs.  afs then deals it all four, as on a node that is owned, 60 s later. */
 static void a_gang_for_which_all_nodes_are_too_few_counts_with_its_least(void **state)
@@ -272,6 +283,7 @@ int main(void)
         cmocka_unit_test(a_gang_takes_groups_in_their_order),
         cmocka_unit_test(no_node_is_rented_outside_a_home),
         cmocka_unit_test(no_node_is_rented_outside_the_pools_of_a_key),
+        cmocka_unit_test(a_policy_that_takes_over_rents_in_all_pools),
         cmocka_unit_test(roles_that_start_together_lack_power_or_run),
         cmocka_unit_test(who_relieves_the_cap_starts_on_fewer_gpus),
         cmocka_unit_test(a_gang_for_which_all_nodes_are_too_few_counts_with_its_least),
