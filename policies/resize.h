@@ -62,7 +62,7 @@ void cs_set_node_gpus(struct cs_host *host, const struct cs_node_gpus *spot,
  * are rented now, and those that are ordered, stand by.  O(groups of nodes). */
 uint32_t cs_gpus_powered(const struct cs_host *host, struct job_id job, uint32_t pool);
 /* Can cs_set_node_gpus() give a job GPUs?  Only one of one role and of whole GPUs, which is no
- * service. */
+ * service, and none of whose pools has GPUs of two types. */
 bool cs_can_move(struct cs_host *host, struct job_id job);
 /* Returns how many GPUs of a node a job of one role holds. */
 uint32_t cs_gpus_on(const struct cs_host *host, struct job_id job,

@@ -58,15 +58,36 @@ double cs_speedup_on(struct cs_host *host, struct job_id id, uint32_t pool,
                                 pool, shape);
 }
 
-/* A job can move if it has one role on whole GPUs, is no service, and runs in
- * some pool at its least size. */
+#define POOLS 32u               /* bits of a mask of them */
+
+/* Has a pool that a job may use GPUs of two types?  Nodes of a pool count alike where a policy
+ * names them, and a gang has one type. */
+static bool meets_two_types(const struct cs_host *host, struct job_id id)
+{
+    uint32_t pools = host_role_pools(host, id.i, 0);
+    const struct gpu_type *type[POOLS] = { NULL };
+
+    assert(host->spec->pool_count <= POOLS);
+    for (uint32_t g = 0; g < host->spec->group_count; g++) {
+        const struct node_group *group = &host->spec->group[g];
+        if (group->gpu == NULL || (pools != 0 && !(pools >> group->pool & 1)))
+            continue;
+        if (type[group->pool] != NULL && type[group->pool] != group->gpu)
+            return true;
+        type[group->pool] = group->gpu;
+    }
+    return false;
+}
+
+/* A job can move if it has one role on whole GPUs, is no service, runs in some pool at its least
+ * size, and meets one type of GPU in each. */
 bool cs_can_move(struct cs_host *host, struct job_id id)
 {
     const struct job_request *request = cs_request(host, id);
     uint32_t least;
 
     if (request->form->role_count != 1 || cs_serves(host, id) ||
-        job_role_milli(request, 0) < GPU_MILLI)
+        job_role_milli(request, 0) < GPU_MILLI || meets_two_types(host, id))
         return false;
     least = cs_size_least(host, id);
     for (uint32_t p = 0; least > 0 && p < host->spec->pool_count; p++)

@@ -338,9 +338,9 @@ static void pollux_apply(struct pollux *px, struct cs_host *host)
     cs_set_node_gpus(host, px->spot, count);
 }
 
-/* Starts what the search does not deal to, as it asks: services, jobs of several
- * roles, parts of a GPU, gangs that span pools.  Where no such job is here, nothing is looked
- * at. */
+/* Starts what the search does not deal to, as it asks: services, jobs of several roles, parts of a
+ * GPU, gangs that span pools, pools of two types of GPU.  Where no such job is here, nothing is
+ * looked at. */
 static void pollux_start_others(const struct pollux *px, struct cs_host *host)
 {
     for (uint32_t i = 0; px->others > 0 && i < cs_pending_count(host); i++) {

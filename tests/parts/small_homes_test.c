@@ -64,6 +64,31 @@ static void roles_that_have_no_room_at_once_take_turns(void **state)
     world_close(&world);
 }
 
+/* A job of 4 GPUs and 100 s, where two nodes of one pool have unlike GPUs; then six of them on the
+ * three nodes: three run at a time, each on one type, so the mean is 150 s.  Of the two nodes
+ * `pollux` made one gang, whose energy was counted as that of one type. */
+static void a_pool_of_two_types_has_no_gang_of_both(void **state)
+{
+#define TYPED(NAME, POOL, TYPE) "{name: " NAME ", pool: " POOL ", count: 1, gpus: {type: " TYPE \
+    ", count: 4}, cpu: {type: epyc-7742, sockets: 2}, memory: 1TB}"
+    char text[1000];
+
+    (void)state;
+    for (int jobs = 1; jobs <= 6; jobs += 5) {
+        struct world world = { 0 };
+
+        snprintf(text, sizeof text, "experiment: types\nuntil: drained\ncluster: {nodes: ["
+                 TYPED("a", "p1", "h100") ", " TYPED("b", "p2", "a100-80") ", "
+                 TYPED("c", "p2", "h100") "]}\nworkload: {arrival: {process: all_at_once}, jobs: "
+                 "%d, mix: [{recipe: trace, gpus: 4, duration: 100s}]}\npolicies: [pollux]\n",
+                 jobs);
+        if (!world_open(&world, text))
+            fail_msg("%s", world_error(&world));
+        assert_true(fabs(mean_jct(&world, 0, jobs) - (jobs == 1 ? 100 : 150)) < 1e-6);
+        world_close(&world);
+    }
+}
+
 /* Also where the node is the home of both. */
 static void one_home_for_both_roles_may_hold_one_of_them(void **state)
 {
@@ -420,6 +445,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(roles_that_have_no_room_at_once_take_turns),
+        cmocka_unit_test(a_pool_of_two_types_has_no_gang_of_both),
         cmocka_unit_test(one_home_for_both_roles_may_hold_one_of_them),
         cmocka_unit_test(a_home_that_is_too_small_is_none),
         cmocka_unit_test(a_home_of_other_types_is_none),
