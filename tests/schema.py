@@ -91,6 +91,7 @@ BEYOND_FILES = {
     "experiment_seeds_decided": "two places: seeds and expect",
     "experiment_with_unknown": "values of another place of the tree",
     "experiment_tables_self": "files are not looked at",
+    "experiment_then_file": "where a policy may come from a file",
     "experiment_then_name": "names that plug-ins may have",
     "experiment_then_tick": "two places: the entry and `then`",
     "experiment_sweep_bad_value": "values of a sweep",

@@ -386,13 +386,18 @@ static void shockwave_forecasts_drawn_epochs(void **state)
     for (int i = 0; i < 60; i++) {
         int jobs = 2 + (int)rng_below(&rng, 3), n = 0;
         unsigned at = 0;
-        for (int j = 0; j < jobs; j++, at += 60 * (unsigned)rng_below(&rng, 40))
+        /* One draw after the other: compilers differ in the order of arguments. */
+        for (int j = 0; j < jobs; j++, at += 60 * (unsigned)rng_below(&rng, 40)) {
+            const char *how = mode[rng_below(&rng, 3)];
+            unsigned steps = 1492 * 2 * (2 + (unsigned)rng_below(&rng, 19));
             n += sprintf(rows + n, "LM (batch size 40)\tc\tw\t-n\t1\t%u\t1\t%s\t1\t-1.000000\t"
-                         "500\t%u\n", 1492 * 2 * (2 + (unsigned)rng_below(&rng, 19)),
-                         mode[rng_below(&rng, 3)], at);
+                         "500\t%u\n", steps, how, at);
+        }
+        unsigned window = 4 + (unsigned)rng_below(&rng, 17);
+        unsigned lambda = 1 + (unsigned)rng_below(&rng, 4);
+        double rho_max = 2.5 + 0.01 * (double)rng_below(&rng, 200);
         snprintf(policy, sizeof policy, "shockwave, rho_max: %.2f, lambda: %u, window: %u, round: "
-                 "60s", 2.5 + 0.01 * (double)rng_below(&rng, 200),
-                 1 + (unsigned)rng_below(&rng, 4), 4 + (unsigned)rng_below(&rng, 17));
+                 "60s", rho_max, lambda, window);
         plan_rows_alike(rows, jobs, policy);
     }
 }
