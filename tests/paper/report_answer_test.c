@@ -18,43 +18,10 @@
 #include "experiments/report/report.h"
 #include "sim/base/err.h"
 #include "sim/base/rng.h"
+#include "tests/aid/page_text.h"
 #include "tests/aid/results_aid.h"
 
 #define ROWS_MOST 16
-
-/* A growing text. */
-struct text {
-    char *at;
-    size_t used, room;
-};
-
-__attribute__((format(printf, 2, 3)))
-static void add(struct text *text, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    text->used += (size_t)vsnprintf(text->at + text->used, text->room - text->used, format, args);
-    va_end(args);
-    assert_true(text->used < text->room);
-}
-
-static struct text text_new(void)
-{
-    struct text text = { calloc(1, 1 << 16), 0, 1 << 16 };
-
-    assert_non_null(text.at);
-    return text;
-}
-
-static char *page_of(const char *dir)
-{
-    struct err err = { 0 };
-
-    if (!report_write(dir, NULL, &err))
-        fail_msg("%s", err.text);
-    return results_text(dir, "report.html");
-}
 
 /* ---- drawn checks ---- */
 
