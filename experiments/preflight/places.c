@@ -89,7 +89,7 @@ static bool find_on_gpus(const struct trying *t, const struct job_request *reque
     return false;
 }
 
-/* The same on cores in the place of GPUs. */
+/* Looks for a place for a role on cores, in the place of GPUs, in one of those ways. */
 static bool find_on_cores(const struct trying *t, const struct job_request *request, uint32_t r,
                           uint32_t turn, struct placement *out)
 {
@@ -162,7 +162,8 @@ static uint32_t find_homeless_in(const struct trying *t, const struct job_reques
     return r < form->role_count ? r : FORM_ROLES_MAX;
 }
 
-/* The same in all turns: of the first one, if there is a role without a place in each. */
+/* Looks in each turn for a role without a place.  Returns that of the first turn if every turn
+ * has one. */
 static uint32_t find_homeless(const struct trying *t, const struct job_request *request)
 {
     uint32_t first = find_homeless_in(t, request, 0);

@@ -48,7 +48,8 @@ static void sort_batch(struct candidate *batch, uint32_t count)
 
 /* ---- cross-entropy ---- */
 
-/* Moves the mean and the spread to those of the best vectors, of those that could be run at all.
+/* Moves the mean and the spread to those of the best vectors.  Vectors that could not be run are
+ * left out.
  * If only one could be run of a larger elite, it tells nothing of the spread, and nothing moves.
  * For example, weights 1, 2 and 3 of an elite of 3 have the mean 2 and the spread 0.82. */
 static void move_to_elite(struct training *t, const struct candidate *batch)

@@ -107,7 +107,8 @@ static double state_weight_bytes(const struct train_shape *shape)
     return is_fp32(shape->precision) ? 4.0 : 2.0;
 }
 
-/* How many parameters a GPU holds, of those that some GPUs divide and `replicas` hold alike. */
+/* How many parameters a GPU holds.  Some GPUs divide a copy of them; `replicas` GPUs hold the same
+ * part. */
 struct held {
     double base, trained;       /* per GPU, before ZeRO divides them */
     double replicas;

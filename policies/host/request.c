@@ -597,8 +597,8 @@ void cs_wake_at(struct cs_host *host, int64_t time_ns)
         host->decision->wake_ns = time_ns;
 }
 
-/* Asks for the time when the lease that has been idle longest, of those that have been idle for
- * less than idle_ns, reaches it. */
+/* Asks to be called when the next lease has been idle for idle_ns.  Leases that have been idle
+ * for as long already do not count. */
 void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns)
 {
     if (!host_per_phase(host)) {

@@ -371,8 +371,8 @@ static void shockwave_forecasts_the_epochs_that_are_left(void **state)
             plan_rows_alike(rows[i], 3, policy[k]);
 }
 
-/* The same of jobs that are drawn: epochs are 1,492 steps, and of an even number half is as many
- * of each batch size to the last bit: the forecast takes whole parts.  Few are late: in its last
+/* Forecasts of drawn jobs.  Epochs are 1,492 steps.  Their number is even, so that half of them is
+ * exact for each batch size: the forecast takes whole parts.  Few are late: in its last
  * part of a round such a job counts up to 10^12 times as much, which hides the others from a
  * solver. */
 static void shockwave_forecasts_drawn_epochs(void **state)

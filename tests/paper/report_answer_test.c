@@ -235,7 +235,8 @@ static void add_headline(struct text *text, const struct row *row, size_t count,
     add(text, ".</p>\n");
 }
 
-/* The first row with the least and with the most value, of those that have one. */
+/* The first row with the least value, and the first with the most.  Rows without a value are
+ * passed over. */
 static void find_range(const struct row *row, size_t count, size_t g, const struct row *end[2])
 {
     end[0] = end[1] = NULL;
