@@ -81,16 +81,14 @@ enum cs_policy_flags {
                                      over: the order of `types:` does not act */
     CS_GROWS          = 1u << 16,  /* may start roles on more GPUs than asked */
     CS_SHRINKS        = 1u << 17,  /* may start roles on fewer */
-    CS_RELIEVES       = 1u << 28,  /* calls cs_relieve_power(): starts roles on fewer where
-                                     the power cap allows no more; since ABI 2.14 */
+    CS_RELIEVES       = 1u << 28,  /* on fewer under a power cap: cs_relieve_power() */
     CS_CONFINES       = 1u << 18,  /* starts a role that has a home only there */
-    CS_CONFINES_PAIRS = 1u << 27,  /* CS_CONFINES holds for roles with GPUs of jobs with
-                                     homes in two pools alone; since ABI 2.14 */
+    CS_CONFINES_PAIRS = 1u << 27,  /* so, but only if the job has homes in two pools */
     /* What it is not able to do: `validate` refuses such jobs */
     CS_ONE_ROLE       = 1u << 19,  /* deals jobs of one role alone */
     CS_NEEDS_GPUS     = 1u << 20,  /* starts no job that computes on cores alone */
     CS_WHOLE_GPUS     = 1u << 23,  /* deals no part of a GPU */
-    CS_ONE_POOL       = 1u << 26,  /* spreads no gang over pools; since ABI 2.14 */
+    CS_ONE_POOL       = 1u << 26,  /* spreads no gang over pools */
     /* What it leaves out: `validate` and the run say so */
     CS_ONE_KIND       = 1u << 24,  /* plans all GPUs as if each job might use them */
     CS_COUNTS_WHOLE   = 1u << 25,  /* counts a part of a GPU as a whole one */
@@ -133,8 +131,7 @@ struct cs_policy {
     /* News.  Defaults: nothing. */
     void (*job_submitted)(void *self, struct cs_host *host, struct job_id job);
     void (*job_ended)(void *self, struct cs_host *host, struct job_id job);
-    void (*lease_idle)(void *self, struct cs_host *host,
-                       struct lease_id lease);
+    void (*lease_idle)(void *self, struct cs_host *host, struct lease_id lease);
 
     /* What to show of the state when a trial fails, through cs_note().
      * Default: nothing. */
@@ -275,8 +272,7 @@ double cs_total_memory_bytes(const struct cs_host *host);
 double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask, uint32_t gpus);
 /* Returns the earliest start of a gang of `gpus` GPUs if leases end as expected, and
  * stores in *spare_gpus how many more are free then. */
-int64_t cs_earliest_ns(struct cs_host *host, uint32_t gpus,
-                       uint32_t *spare_gpus);
+int64_t cs_earliest_ns(struct cs_host *host, uint32_t gpus, uint32_t *spare_gpus);
 
 /* Rounds.  cs_round_ns: decide is called only at multiples of it; 0: after every
  * event.  cs_may_solve: may a policy with CS_SOLVES plan anew?  If true, the host
@@ -343,7 +339,7 @@ void *cs_alloc(struct cs_host *host, size_t count, size_t item_bytes);
  * to them are not good any more. */
 void *cs_grow(struct cs_host *host, void *array, uint32_t *room, uint32_t need,
               size_t item_bytes);
-/* Returns a number in [0, 1), from the stream "policy" of the seed.  Needs CS_DRAWS. */
+/* A number in [0, 1), from the stream "policy" of the seed.  Needs CS_DRAWS. */
 double cs_random(struct cs_host *host);
 void cs_note(struct cs_host *host, const char *text);       /* from dump() */
 /* The number that `weights:` gives a key; 0 if absent. */

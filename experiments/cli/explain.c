@@ -158,17 +158,15 @@ static void explain_term(struct explaining *e)
     print_wrapped(e->cli->out, term->meaning);
 }
 
-/* Explains a path that names a table of keys, such as "mix.train", which the
+/* Explains a path that names a table of keys, such as "mix.train" or a recipe, which the
  * table above does not have as a key since each recipe has its own. */
 static void explain_tables(struct explaining *e, const char *path)
 {
-    if (strchr(path, '.') == NULL)
-        return;
     for (size_t i = 0; i < e->schema_count; i++) {
         if (!schema_matches(e->schema[i], path, strlen(path)))
             continue;
         print_separator(e);
-        fprintf(e->cli->out, "%s: table\n", e->schema[i]->name);
+        fprintf(e->cli->out, "%s: table\n  %s\n", e->schema[i]->name, e->schema[i]->help);
         print_keys(e, e->schema[i]);
     }
 }

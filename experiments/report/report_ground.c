@@ -142,11 +142,8 @@ static void put_overload(const struct report *r)
 /* Says how many values were decided by defaults, and where they stand. */
 static void put_defaults(const struct report *r)
 {
-    const struct conf_node *list = report_list(r->made_from, "defaults");
-    size_t rules = 0;
+    size_t rules = report_default_rows(r);
 
-    for (size_t i = 0; list != NULL && i < conf_count(list); i++)
-        rules += strcmp(report_word(conf_item(list, i), "from"), "file") != 0;
     if (rules > 0)
         out_printf(r->out, "<li>Not said in the files, and decided by defaults "
                    "and rules: <a href=\"#defaults\">%zu value%s</a>.</li>\n",

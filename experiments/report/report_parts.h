@@ -47,6 +47,9 @@ void report_ground(const struct report *r);
 void report_figures(const struct report *r);
 void report_seeds(const struct report *r, uint32_t point);
 
+/* Returns how many rows of report_defaults() say what the files do not. */
+size_t report_default_rows(const struct report *r);
+
 /* Each makes a table that the caller frees.  NULL without an err: there is
  * nothing to show; a table with an err is not whole. */
 struct sheet *report_verdicts(const struct report *r, struct err *err);

@@ -136,6 +136,17 @@ static const char *default_owners(struct arena *arena,
     return text;
 }
 
+size_t report_default_rows(const struct report *r)
+{
+    const struct conf_node *list = report_list(r->made_from, "defaults");
+    size_t rows = 0;
+
+    for (size_t i = 0; list != NULL && i < conf_count(list); i++)
+        rows += strcmp(report_word(conf_item(list, i), "from"), "file") != 0 &&
+                default_owners(r->arena, list, i) != NULL;
+    return rows;
+}
+
 /* Rows of provenance.json: each key that the files do not say, its value, and
  * where that is from. */
 struct sheet *report_defaults(const struct report *r, struct err *err)

@@ -9,6 +9,7 @@
 #include "sim/config/mend.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/base/arena.h"
@@ -103,6 +104,19 @@ static void remove_child(struct conf_node *node, size_t index)
     }
 }
 
+/* Keeps ".2" for the map that goes from a list and those behind it, which move up: what a path
+ * then finds or misses at such a number is a consequence. */
+static void take_numbers(struct conf_mend *mend, size_t index, size_t count)
+{
+    char word[24];
+
+    assert(index < count);
+    for (; index < count; index++) {
+        snprintf(word, sizeof word, ".%zu", index);
+        take_word(mend, arena_text(mend->arena, word));
+    }
+}
+
 /* The pair or item at fault goes.  If the stock has something at the same place, that stands
  * in, unless what is wrong came from the stock itself.  False: the place is the root. */
 static bool take_out(struct conf_mend *mend, const struct mend_place *place)
@@ -119,6 +133,8 @@ static bool take_out(struct conf_mend *mend, const struct mend_place *place)
     take_words(mend, node);
     if (copy->kind == CONF_MAP)
         take_word(mend, copy->pairs[index].key);
+    else if (node->kind == CONF_MAP)
+        take_numbers(mend, index, copy->count);
     if (stock != NULL && !mend_is_stock(mend, node->pos))
         copy->pairs[index].value = stock;
     else

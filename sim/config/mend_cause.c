@@ -63,26 +63,50 @@ static bool was_taken(const struct conf_mend *mend, const char *word,
     return false;
 }
 
-/* One quoted word, or a step of a quoted path, is what was taken out.  For example, after the
- * key 'polcies' was taken out, an error that quotes 'polcies.name' is a consequence. */
+/* The word, or a step of it if it is a path, is what was taken out: 'polcies.name' after the
+ * key 'polcies', 'mix.1.model' after the second item of mix, whose step is kept as ".1". */
+static bool holds_taken(const struct conf_mend *mend, const char *word, const char *end)
+{
+    assert(word <= end);
+    if (was_taken(mend, word, (size_t)(end - word)))
+        return true;
+    for (const char *step = word; step < end;) {
+        size_t bytes = strcspn(step, ".'");
+        if (was_taken(mend, step, bytes) ||
+            (step > word && was_taken(mend, step - 1, bytes + 1)))
+            return true;
+        step += bytes + 1;
+    }
+    return false;
+}
+
+/* One quoted word of the text is, or holds, what was taken out. */
 static bool names_taken(const struct conf_mend *mend, const char *text)
 {
     assert(text != NULL);
     for (const char *open = strchr(text, '\''); open != NULL;
          open = strchr(open, '\'')) {
-        const char *word = open + 1;
-        const char *end = strchr(word, '\'');
+        const char *end = strchr(open + 1, '\'');
         if (end == NULL)
             return false;
-        if (was_taken(mend, word, (size_t)(end - word)))
+        if (holds_taken(mend, open + 1, end))
             return true;
-        while (word < end) {
-            size_t bytes = strcspn(word, ".'");
-            if (was_taken(mend, word, bytes))
-                return true;
-            word += bytes + 1;
-        }
         open = end + 1;
+    }
+    return false;
+}
+
+/* Does the place lie below a path, as of `sweep`, one of whose steps was taken out? */
+static bool sets_taken(const struct conf_mend *mend, const struct mend_place *place)
+{
+    assert(place->count > 0);
+    for (size_t i = 0; i + 1 < place->count; i++) {
+        const struct conf_node *map = place->node[i];
+        if (map->kind != CONF_MAP)
+            continue;
+        const char *key = map->pairs[place->index[i]].key;
+        if (strchr(key, '.') != NULL && holds_taken(mend, key, key + strlen(key)))
+            return true;
     }
     return false;
 }
@@ -151,6 +175,8 @@ bool mend_follows(const struct conf_mend *mend,
         if (mend_is_marked(place->node[i], CONF_NEUTRAL | CONF_GUESSED))
             return true;
     }
+    if (sets_taken(mend, place))
+        return true;
     if (err->fault == FAULT_MISSING && mend_is_marked(node, CONF_HURT))
         return true;
     if (err->fault != FAULT_OTHER)

@@ -88,8 +88,9 @@ static void find_holder(const struct conf_node *node, struct err_pos pos,
         *begin = node->pos;
 }
 
-/* Tried in turn: the place itself; for a fault within a text, the scalar that holds it; for an
- * error in another file, the scalar that names this file. */
+/* Tried in turn: the place itself; for a key that no map has, since a path of `sweep` or `with`
+ * set it, the values that were set; for a fault within a text, the scalar that holds it; for
+ * an error in another file, the scalar that names this file. */
 bool mend_find(const struct conf_mend *mend, const struct err *err,
                struct mend_place *place)
 {
@@ -99,6 +100,10 @@ bool mend_find(const struct conf_mend *mend, const struct err *err,
     *place = (struct mend_place){.node = {mend->root}, .count = 1};
     if (find_below(&search, place))
         return true;
+    if (err->fault == FAULT_KEY) {
+        search.fault = FAULT_OTHER;
+        return find_below(&search, place);
+    }
     if (err->fault == FAULT_VALUE) {
         search.pos = (struct err_pos){NULL, 0, 0};
         find_holder(mend->root, err->pos, &search.pos);

@@ -113,7 +113,9 @@ static void the_report_says_what_the_tables_say(void **state)
         "{\"of\": \"job b\", \"key\": \"k\", \"value\": \"w\", "
         "\"from\": \"rule\"}, "
         "{\"of\": \"job c\", \"key\": \"k\", \"value\": \"v\", "
-        "\"from\": \"rule\"}]}\n");
+        "\"from\": \"rule\"}, "
+        "{\"of\": \"job d\", \"key\": \"k\", \"value\": \"u\", "
+        "\"from\": \"file\"}]}\n");
     results_write_text(dir, "tenants.csv", "point\n");
     page = report(dir);
     check_has(page, "<title>little - clustersim report</title>");
@@ -124,6 +126,7 @@ static void the_report_says_what_the_tables_say(void **state)
                     "and 8 of 10 jobs</td>");
     check_has(page, "<tr><th>job a, c</th><td>k</td><td>v</td>");
     check_has(page, "<tr><th>job b</th><td>k</td><td>w</td>");
+    check_has(page, "<a href=\"#defaults\">2 values</a>");
     check_has(page, "<td>blocking=skip</td><td>the truth</td>");
     check_has(page, "all jobs have ended");
     check_has(page, "<td class=\"n\">21.00 \u00b1 12.71</td><td class=\"n "

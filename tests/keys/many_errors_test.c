@@ -88,7 +88,7 @@ static int validate(const struct program *program, const char *path,
 static void all_faults_are_told_at_once(void **state)
 {
     static const char *const name[] = { "first_mix", "experiment", "cluster",
-        "workload", "catalogue", "advice", "files", "names", "cut" };
+        "workload", "catalogue", "advice", "files", "names", "swept", "cut" };
 
     for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
         struct faults wanted, told;

@@ -482,6 +482,8 @@ static void keys_that_fit_no_layout_are_refused_with_a_place(void **state)
                                      "needs layout disaggregated"},
         {ENTRY("grpo", "layout: colocated, train: {gpus: 8}, rollout: "
                        "{gpus: 8}"), "gpus of rollout has no meaning"},
+        {ENTRY("grpo", "layout: colocated, train: {gpus: 8}, rollout: "
+                       "{home: a}"), "`controls: [colocated]` compares"},
         {ENTRY("grpo", "layout: colocated, train: {gpus: 6}, rollout: "
                        "{tp: 4}"), "multiples of 4"},
         {ENTRY("grpo", "offload: false, " APART), "offload has no meaning"},

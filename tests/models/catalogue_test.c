@@ -336,7 +336,7 @@ static void models_answer_to_their_other_names(void **state)
         { "DeepSeek-V3", "deepseek-v3" },
         { "openai/gpt-oss-120b", "gpt-oss-120b" },
         { "Qwen/Qwen3-235B-A22B-FP8", "qwen3-235b-a22b" },
-        { "meta-llama/Llama-3.1-70B", "llama-3-70b" },
+        { "meta-llama/Llama-3.1-70B", "llama-3.1-70b" },
         { "llama-3.1-70b", "llama-3-70b" },
     };
     struct arena *arena = arena_new(1 << 20);

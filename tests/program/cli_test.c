@@ -277,7 +277,10 @@ static void explain_knows_nested_keys_presets_and_values(void **state)
         { "explain meta-llama/Llama-3.1-8B", "another name of llama-3.1-8b", "131072" },
         { "explain workload.mix.train.gpus", "GPUs the owner would like", "whole number" },
         { "explain workload.mix.0.train.gpus", "GPUs the owner would like", "whole number" },
-        { "explain mix.train", "workload.mix[].train: table\n  keys      gpus, min, ", "memory" },
+        { "explain mix.train",
+          "workload.mix[].train: table\n  GPUs that train\n  keys      gpus, min, ", "memory" },
+        { "explain grpo", "workload.mix[].grpo: table\n  group relative policy optimization\n"
+          "  keys      recipe, ", "\ngrpo: in `clustersim list recipes`\n" },
         { "explain dpo", "in `clustersim list recipes`", "preference" },
         { "explain llama-3.1-8b", "in `clustersim list models`", "131072" },
         { "explain burstgpt", "in `clustersim list formats`", "tokens" },

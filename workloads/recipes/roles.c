@@ -520,11 +520,13 @@ static bool check_replica_keys(const struct draft *draft,
                                          "start"};
 
     for (size_t i = 0; conf != NULL && i < COUNT(others); i++)
-        if (conf_get(conf, others[i]) != NULL)
-            return err_set(draft->world->err, ERR_SCHEMA,
-                           conf_pos(conf_get(conf, others[i])),
-                           "%s of rollout has no meaning for layout "
-                           "colocated: it has the GPUs of train", others[i]);
+        if (conf_get(conf, others[i]) != NULL) {
+            err_set(draft->world->err, ERR_SCHEMA, conf_pos(conf_get(conf, others[i])),
+                    "%s of rollout has no meaning for layout colocated: it has the GPUs of "
+                    "train", others[i]);
+            return err_hint(draft->world->err, "`controls: [colocated]` compares the policies "
+                            "with this layout, and leaves such keys out.");
+        }
     return true;
 }
 
