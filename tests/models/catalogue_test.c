@@ -337,7 +337,7 @@ static void models_answer_to_their_other_names(void **state)
         { "openai/gpt-oss-120b", "gpt-oss-120b" },
         { "Qwen/Qwen3-235B-A22B-FP8", "qwen3-235b-a22b" },
         { "meta-llama/Llama-3.1-70B", "llama-3.1-70b" },
-        { "llama-3.1-70b", "llama-3-70b" },
+        { "llama-3.3-70b", "llama-3.1-70b" },
     };
     struct arena *arena = arena_new(1 << 20);
     struct err err = { 0 };
@@ -349,6 +349,7 @@ static void models_answer_to_their_other_names(void **state)
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         assert_string_equal(catalogue_llm(c, same[i][0])->name, same[i][1]);
     assert_string_equal(catalogue_llm(c, "OURS V2")->name, "qwen2.5-7b");
+    assert_int_equal(catalogue_llm(c, "LLaMA3.1-70B")->context_tokens, 131072);
     assert_null(catalogue_llm(c, "llama"));
     arena_free(arena);
 }
