@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "experiments/schema/key_tables.h"
+
 /* Longer than an error with its quoted line and hint. */
 #define TEXT_BYTES 8192
 
@@ -44,7 +46,7 @@ int command_fail(struct cli *cli, const struct err *err)
     unsigned count = 0, more = 0;
 
     for (const struct err *e = err; e != NULL; e = e->next) {
-        print_err(cli, "", e);
+        print_err(cli, "", key_tables_hint(cli->arena, e));
         more = e->more;
         count++;
     }

@@ -16,6 +16,7 @@
 #include "experiments/exec/exec.h"
 #include "experiments/plugins/plugin.h"
 #include "experiments/run/trial.h"
+#include "experiments/schema/key_tables.h"
 #include "experiments/schema/schemas.h"
 #include "experiments/words/explain_policy.h"
 #include "experiments/words/explain_results.h"
@@ -91,23 +92,14 @@ static void print_keys(const struct explaining *e, const struct conf_schema *sch
     fputc('\n', e->cli->out);
 }
 
-/* Prints the keys of the table that lies below a key, if there is one:
- * its name is that of the key's table, a dot and the key. */
+/* Prints the keys of the table that lies below a key, if there is one. */
 static void print_keys_below(const struct explaining *e,
                              const struct conf_schema *above, const char *key)
 {
-    char front[128], name[128];
-    size_t bytes = strip_items(above->name, front, sizeof front);
+    const struct conf_schema *below = key_table(e->schema, e->schema_count, above, key);
 
-    for (size_t i = 0; i < e->schema_count; i++) {
-        const struct conf_schema *schema = e->schema[i];
-
-        if (strip_items(schema->name, name, sizeof name) <= bytes ||
-            memcmp(name, front, bytes) != 0 || name[bytes] != '.' ||
-            strcmp(name + bytes + 1, key) != 0)
-            continue;
-        print_keys(e, schema);
-    }
+    if (below != NULL)
+        print_keys(e, below);
 }
 
 /* Prints the policies that a key of `policies:` acts on, unless it acts on all. */

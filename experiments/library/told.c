@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "experiments/schema/key_tables.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -75,7 +76,7 @@ struct told *told_new(struct clustersim *run, const struct err *err)
     struct told *told = arena_alloc(run->arena, 1, sizeof *told);
 
     assert(err->kind != ERR_NONE);
-    told->err = *err;
+    told->err = *key_tables_hint(run->arena, err);
     told->error = (struct clustersim_error){
         .status = err_exit_status(err->kind), .kind = err_kind_name(err->kind),
         .message = told->err.text,

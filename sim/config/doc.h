@@ -27,6 +27,18 @@ struct conf_shape {
     const char *open;   /* instead, where names are open; NULL: the same */
 };
 
+/* Returns the first shape that fits TABLE.KEY, or, with ":" for a key, TABLE: itself; NULL:
+ * none does. */
+const struct conf_shape *conf_find_shape(const struct conf_shape *shapes, size_t count,
+                                         const char *table, const char *key);
+
+/* Returns the table of the map, or of the maps of the list, that a key of a table holds;
+ * NULL: it holds none, or maps of no table.  Of several, the first that its shape names. */
+const struct conf_schema *conf_table_below(const struct conf_schema *const *tables,
+                                           size_t table_count,
+                                           const struct conf_shape *shapes, size_t shape_count,
+                                           const char *table, const char *key);
+
 /* What a JSON Schema is made of.  Each key table becomes a definition of its
  * name; `definitions` are others.  A shape is found by "TABLE.KEY", a * in its
  * name standing for any letters, and says what a CONF_NODE or CONF_TEXT key

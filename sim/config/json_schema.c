@@ -173,46 +173,17 @@ static void put_shape(const struct writing *writing, const char *json)
     }
 }
 
-/* A * in the pattern stands for any letters.  For example "policies[].*" fits
- * "policies[].interval".  After a mismatch the last * takes one letter more. */
-static bool fits(const char *pattern, const char *name)
-{
-    assert(pattern != NULL && name != NULL);
-    const char *star = NULL, *from = NULL;
-
-    while (*name != '\0') {
-        if (*pattern == '*') {
-            star = ++pattern;
-            from = name;
-        } else if (*pattern == *name) {
-            pattern++;
-            name++;
-        } else if (star != NULL) {
-            pattern = star;
-            name = ++from;
-        } else {
-            return false;
-        }
-    }
-    return pattern[strspn(pattern, "*")] == '\0';
-}
-
-/* NULL: nothing is said.  A shape is named TABLE.KEY, or TABLE: for what is said of a
- * whole table; the first that fits is taken. */
+/* NULL: nothing is said. */
 static const char *find_shape(const struct writing *writing, const char *key)
 {
-    const struct conf_json *json = writing->json;
-    char name[160];
-
     assert(writing->table != NULL);
-    snprintf(name, sizeof name, "%s%s%s", writing->table->name,
-             key[0] == ':' ? "" : ".", key);
-    for (size_t i = 0; i < json->shape_count; i++) {
-        const struct conf_shape *shape = &json->shapes[i];
-        if (fits(shape->name, name))
-            return writing->open && shape->open ? shape->open : shape->json;
-    }
-    return NULL;
+    const struct conf_shape *shape = conf_find_shape(writing->json->shapes,
+                                                     writing->json->shape_count,
+                                                     writing->table->name, key);
+
+    if (shape == NULL)
+        return NULL;
+    return writing->open && shape->open ? shape->open : shape->json;
 }
 
 /* Is it the name of one of the tables, and not of a shape? */
