@@ -163,31 +163,67 @@ static void explain_tables(struct explaining *e, const char *path)
     }
 }
 
+/* Returns the bytes of a table's name up to its last step, with the dot. */
+static size_t front_bytes(const struct conf_schema *schema)
+{
+    const char *dot = strrchr(schema->name, '.');
+
+    return dot == NULL ? 0 : (size_t)(dot - schema->name) + 1;
+}
+
+/* Is the same said of a key in two tables that lie beside each other, as those of recipes?
+ * text[i] is what conf_explain() says of it in table i; NULL: nothing. */
+static bool says_same(const struct explaining *e, char *const *text, size_t i, size_t k)
+{
+    const struct conf_schema *a = e->schema[i], *b = e->schema[k];
+    size_t front = front_bytes(a);
+
+    return text[k] != NULL && front > 0 && front == front_bytes(b) &&
+           strncmp(a->name, b->name, front) == 0 &&
+           strcmp(strchr(text[i], '\n'), strchr(text[k], '\n')) == 0;
+}
+
+/* Prints what is said of a key in table i, and, once, in those beside it that say the same;
+ * theirs is taken out of text. */
+static void print_key(struct explaining *e, char **text, size_t i, const char *key)
+{
+    const struct conf_schema *schema = e->schema[i];
+    size_t front = front_bytes(schema), same = 0;
+
+    print_separator(e);
+    for (size_t k = i + 1; k < e->schema_count; k++) {
+        if (!says_same(e, text, i, k))
+            continue;
+        if (same++ == 0)
+            fprintf(e->cli->out, "%.*s{%s", (int)front, schema->name, schema->name + front);
+        fprintf(e->cli->out, ", %s", e->schema[k]->name + front);
+        text[k] = NULL;
+    }
+    if (same > 0)
+        fprintf(e->cli->out, "}.%s", key);
+    fputs(same == 0 ? text[i] : strchr(text[i], '\n'), e->cli->out);
+    print_keys_below(e, schema, key);
+    if (schema == &host_rules_schema)
+        print_policies(e, key);
+}
+
 /* Explains the word as a key.  In "cluster.nodes.count" the last step is the
  * key, and the steps before it limit the tables in which it is looked for. */
 static void explain_keys(struct explaining *e)
 {
-    char word[256];
+    char word[256], **text = arena_alloc(e->cli->arena, e->schema_count, sizeof *text);
     (void)strip_items(e->word, word, sizeof word);
     const char *dot = strrchr(word, '.');
     const char *key = dot == NULL ? word : dot + 1;
     size_t bytes = dot == NULL ? 0 : (size_t)(dot - word);
     unsigned found = e->found;
 
-    for (size_t i = 0; i < e->schema_count; i++) {
-        const char *text;
-
-        if (!schema_matches(e->schema[i], word, bytes))
-            continue;
-        text = conf_explain(e->cli->arena, e->schema[i], key);
-        if (text == NULL)
-            continue;
-        print_separator(e);
-        fputs(text, e->cli->out);
-        print_keys_below(e, e->schema[i], key);
-        if (e->schema[i] == &host_rules_schema)
-            print_policies(e, key);
-    }
+    for (size_t i = 0; i < e->schema_count; i++)
+        if (schema_matches(e->schema[i], word, bytes))
+            text[i] = conf_explain(e->cli->arena, e->schema[i], key);
+    for (size_t i = 0; i < e->schema_count; i++)
+        if (text[i] != NULL)
+            print_key(e, text, i, key);
     if (e->found == found)
         explain_tables(e, word);
 }

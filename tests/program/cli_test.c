@@ -281,6 +281,10 @@ static void explain_knows_nested_keys_presets_and_values(void **state)
           "workload.mix[].train: table\n  GPUs that train\n  keys      gpus, min, ", "memory" },
         { "explain grpo", "workload.mix[].grpo: table\n  group relative policy optimization\n"
           "  keys      recipe, ", "\ngrpo: in `clustersim list recipes`\n" },
+        { "explain rollout", "\nworkload.mix[].{dpo, grpo, ppo}.rollout\n  GPUs that generate: ",
+          "\n  keys      gpus, min, " },
+        { "explain services.gpu", "workload.services[].gpu\n  replicas on GPUs",
+          "\n  keys      gpus, min, " },
         { "explain dpo", "in `clustersim list recipes`", "preference" },
         { "explain llama-3.1-8b", "in `clustersim list models`", "131072" },
         { "explain burstgpt", "in `clustersim list formats`", "tokens" },

@@ -419,6 +419,22 @@ static void faults_are_refused_with_a_place(void **state)
     arena_free(arena);
 }
 
+/* Keys of a distribution in its place: it is shown where they stand. */
+static void moments_alone_are_told_their_place(void **state)
+{
+    struct arena *arena = arena_new(0);
+    struct distribution d;
+    struct err err;
+
+    (void)state;
+    assert_false(read_as(arena, "{mean: 1200, cv: 1}", CONF_REAL, &d, &err));
+    assert_non_null(strstr(err.text, "mean is no distribution"));
+    assert_non_null(strstr(err.hint, "{lognormal: {mean: 4, cv: 1}}"));
+    assert_false(read_as(arena, "{exponentail: {mean: 1}}", CONF_REAL, &d, &err));
+    assert_string_equal(err.hint, "Did you mean exponential?");
+    arena_free(arena);
+}
+
 static void bad_samples_are_refused_at_their_line(void **state)
 {
     struct arena *arena = arena_new(0);
@@ -487,6 +503,7 @@ int main(void)
         cmocka_unit_test(a_choice_draws_its_values_by_their_weights),
         cmocka_unit_test(a_choice_is_the_same_in_each_order),
         cmocka_unit_test(faults_are_refused_with_a_place),
+        cmocka_unit_test(moments_alone_are_told_their_place),
         cmocka_unit_test(bad_samples_are_refused_at_their_line),
     };
 

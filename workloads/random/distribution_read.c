@@ -440,8 +440,8 @@ static bool report_key(struct reader *r, const struct conf_node *map,
             "exponential, hyperexponential, lognormal, weibull, gamma, pareto, "
             "choice, empirical, and min and max beside one", conf_key(map, i));
     if (near != NULL)
-        err_hint(r->err, "Did you mean %s?", near);
-    return false;
+        return err_hint(r->err, "Did you mean %s?", near);
+    return err_hint(r->err, "Moments stand in a distribution: {lognormal: {mean: 4, cv: 1}}.");
 }
 
 /* Reads a mapping: one distribution, and min and max beside it. */
