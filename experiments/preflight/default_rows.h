@@ -32,5 +32,9 @@ void default_rows_add_under(struct rows *rows, const char *of, const char *under
 /* default_world.c: what the cluster and the workload of a point take for granted. */
 void default_rows_add_world(struct rows *rows, const struct experiment_point *point,
                             const char *under);
+/* Adds the GPUs of each kind of job whose roles are others in `own`, what one policy meets,
+ * than at the point: those of a colocated job are of the trainer alone. */
+void default_rows_add_layouts(struct rows *rows, const struct experiment_point *point,
+                              const struct experiment_point *own, const char *under);
 
 #endif

@@ -218,3 +218,34 @@ void default_rows_add_world(struct rows *all, const struct experiment_point *poi
         add_slots(all, &point->cluster->group[g], under);
     }
 }
+
+/* Adds up the GPUs of a job's roles, and stores how many roles have any. */
+static uint32_t count_gpus(const struct job_form *form, uint32_t *roles)
+{
+    uint32_t gpus = 0;
+
+    *roles = 0;
+    for (uint32_t i = 0; i < form->role_count; i++) {
+        gpus += form->role[i].gpus;
+        *roles += form->role[i].gpus > 0;
+    }
+    return gpus;
+}
+
+void default_rows_add_layouts(struct rows *all, const struct experiment_point *point,
+                              const struct experiment_point *own, const char *under)
+{
+    assert(under[0] != '\0');
+    for (size_t i = 0; i < workload_form_count(point->workload) &&
+                       i < workload_form_count(own->workload); i++) {
+        const struct job_form *form = workload_form(point->workload, i);
+        uint32_t roles, own_roles;
+        uint32_t gpus = count_gpus(form, &roles);
+        uint32_t own_gpus = count_gpus(workload_form(own->workload, i), &own_roles);
+
+        if (roles != own_roles && gpus != own_gpus)
+            default_rows_add_under(all, text_format(all->arena, "job %s", form->name), under,
+                                   "GPUs", text_format(all->arena, "%u in all, %u elsewhere",
+                                                       own_gpus, gpus), "rule");
+    }
+}

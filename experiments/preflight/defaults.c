@@ -239,10 +239,13 @@ struct default_row *defaults_of(struct arena *arena,
     for (uint32_t i = 0; i < experiment->point_count; i++) {
         const struct experiment_point *point = &experiment->point[i];
         default_rows_add_world(&all, point, "");
-        for (uint32_t p = 0; p < experiment->policy_count; p++)
-            if (point->met[p] != point)
-                default_rows_add_world(&all, point->met[p],
-                                       text_format(arena, " under %s", experiment->policy_name[p]));
+        for (uint32_t p = 0; p < experiment->policy_count; p++) {
+            const char *under = text_format(arena, " under %s", experiment->policy_name[p]);
+            if (point->met[p] == point)
+                continue;
+            default_rows_add_layouts(&all, point, point->met[p], under);
+            default_rows_add_world(&all, point->met[p], under);
+        }
     }
     add_entries(&all);
     *count = all.count;

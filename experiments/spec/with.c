@@ -97,8 +97,8 @@ bool with_acts(const struct conf_node *with, const char *word, const bool *acts,
 
 /* How a job runs, and not what it is: keys of an entry of `mix`. */
 static const char *const entry_keys[] = {
-    "layout", "offload", "zero", "tp", "pp", "vp", "cp", "ep", "micro_batch",
-    "recompute", NULL
+    "layout", "schedule", "offload", "zero", "tp", "pp", "vp", "cp", "ep",
+    "micro_batch", "recompute", NULL
 };
 static const char *const entry_roles[] = {
     "rollout", "train", "data", "infer", "role", NULL
@@ -263,7 +263,7 @@ static bool check_jobs(const struct conf_node *all, const struct conf_node *own,
     err_set(err, ERR_SCHEMA, pos, "%s changes the jobs themselves "
             "(workload.%.100s), and all policies must meet the same", word, path.text);
     return err_hint(err, "A policy may have its own hardware and layout of the "
-                    "jobs: GPUs, types and pools of roles, layout, tp, zero.");
+                    "jobs: GPUs, types and pools of roles, layout, schedule, tp, zero.");
 }
 
 /* Sets key `i` of `with` in the tree, and reads files that it names. */

@@ -114,6 +114,28 @@ static void assert_rows(struct scratch *scratch, const char *table,
     free(right);
 }
 
+/* The colocated control has the 8 GPUs of the trainer, where a split job has 8 + 8: told. With
+ * 16 of its own there is nothing to tell. */
+static void other_gpus_of_a_layout_are_told(void **state)
+{
+    struct scratch *scratch = *state;
+    int status;
+    char *said;
+
+    write_experiment(scratch, "e.yaml", "policies: [static]\ncontrols: [colocated]\n");
+    said = run(scratch, "validate e.yaml", &status);
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(said, "  job rl under colocated: GPUs: 8 in all, 16 elsewhere\n"));
+    free(said);
+    write_experiment(scratch, "w.yaml",
+        "policies: [static, {policy: fcfs, with: {workload.mix.rl.layout: colocated,"
+        " workload.mix.rl.rollout: {}, workload.mix.rl.train: {gpus: 16}}}]\n");
+    said = run(scratch, "validate w.yaml", &status);
+    assert_int_equal(status, 0);
+    assert_null(strstr(said, "elsewhere"));
+    free(said);
+}
+
 static void each_policy_runs_as_if_its_keys_were_those_of_all(void **state)
 {
     struct scratch *scratch = *state;
@@ -124,7 +146,8 @@ static void each_policy_runs_as_if_its_keys_were_those_of_all(void **state)
         "  - {policy: fcfs, name: turns, with: {workload.mix.*.layout: colocated,"
         " workload.mix.rl.rollout: {}}}\n"
         "  - {policy: fcfs, name: larger, with: {cluster.nodes.train.count: 2,"
-        " workload.mix.rl.train.gpus: 4}}\n");
+        " workload.mix.rl.train.gpus: 4}}\n"
+        "  - {policy: fcfs, name: ahead, with: {workload.mix.rl.schedule: one-step-off}}\n");
     write_experiment(scratch, "all.yaml", "policies: [static, fcfs]\n");
     run_well(scratch, "e.yaml -o d");
     run_well(scratch, "all.yaml -o a --set policies.static.blocking=skip");
@@ -132,12 +155,15 @@ static void each_policy_runs_as_if_its_keys_were_those_of_all(void **state)
              "workload.mix.rl.layout=colocated --set 'workload.mix.rl.rollout={}'");
     run_well(scratch, "all.yaml -o c --only fcfs --set cluster.nodes.train.count=2 "
              "--set workload.mix.rl.train.gpus=4");
+    run_well(scratch, "all.yaml -o f --only fcfs --set workload.mix.rl.schedule=one-step-off");
     assert_rows(scratch, "d/jobs.csv", "static", "a/jobs.csv", "static");
     assert_rows(scratch, "d/jobs.csv", "turns", "b/jobs.csv", "fcfs");
     assert_rows(scratch, "d/jobs.csv", "larger", "c/jobs.csv", "fcfs");
     assert_rows(scratch, "d/summary.csv", "static", "a/summary.csv", "static");
     assert_rows(scratch, "d/summary.csv", "turns", "b/summary.csv", "fcfs");
     assert_rows(scratch, "d/summary.csv", "larger", "c/summary.csv", "fcfs");
+    assert_rows(scratch, "d/jobs.csv", "ahead", "f/jobs.csv", "fcfs");
+    assert_rows(scratch, "d/summary.csv", "ahead", "f/summary.csv", "fcfs");
 }
 
 static void a_sweep_acts_on_what_with_leaves_alone(void **state)
@@ -351,6 +377,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(each_policy_runs_as_if_its_keys_were_those_of_all),
+        TEST(other_gpus_of_a_layout_are_told),
         TEST(a_sweep_acts_on_what_with_leaves_alone),
         TEST(the_control_colocated_is_fcfs_on_one_group),
         TEST(what_is_told_before_a_run_is_of_the_policy_that_meets_it),
