@@ -383,11 +383,12 @@ static bool read_value(const struct conf_node *node,
         *(const struct conf_node **)out = node;
         return true;
     }
-    if (node->kind != CONF_SCALAR)
-        return err_set(err, ERR_SCHEMA, node->pos,
-                       "%s must be a %s such as %s, found %s", reading.name,
-                       conf_type_name(field->type),
-                       conf_type_example(field->type), conf_kind_name(node));
+    if (node->kind != CONF_SCALAR) {
+        err_set(err, ERR_SCHEMA, node->pos, "%s must be a %s such as %s, found %s", reading.name,
+                conf_type_name(field->type), conf_type_example(field->type),
+                conf_kind_name(node));
+        return field->help == NULL ? false : err_hint(err, "It says: %s.", field->help);
+    }
     assert(node->text != NULL);
     snprintf(reading.shown, sizeof reading.shown, "%.*s%s", SHOWN_BYTES,
              node->text, strlen(node->text) > SHOWN_BYTES ? "..." : "");
