@@ -126,7 +126,7 @@ static void print_engine_miss(FILE *file, const struct advise_job *job,
     fprintf(file, "%s: ", place->name);
     if (memory_decode_batch_max(shape->llm, shape->precision, tp,
                                 job->context_tokens, has) >= 1.0) {
-        fprintf(file, "fits, %.0f responses at a time\n",
+        fprintf(file, "fits, %.0f of the longest responses at a time\n",
                 memory_decode_batch_max(shape->llm, shape->precision, tp,
                                         job->context_tokens, has));
         return;

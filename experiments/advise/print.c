@@ -393,7 +393,7 @@ void advise_print_memory(FILE *file, const struct advise_world *world,
             job->context_tokens);
 
         add_memory(sheet, world->place[i].name, &need, has, most,
-                   "= most responses at a time");
+                   "= most of the longest responses at a time");
     }
     sheet_close(sheet, file);
 }
