@@ -353,7 +353,7 @@ static void check_policy(struct arena *arena, const struct experiment *experimen
     t.sets->one_pool = (t.policy->policy->flags & CS_ONE_POOL) != 0;
     for (uint32_t g = 0; g < point->cluster->group_count; g++)
         if (point->cluster->group[g].rent != NULL)
-            t.sets->kept[g] = draw_standing_nodes(point->cluster, g);
+            sets_keep(t.sets, g, draw_standing_nodes(point->cluster, g));
     struct never_asked asked = { .policy = t.policy, .name = experiment->policy_name[p],
                                  .gpu_count = point->cluster->gpu_count };
     struct err broken = { 0 };

@@ -207,8 +207,6 @@ static uint32_t count_kept(const struct cs_host *host, uint32_t g)
     uint32_t have, used = 0;
 
     assert(g < host->spec->group_count);
-    if (group->rent == NULL)
-        return 0;
     have = host->rent->group[g].here + host->rent->group[g].coming;
     if (!host_need_scales(group))
         return have;
@@ -265,7 +263,8 @@ static struct sets *make_sets(const struct cs_host *host, struct arena *arena)
     struct sets *sets = sets_new(arena, host->spec, &parts);
 
     for (uint32_t g = 0; g < host->spec->group_count; g++)
-        sets->kept[g] = count_kept(host, g);
+        if (host->spec->group[g].rent != NULL)
+            sets_keep(sets, g, count_kept(host, g));
     if (host_has_parts(host))
         cluster_split(sets->cluster);
     fill_cluster(sets, host);

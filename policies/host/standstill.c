@@ -33,7 +33,7 @@
 #define STAND_MIN_NS (600 * CLOCK_NS_PER_S)
 /* Tasks that are tried in an attempt, and doublings of the time between attempts: 2^16 times ten
  * minutes are more than a year. */
-#define STAND_TASKS_MAX 64u
+#define STAND_TASKS_MAX 16u
 #define STAND_DOUBLINGS_MAX 16u
 
 /* Is a lease of a job, not of a service, at work?  Sets *idle to the one that has been idle for

@@ -37,24 +37,36 @@ static void tell(void *self, const struct err *err)
         snprintf(told->text, sizeof told->text, "%s", err->text);
 }
 
-/* Runs one job of that kind; returns what was told of it before.  `runs`: it must end, else the
- * trial must fail. */
-static struct told run(const char *nodes, const char *keys, const char *kind, const char *policy,
-                       bool runs, struct world_job *job)
+/* Runs one job of that kind; returns what was told of it before.  *runs: does it end? */
+static struct told try_run(const char *nodes, const char *keys, const char *kind,
+                           const char *policy, bool *runs, struct world_job *job)
 {
-    struct world world = { 0 };
+    struct world world = { .vain_max = 10000 };
     struct told told = { .count = 0 };
     char text[3000];
 
     snprintf(text, sizeof text, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [%s], "
              "pue: 1%s}\nworkload: {arrival: {process: all_at_once}, jobs: 1, mix: [%s]}\n"
              "policies: [%s]\n", nodes, keys, kind, policy);
-    if (!world_open(&world, text))
-        fail_msg("%s: %s", policy, world_error(&world));
-    places_check(world.arena, world.experiment, tell, &told);
-    if (world_run(&world, 0, NULL, job, NULL) != runs)
-        fail_msg("%s: %s | %s", policy, world_error(&world), world.err.hint);
+    *runs = world_open(&world, text);
+    if (*runs) {
+        places_check(world.arena, world.experiment, tell, &told);
+        *runs = world_run(&world, 0, NULL, job, NULL);
+    } else
+        tell(&told, &world.err);        /* it is refused under any policy */
     world_close(&world);
+    return told;
+}
+
+/* The same, and `runs` must be so. */
+static struct told run(const char *nodes, const char *keys, const char *kind, const char *policy,
+                       bool runs, struct world_job *job)
+{
+    bool ends;
+    struct told told = try_run(nodes, keys, kind, policy, &ends, job);
+
+    if (ends != runs)
+        fail_msg("%s: told %u: %s", policy, told.count, told.text);
     return told;
 }
 
@@ -127,6 +139,54 @@ static void a_role_leaves_the_only_pool_of_another(void **state)
     }
 }
 
+/* Two GPUs on one of two rented nodes are 2212 + 2 x 337 = 2886 W, and one on each 5098 W.  Where
+ * the rule spreads, the job has one node to run on, and no other comes. */
+static void a_rule_that_spreads_has_fewer_nodes(void **state)
+{
+    struct world_job job[1];
+    const char *policy = "{policy: fcfs, placement: spread}";
+
+    (void)state;
+    struct told told = run(NODE("a", "2", "8", RENT), ", power_cap: 2886W", TRACE("2"), policy,
+                           true, job);
+    assert_int_equal(told.count, 0);
+    assert_true(job[0].start_s == 100 && job[0].end_s == 200);
+    told = run(NODE("a", "2", "8", RENT), ", power_cap: 2885W", TRACE("2"), policy, false, job);
+    assert_int_equal(told.count, 1);
+}
+
+#define H100 "{name: h, count: 1, gpus: {type: h100, count: 4}, cpu: {type: epyc-7742, sockets: " \
+    "2}, memory: 2TB}"
+
+/* Under any cap a job runs if and only if nothing was told of it before. */
+static void what_is_told_does_not_run_and_else_it_runs(void **state)
+{
+    static const struct { const char *nodes, *kind, *policy; int from_w, to_w; } row[] = {
+        /* A node that is kept stands by whatever the place. */
+        { H100 ", " NODE("a", "1", "4", "") ", " NODE("b", "1", "1", ", rent: {start: 100s, keep: "
+          "60s, min: 1}"), TRACE("3"), "fcfs", 2900, 5600 },
+        /* Roles together, over owned nodes and a part of each rented group. */
+        { NODE("a", "3", "4", RENT) ", " NODE("b", "1", "2", "") ", " NODE("c", "2", "2", RENT),
+          STEPS("gpus: 5", "gpus: 3"), "static", 2500, 8500 },
+        /* Owned GPUs of another type draw less than those that stand first. */
+        { H100 ", " NODE("a", "1", "8", ", rent: {start: 100s, keep: 60s, spare: 1}"), TRACE("4"),
+          "easy", 2500, 7000 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
+        for (int cap_w = row[i].from_w; cap_w <= row[i].to_w; cap_w += 150) {
+            struct world_job job[1];
+            char cap[40];
+            bool runs;
+            snprintf(cap, sizeof cap, ", power_cap: %dW", cap_w);
+            struct told told = try_run(row[i].nodes, cap, row[i].kind, row[i].policy, &runs, job);
+            if (runs != (told.count == 0))
+                fail_msg("%zu, %d W: %s, told %u: %s", i, cap_w, runs ? "runs" : "stalls",
+                         told.count, told.text);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +194,8 @@ int main(void)
         cmocka_unit_test(a_policy_gets_its_nodes_in_one_pool),
         cmocka_unit_test(an_idle_lease_gives_its_power_back),
         cmocka_unit_test(a_role_leaves_the_only_pool_of_another),
+        cmocka_unit_test(a_rule_that_spreads_has_fewer_nodes),
+        cmocka_unit_test(what_is_told_does_not_run_and_else_it_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
