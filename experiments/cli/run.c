@@ -26,6 +26,7 @@
 #include "experiments/preflight/load_print.h"
 #include "experiments/preflight/places.h"
 #include "experiments/preflight/scaling.h"
+#include "experiments/preflight/turns.h"
 #include "experiments/report/services_table.h"
 #include "experiments/results/check.h"
 #include "experiments/results/grid.h"
@@ -184,6 +185,7 @@ void cmd_results_print(struct cli *cli, const struct session *session)
     arrivals_warn(experiment, command_warn, cli);
     contexts_warn(experiment, command_warn, cli);
     scaling_warn(experiment, command_warn, cli);
+    turns_warn(experiment, command_warn, cli);
     load_warn(cli->arena, experiment, command_warn, cli);
     print_left_out(cli, experiment);
     print_fidelity(cli, experiment, session->grid);

@@ -21,6 +21,7 @@
 #include "experiments/preflight/places.h"
 #include "experiments/preflight/scaling.h"
 #include "experiments/preflight/table_sizes.h"
+#include "experiments/preflight/turns.h"
 #include "experiments/spec/experiment.h"
 #include "experiments/spec/pool_names.h"
 #include "experiments/spec/tree.h"
@@ -118,6 +119,7 @@ static bool validate_experiment(struct validating *v, struct err *err)
     arrivals_warn(experiment, command_warn, v->cli);
     contexts_warn(experiment, command_warn, v->cli);
     scaling_warn(experiment, command_warn, v->cli);
+    turns_warn(experiment, command_warn, v->cli);
     load_warn(v->cli->arena, experiment, command_warn, v->cli);
     return true;
 }

@@ -28,6 +28,7 @@
 #include "models/cluster/place.h"
 #include "models/jobs/job.h"
 #include "models/jobs/speedup.h"
+#include "policies/leases/sets.h"
 #include "policies/params.h"
 #include "policies/state/terms.h"
 #include "sim/base/arena.h"
@@ -39,188 +40,122 @@
 
 /* A policy at a point, tried on a cluster on which nothing runs. */
 struct trying {
-    struct arena *arena;
     const struct experiment_point *point;
     const struct host_policy *policy;
-    struct cluster *cluster;    /* nothing on it but roles of the same job */
-    struct placer *placer;      /* by the policy's rule */
-    struct share *share;        /* of one role */
+    struct sets *sets;          /* places by the policy's rule */
 };
 
-/* Looks for GPUs for a role, in one pool after the other if the policy spreads no gang over
- * several. */
-static bool find_gpus(const struct trying *t, const struct fit_want *want,
-                      struct placement *out)
-{
-    const struct cluster_spec *spec = t->point->cluster;
-
-    if (!(t->policy->policy->flags & CS_ONE_POOL))
-        return placer_find(t->placer, want, t->share, spec->node_count, out);
-    for (uint32_t p = 0; p < spec->pool_count; p++) {
-        struct fit_want there = *want;
-        there.pool_mask = 1u << p;
-        if ((want->pool_mask == 0 || want->pool_mask >> p & 1) &&
-            placer_find(t->placer, &there, t->share, spec->node_count, out))
-            return true;
-    }
-    return false;
-}
-
-/* Looks for a place for a role on GPUs, in one of the ways in which the policy starts it. */
-static bool find_on_gpus(const struct trying *t, const struct job_request *request, uint32_t r,
-                         uint32_t turn, struct placement *out)
+/* Adds the ways to have a role on GPUs; of `powered`, under a power cap also on fewer. */
+static void add_on_gpus(struct sets_role *out, const struct trying *t,
+                        const struct job_request *request, uint32_t r, uint32_t turn, bool powered)
 {
     const struct role_spec *role = &request->form->role[r];
+    uint32_t least = allowed_powered_gpus(t->policy, request, r);
     struct allowed_way way[ALLOWED_WAYS];
     uint32_t ways = allowed_ways(t->point->cluster, t->policy, request, r, turn, way);
 
     for (uint32_t i = 0; i < ways; i++) {
-        struct fit_want want = {
-            .gpus = way[i].gpus, .cores = role->cores,
-            .memory_bytes = role->memory_bytes, .gpu_types = role->gpu_types,
-            .gpu_type_count = role->gpu_type_count, .pod = role->pod,
-            .pool_mask = way[i].pools, .core_milli = role->core_milli, .relaxed = true,
-            .gpu_milli = job_role_milli(request, r),
+        out->way[out->ways++] = (struct fit_want) {
+            .gpus = powered && least < way[i].gpus ? least : way[i].gpus,
+            .cores = role->cores, .memory_bytes = role->memory_bytes,
+            .gpu_types = role->gpu_types, .gpu_type_count = role->gpu_type_count,
+            .pod = role->pod, .pool_mask = way[i].pools, .core_milli = role->core_milli,
+            .relaxed = true, .gpu_milli = job_role_milli(request, r),
             .gpu_mib = r == 0 ? request->gpu_mib : 0,
         };
-        if (find_gpus(t, &want, out))
-            return true;
     }
-    return false;
 }
 
-/* Looks for a place for a role on cores, in the place of GPUs, in one of those ways. */
-static bool find_on_cores(const struct trying *t, const struct job_request *request, uint32_t r,
-                          uint32_t turn, struct placement *out)
+/* Adds the ways to have a role on cores, in the place of GPUs. */
+static void add_on_cores(struct sets_role *out, const struct trying *t,
+                         const struct job_request *request, uint32_t r, uint32_t turn)
 {
     const struct role_spec *role = &request->form->role[r];
     struct allowed_way way[ALLOWED_WAYS];
     uint32_t ways = allowed_ways(t->point->cluster, t->policy, request, r, turn, way);
 
-    for (uint32_t i = 0; i < ways; i++) {
-        struct fit_want want = {
+    for (uint32_t i = 0; i < ways; i++)
+        out->way[out->ways++] = (struct fit_want) {
             .cores = role->on_cores.cores, .computes = true,
             .memory_bytes = role->on_cores.memory_bytes, .pool_mask = way[i].pools,
         };
-        if (placer_find(t->placer, &want, t->share, t->point->cluster->node_count, out))
-            return true;
-    }
-    return false;
 }
 
-/* Looks for a place for a role: on GPUs, then on cores if it may compute on
- * them.  False: there is none. */
-static bool find_place(const struct trying *t, const struct job_request *request, uint32_t r,
-                       uint32_t turn, struct placement *out)
+/* Does a role need neither GPUs nor cores? */
+static bool needs_nothing(const struct role_spec *role)
+{
+    return role->gpus == 0 && role->cores == 0 && !role->pod;
+}
+
+/* Sets how a role is looked for: on GPUs, then on cores if it may compute on them.  False: in no
+ * way. */
+static bool set_role(struct sets_role *out, const struct trying *t,
+                     const struct job_request *request, uint32_t r, uint32_t turn, bool powered)
 {
     const struct role_spec *role = &request->form->role[r];
     bool chooses = job_role_chooses(role);
     enum host_hardware hardware = host_hardware(t->policy->policy, &t->policy->rules);
 
+    out->ways = 0;
+    if (needs_nothing(role))
+        return true;
     if (allowed_least_gpus(t->policy, request, r) == 0 && role->cores == 0 && !role->pod)
         return false;
     if (!(chooses && hardware == HOST_CORES_ALONE) &&
-        !(role->gpus == 0 && role->on_cores.cores > 0) &&
-        find_on_gpus(t, request, r, turn, out))
-        return true;
-    return role->on_cores.cores > 0 && !(chooses && hardware == HOST_GPUS_ALONE) &&
-           find_on_cores(t, request, r, turn, out);
+        !(role->gpus == 0 && role->on_cores.cores > 0))
+        add_on_gpus(out, t, request, r, turn, powered);
+    if (role->on_cores.cores > 0 && !(chooses && hardware == HOST_GPUS_ALONE))
+        add_on_cores(out, t, request, r, turn);
+    return out->ways > 0;
 }
 
-/* Returns the first role without a place in a turn; FORM_ROLES_MAX: all have one.  Leaves
- * the cluster empty again. */
-static uint32_t find_homeless_in(const struct trying *t, const struct job_request *request,
-                                 uint32_t turn)
+/* Finds places in a turn for roles from `from` to before `to` together.  Returns the first one
+ * without a place or, under the cap, without power; `to`: all have one. */
+static uint32_t find_lacking(const struct trying *t, const struct job_request *request,
+                             uint32_t from, uint32_t to, uint32_t turn, bool capped)
 {
-    const struct job_form *form = request->form;
-    bool together = !(t->policy->policy->flags & CS_PER_PHASE);
-    struct placement place[FORM_ROLES_MAX];
-    uint32_t r;
+    struct sets *sets = t->sets;
 
-    for (r = 0; r < form->role_count; r++) {
-        struct placement found;
-        if (form->role[r].gpus == 0 && form->role[r].cores == 0 &&
-            !form->role[r].pod) {
-            place[r] = (struct placement) { 0 };
-            continue;
-        }
-        if (!find_place(t, request, r, turn, &found))
-            break;
-        place[r] = (struct placement) {
-            .share = arena_alloc(t->arena, found.share_count,
-                                 sizeof *found.share),
-            .share_count = found.share_count,
-        };
-        memcpy(place[r].share, found.share,
-               found.share_count * sizeof *found.share);
-        if (together)
-            cluster_take(t->cluster, &place[r]);
+    sets->roles = 0;
+    for (uint32_t r = from; r < to; r++)
+        if (!set_role(&sets->role[sets->roles++], t, request, r, turn, capped))
+            return r;
+    if (sets_find(sets, capped))
+        return to;
+    return capped ? from : from + sets->lacks;
+}
+
+/* Returns the first role without a place, or power, in a turn; FORM_ROLES_MAX: all have one. */
+static uint32_t find_homeless_in(const struct trying *t, const struct job_request *request,
+                                 uint32_t turn, bool capped)
+{
+    uint32_t roles = request->form->role_count;
+    uint32_t step = t->policy->policy->flags & CS_PER_PHASE ? 1 : roles;
+
+    for (uint32_t r = 0; r < roles; r += step) {
+        uint32_t lacks = find_lacking(t, request, r, r + step, turn, capped);
+        if (lacks < r + step)
+            return lacks;
     }
-    for (uint32_t k = r; together && k-- > 0;)
-        if (place[k].share_count > 0)
-            cluster_release(t->cluster, &place[k]);
-    return r < form->role_count ? r : FORM_ROLES_MAX;
+    return FORM_ROLES_MAX;
 }
 
 /* Looks in each turn for a role without a place.  Returns that of the first turn if every turn
- * has one. */
-static uint32_t find_homeless(const struct trying *t, const struct job_request *request)
+ * has one; *draws_mw: what the cluster would draw there, at least. */
+static uint32_t find_homeless(const struct trying *t, const struct job_request *request,
+                              bool capped, double *draws_mw)
 {
-    uint32_t first = find_homeless_in(t, request, 0);
+    uint32_t first = find_homeless_in(t, request, 0, capped);
 
-    for (uint32_t turn = 1; turn < allowed_turns(t->point->cluster, t->policy); turn++)
-        if (find_homeless_in(t, request, turn) == FORM_ROLES_MAX)
+    *draws_mw = t->sets->draws_mw;
+    if (first == FORM_ROLES_MAX)
+        return first;
+    for (uint32_t turn = 1; turn < allowed_turns(t->point->cluster, t->policy); turn++) {
+        if (find_homeless_in(t, request, turn, capped) == FORM_ROLES_MAX)
             return FORM_ROLES_MAX;
+        *draws_mw = fmin(*draws_mw, t->sets->draws_mw);
+    }
     return first;
-}
-
-/* Returns the least that the cluster draws while all roles of a job run, milliwatts; 0: they need
- * not run together.  Roles may share the nodes that are rented for them, so the standby of these is
- * that of the role that takes most, or of all GPUs together. */
-static double least_mw(const struct trying *t, const struct job_request *request)
-{
-    const struct cluster_spec *spec = t->point->cluster;
-    const struct job_form *form = request->form;
-    double mw = draw_standby_mw(spec), rented_mw = 0;
-    uint64_t sum = 0;
-
-    if (form->role_count == 1 || host_policy_flags(t->policy) & CS_PER_PHASE)
-        return 0;
-    for (uint32_t r = 0; r < form->role_count; r++) {
-        uint32_t gpus = allowed_least_gpus(t->policy, request, r);
-        struct draw_parts parts = draw_parts_of(spec, &form->role[r], gpus);
-        mw += parts.units_mw;
-        rented_mw = fmax(rented_mw, parts.rented_mw);
-        sum += job_role_chooses(&form->role[r]) ? 0 : gpus;
-    }
-    return mw + fmax(rented_mw, draw_gpus_mw(spec, sum));
-}
-
-/* Returns whether a role, on the fewest GPUs with which the policy starts it,
- * draws more than the power cap; then err says so.  A role that no policy could
- * start was refused when the workload was read. */
-static bool is_role_over_cap(const struct trying *t, const char *name,
-                             const struct job_request *request, struct err *err)
-{
-    const struct cluster_spec *spec = t->point->cluster;
-
-    for (uint32_t r = 0; r < request->form->role_count; r++) {
-        const struct role_spec *role = &request->form->role[r];
-        uint32_t gpus = allowed_powered_gpus(t->policy, request, r);
-        double mw = gpus == 0 ? 0 : draw_least_mw(spec, role,
-                                        (uint64_t)gpus * job_role_milli(request, r));
-
-        if (isinf(mw) || mw <= 1000 * spec->power_cap_w)
-            continue;
-        err_set(err, ERR_RANGE, role->pos,
-                "role %.60s of %.60s can never start under policy %.60s, which starts it on %u "
-                "GPUs: the cluster then draws at least %.0f W, and power_cap is %.0f W",
-                role->name, request->form->name, name, gpus, ceil(mw / 1000), spec->power_cap_w);
-        err_hint(err, "Raise the cap, ask for fewer GPUs, or take a policy that starts jobs on "
-                      "fewer.");
-        return true;
-    }
-    return false;
 }
 
 /* Returns whether one role of a job, or its roles, which start together, draw
@@ -228,20 +163,25 @@ static bool is_role_over_cap(const struct trying *t, const char *name,
 static bool is_over_cap(const struct trying *t, const char *name,
                         const struct job_request *request, struct err *err)
 {
-    double mw, cap_w = t->point->cluster->power_cap_w;
+    const struct job_form *form = request->form;
+    double draws_mw, cap_w = t->point->cluster->power_cap_w;
+    uint32_t r = cap_w > 0 ? find_homeless(t, request, true, &draws_mw) : FORM_ROLES_MAX;
 
-    if (cap_w <= 0)
+    if (r == FORM_ROLES_MAX || isinf(draws_mw))
         return false;
-    if (is_role_over_cap(t, name, request, err))
-        return true;
-    mw = least_mw(t, request);
-    if (mw <= 1000 * cap_w)
-        return false;
-    err_set(err, ERR_RANGE, request->form->role[0].pos,
-            "%.60s can never start under policy %.60s: its roles start together, the cluster then "
-            "draws at least %.0f W, and power_cap is %.0f W", request->form->name, name,
-            ceil(mw / 1000), cap_w);
-    err_hint(err, "Raise the cap, ask for less, or take a policy that leases for a phase.");
+    if (form->role_count == 1 || t->policy->policy->flags & CS_PER_PHASE)
+        err_set(err, ERR_RANGE, form->role[r].pos,
+                "role %.60s of %.60s can never start under policy %.60s, which starts it on %u "
+                "GPUs: the cluster then draws at least %.0f W, and power_cap is %.0f W",
+                form->role[r].name, form->name, name, allowed_powered_gpus(t->policy, request, r),
+                ceil(draws_mw / 1000), cap_w);
+    else
+        err_set(err, ERR_RANGE, form->role[0].pos,
+                "%.60s can never start under policy %.60s: its roles start together, the cluster "
+                "then draws at least %.0f W, and power_cap is %.0f W", form->name, name,
+                ceil(draws_mw / 1000), cap_w);
+    err_hint(err, "Raise the cap, ask for fewer GPUs, or take a policy that starts jobs on "
+                  "fewer, or leases for a phase.");
     return true;
 }
 
@@ -405,16 +345,15 @@ static void check_policy(struct arena *arena, const struct experiment *experimen
                          struct told *told)
 {
     struct arena *scratch = arena_new(0);
-    struct trying t = { .arena = scratch, .point = point,
-                        .policy = point->policy[p] };
+    struct trying t = { .point = point, .policy = point->policy[p] };
+    double draws_mw;
 
-    t.cluster = cluster_new(scratch, point->cluster);
-    t.share = arena_alloc(scratch, point->cluster->node_count,
-                          sizeof *t.share);
-    struct placer_parts parts = { .arena = scratch, .cluster = t.cluster,
-                                  .rule = t.policy->rules.placement,
-                                  .seed = experiment->seed };
-    t.placer = placer_new(&parts);
+    struct placer_parts parts = { .rule = t.policy->rules.placement, .seed = experiment->seed };
+    t.sets = sets_new(scratch, point->cluster, &parts);
+    t.sets->one_pool = (t.policy->policy->flags & CS_ONE_POOL) != 0;
+    for (uint32_t g = 0; g < point->cluster->group_count; g++)
+        if (point->cluster->group[g].rent != NULL)
+            sets_keep(t.sets, g, draw_standing_nodes(point->cluster, g));
     struct never_asked asked = { .policy = t.policy, .name = experiment->policy_name[p],
                                  .gpu_count = point->cluster->gpu_count };
     struct err broken = { 0 };
@@ -423,7 +362,7 @@ static void check_policy(struct arena *arena, const struct experiment *experimen
         tell_once(arena, told, &broken);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t r = request[i].goodput != NULL ? FORM_ROLES_MAX
-                                                : find_homeless(&t, &request[i]);
+                                                : find_homeless(&t, &request[i], false, &draws_mw);
         struct err err = { 0 };
         if (r == FORM_ROLES_MAX &&
             !is_over_cap(&t, experiment->policy_name[p], &request[i], &err) &&
@@ -435,7 +374,7 @@ static void check_policy(struct arena *arena, const struct experiment *experimen
     }
     request = kinds_of_services(scratch, point->workload, &count);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t r = find_homeless(&t, &request[i]);
+        uint32_t r = find_homeless(&t, &request[i], false, &draws_mw);
         struct err err = { 0 };
         if (r == FORM_ROLES_MAX)
             continue;

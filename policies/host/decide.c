@@ -24,6 +24,7 @@
 #include "models/jobs/job.h"
 #include "models/types/facts.h"
 #include "policies/host/host.h"
+#include "policies/host/standstill.h"
 #include "policies/leases/idle.h"
 #include "policies/leases/job.h"
 #include "policies/nodes/rent.h"
@@ -282,6 +283,8 @@ static void decision_over(struct cs_host *host)
 
     assert(!decision->held && !decision->in_decide);
     host_rent_scale(host);
+    if (!decision->closing && !decision->failed)
+        host_standstill_follow(host);
     note_idle(host, decision->had_news, decision->done_before);
     if (decision->wake_ns > host_now(host)) {
         loop_at(host->parts.loop, decision->wake_ns, LOOP_RANK_DECIDE, wake_later, host,

@@ -36,4 +36,12 @@ uint32_t host_empty_lacks(struct host_empty *empty, const struct cs_host *host,
                           const struct cs_task *task,
                           const struct cs_want *wants, struct fit_want *fit);
 
+/* Finds places for all roles of a task on nodes that are here or could be rented now, beside the
+ * services that run, by the rule of the placement, in the pools of the policy and under the power
+ * cap: as its owner asks, else on the fewest GPUs that it may have.  one_pool: no role is spread
+ * over several pools.  Sets node[] of the rented nodes among them, by number.  False: there is no
+ * such place. */
+bool host_empty_find(const struct cs_host *host, const struct cs_task *task, bool one_pool,
+                     bool *node);
+
 #endif

@@ -40,6 +40,7 @@
 #include "policies/state/nodes.h"
 #include "policies/state/pools.h"
 #include "policies/state/slots.h"
+#include "policies/state/stand.h"
 #include "policies/state/state.h"
 #include "policies/state/task_slot.h"
 #include "policies/state/tops.h"
@@ -115,6 +116,7 @@ static struct cs_host *make_host(struct arena *arena)
     host->waiting = arena_alloc(arena, 1, sizeof *host->waiting);
     host->deals = arena_alloc(arena, 1, sizeof *host->deals);
     host->turn = arena_alloc(arena, 1, sizeof *host->turn);
+    host->stand = arena_alloc(arena, 1, sizeof *host->stand);
     host->decision = arena_alloc(arena, 1, sizeof *host->decision);
     host->life = arena_alloc(arena, 1, sizeof *host->life);
     host->nodes = arena_alloc(arena, 1, sizeof *host->nodes);

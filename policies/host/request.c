@@ -211,32 +211,61 @@ static bool find_role(struct cs_host *host, const struct host_job_slot *job,
     return false;
 }
 
-/* Finds room for all roles before any is granted.  Each place is taken in the
- * cluster while the next role is searched for, and given back afterwards, so that
- * two roles do not get the same GPUs.  False: one of them has no room, and nothing
- * has changed; *refused, if not NULL: the power cap has refused some place. */
+/* Is a role of a job bound to pools, by itself or by what is wanted? */
+static bool is_bound(const struct cs_host *host, const struct host_job_slot *job,
+                     const struct cs_want *want, uint32_t role)
+{
+    assert(role < host_form_of(job)->role_count);
+    return host_role_pools(host, job->pub.request.id.i, role) != 0 ||
+           (want != NULL && want[role].pool_mask != 0);
+}
+
+/* Finds room for all roles, in their order or, `bound`, those first that are bound to pools.  Each
+ * place is taken in the cluster while the next role is searched for, and given back afterwards, so
+ * that two roles do not get the same GPUs. */
+static bool find_in_order(struct cs_host *host, const struct host_job_slot *job,
+                          const struct cs_want *want, bool look, bool bound,
+                          struct power_draw *draw, struct placement *place)
+{
+    uint32_t roles = host_form_of(job)->role_count, order[FORM_ROLES_MAX], found = 0;
+
+    for (uint32_t pass = 0; pass <= (uint32_t)bound; pass++)
+        for (uint32_t r = 0; r < roles; r++)
+            if (!bound || is_bound(host, job, want, r) == (pass == 0))
+                order[found++] = r;
+    assert(found == roles);
+    for (found = 0; found < roles; found++) {
+        struct cs_want as_asked = { .role = order[found] };
+        if (!find_role(host, job, order[found], want ? &want[order[found]] : &as_asked, look,
+                       draw, &place[order[found]]))
+            break;
+        if (roles > 1)
+            cluster_take(host->cluster, &place[order[found]]);
+    }
+    for (uint32_t k = found; roles > 1 && k-- > 0;)
+        cluster_untake(host->cluster, &place[order[k]]);
+    return found == roles;
+}
+
+/* Finds room for all roles before any is granted.  A role that may be anywhere may take the GPUs
+ * of one that is bound to pools, which is then looked for first.  False: there is no room, and
+ * nothing has changed; *refused, if not NULL: the power cap has refused some place. */
 static bool find_all(struct cs_host *host, const struct host_job_slot *job,
                      const struct cs_want *want, bool look, bool *refused,
                      struct placement *place)
 {
-    uint32_t roles = host_form_of(job)->role_count, r;
-    struct power_draw draw = { 0 };
+    uint32_t roles = host_form_of(job)->role_count, bound = 0;
+    struct power_draw draw = { 0 }, again = { 0 };
+    bool found = find_in_order(host, job, want, look, false, &draw, place);
 
-    for (r = 0; r < roles; r++) {
-        struct cs_want as_asked = { .role = r };
-        if (!find_role(host, job, r, want ? &want[r] : &as_asked, look, &draw,
-                       &place[r]))
-            break;
-        if (roles > 1)
-            cluster_take(host->cluster, &place[r]);
-    }
-    assert(r <= FORM_ROLES_MAX);
-    for (uint32_t k = r; roles > 1 && k-- > 0;)
-        cluster_untake(host->cluster, &place[k]);
-    assert(r <= roles && draw.more_mw >= 0);
+    for (uint32_t r = 0; !found && r < roles; r++)
+        bound += is_bound(host, job, want, r);
+    if (bound > 0 && bound < roles)
+        found = find_in_order(host, job, want, look, true, &again, place);
+    assert(draw.more_mw >= 0);
     if (refused != NULL)
-        *refused = draw.refused;
-    return r == roles;
+        *refused = draw.refused || again.refused;
+    return found;
 }
 
 /* As find_all(), for what the job asks for.  A search that failed is not made again

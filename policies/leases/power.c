@@ -19,6 +19,7 @@
 #include "models/cluster/power.h"
 #include "models/types/placement.h"
 #include "policies/state/nodes.h"
+#include "sim/base/arena.h"
 
 /* Returns the milliwatts that a share may draw beyond its node's idle power;
  * only_free: of those of its GPUs alone that are not leased yet. */
@@ -98,6 +99,31 @@ bool host_power_allows(const struct host_nodes *nodes,
     assert(*more_mw >= 0);
     return (double)(nodes->power_mw + *more_mw) <=
            1000 * cluster->spec->power_cap_w;
+}
+
+/* All nodes of a group draw the same, so that the first stands for each. */
+double host_power_with(const struct host_nodes *nodes, const struct cluster *cluster,
+                       const uint32_t *standing, const struct placement *place, uint32_t count)
+{
+    const struct cluster_spec *spec = cluster->spec;
+    struct host_nodes with = *nodes;
+
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        for (uint32_t k = 0; k < standing[g]; k++)
+            host_power_node(&with, spec, spec->group[g].first_node, true);
+    for (uint32_t p = 0; p < count; p++)
+        for (uint32_t s = 0; s < place[p].share_count; s++)
+            with.power_mw += share_mw(cluster, &place[p].share[s], true);
+    assert(with.power_mw >= nodes->power_mw);
+    return (double)with.power_mw;
+}
+
+struct host_nodes *host_power_new(struct arena *arena)
+{
+    struct host_nodes *nodes = arena_alloc(arena, 1, sizeof *nodes);
+
+    assert(nodes->power_mw == 0);
+    return nodes;
 }
 
 /* Returns the watts that what is wanted adds at full load on nodes of a group. */

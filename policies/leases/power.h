@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct arena;
 struct cluster;
 struct cluster_spec;
 struct host_nodes;
@@ -20,6 +21,12 @@ struct placement;
 struct placer;
 struct share;
 
+/* Returns what the cluster draws with places that are not taken yet, if beside `nodes` that many
+ * nodes of each group stand by, standing[], milliwatts. */
+double host_power_with(const struct host_nodes *nodes, const struct cluster *cluster,
+                       const uint32_t *standing, const struct placement *place, uint32_t count);
+/* Returns counters that are zero, in the arena. */
+struct host_nodes *host_power_new(struct arena *arena);
 /* Counts the nodes that are there from the beginning. */
 void host_power_begin(struct host_nodes *nodes,
                       const struct cluster_spec *spec);

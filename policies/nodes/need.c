@@ -38,6 +38,26 @@ static bool has_bare_nodes(const struct cs_host *host, uint32_t mask)
     return false;
 }
 
+/* Returns the pools in which the file, or a policy that confines roles to their homes, has a role
+ * of a job; 0: any. */
+static uint32_t own_pools(const struct cs_host *host, struct job_id job, uint32_t r)
+{
+    const struct job_form *form = cs_request(host, job)->form;
+
+    assert(r < form->role_count);
+    uint32_t home = host_confines_role(host->parts.policy, host->spec, form, r)
+                        ? cs_role_homes(host, job, r) : 0;
+    return home != 0 ? home : host_role_pools(host, job.i, r);
+}
+
+uint32_t host_need_pools(const struct cs_host *host, struct job_id job, uint32_t r)
+{
+    uint32_t own = own_pools(host, job, r), said = host_role_rented(host, job.i, r);
+
+    assert(host->spec->pool_count <= 32);
+    return own == 0 || said == 0 || (own & said) == 0 ? own | said : own & said;
+}
+
 /* A policy that confines roles, to their homes or as it says itself, starts them nowhere else, so
  * that nodes of other pools would be rented in vain.  A role without GPUs suits a group with GPUs
  * only if no bare group is in its pools. */
@@ -46,13 +66,9 @@ bool host_need_suits(const struct cs_host *host, uint32_t g, struct job_id job, 
     const struct job_request *request = cs_request(host, job);
     const struct node_group *group = &host->spec->group[g];
     const struct role_spec *role = &request->form->role[r];
-    bool confined = host_confines_role(host->parts.policy, host->spec, request->form, r);
-    uint32_t home = confined ? cs_role_homes(host, job, r) : 0;
-    uint32_t mask = home != 0 ? home : host_role_pools(host, job.i, r);
+    uint32_t mask = own_pools(host, job, r), said = host_role_rented(host, job.i, r);
 
     assert(r < request->form->role_count);
-    uint32_t said = host_role_rented(host, job.i, r);
-
     if ((mask != 0 && !(mask >> group->pool & 1)) || (said != 0 && !(said >> group->pool & 1)))
         return false;
     if (job_role_gpus(request, r) == 0)

@@ -14,6 +14,9 @@ struct node_group;
 
 /* May nodes of the group be ordered when tasks wait? */
 bool host_need_scales(const struct node_group *group);
+/* Returns the pools in which role r of a job is started, as a mask: as the file says, its home
+ * says, or the policy itself (cs_rent_in); 0: any. */
+uint32_t host_need_pools(const struct cs_host *host, struct job_id job, uint32_t r);
 /* May role r of a job run on nodes of group g, if they are large enough? */
 bool host_need_suits(const struct cs_host *host, uint32_t g, struct job_id job, uint32_t r);
 /* Returns how many nodes of a group role r takes.  Less than one node is a fraction, more

@@ -20,6 +20,7 @@
 #include "policies/nodes/backlog.h"
 #include "policies/nodes/demand.h"
 #include "policies/nodes/need.h"
+#include "policies/nodes/notice.h"
 #include "policies/nodes/rental.h"
 #include "policies/nodes/supply.h"
 #include "policies/policy.h"
@@ -141,7 +142,8 @@ void host_rent_scale(struct cs_host *host)
     struct host_rent *rent = host->rent;
     uint32_t groups = host->spec->group_count;
 
-    if (rent == NULL || !host_goes_on(host->decision) || host->decision->closing)
+    if (rent == NULL || rent->only_meant || !host_goes_on(host->decision) ||
+        host->decision->closing)
         return;
     rent->planned_mw = rent->drawn_mw = 0;
     for (uint32_t g = 0; g < groups; g++) {
@@ -160,6 +162,81 @@ void host_rent_scale(struct cs_host *host)
     if (next != CLOCK_NEVER_NS)
         rent->look = loop_at(host->parts.loop, next, LOOP_RANK_SETTLE,
                              scale_again, host, 0);
+}
+
+/* ---- nodes for one task alone ------------------------------------------ */
+
+/* Ends the rentals of a group's idle and coming nodes that are not meant, but for nodes_min.
+ * Returns how many it has ended. */
+static uint32_t end_others(struct cs_host *host, uint32_t g)
+{
+    const struct node_group *spec = &host->spec->group[g];
+    const struct rent_group *group = &host->rent->group[g];
+    uint32_t to_come = 0, ended = 0;
+
+    assert(host_need_scales(spec));
+    for (uint32_t n = spec->first_node; n < spec->first_node + spec->node_count; n++)
+        to_come += host->rent->node[n].meant && host->rent->node[n].state == RENT_AWAY;
+    for (uint32_t n = spec->first_node; n < spec->first_node + spec->node_count &&
+         group->here + group->coming + to_come > spec->rent->nodes_min; n++) {
+        const struct rent_node *node = &host->rent->node[n];
+        if (node->meant || node->leases > 0 ||
+            (node->state != RENT_HERE && node->state != RENT_COMING))
+            continue;
+        if (node->state == RENT_HERE)
+            host_notice_lose_parked(host, n, CLOCK_NEVER_NS);
+        if (node->state != RENT_AWAY)
+            host_rental_end(host, n);
+        ended++;
+    }
+    return ended;
+}
+
+/* Power and supply come free before more is ordered. */
+bool host_rent_only(struct cs_host *host, const bool *meant)
+{
+    struct host_rent *rent = host->rent;
+    uint32_t changes = 0;
+
+    assert(rent != NULL && meant != NULL);
+    rent->only_meant = true;
+    loop_cancel(host->parts.loop, rent->look);
+    for (uint32_t n = 0; n < host->spec->node_count; n++)
+        rent->node[n].meant = meant[n];
+    for (uint32_t g = 0; g < host->spec->group_count; g++)
+        if (host_need_scales(&host->spec->group[g]))
+            changes += end_others(host, g);
+    for (uint32_t g = 0; g < host->spec->group_count; g++) {
+        const struct node_group *group = &host->spec->group[g];
+        for (uint32_t k = 0; k < group->node_count && group->rent != NULL; k++) {
+            uint32_t n = group->first_node + k;
+            if (!meant[n] || rent->node[n].state != RENT_AWAY || nodes_left(host, g) == 0)
+                continue;
+            host_rental_order(host, n, group->rent->start_ns);
+            changes++;
+        }
+    }
+    return changes > 0;
+}
+
+void host_rent_as_ever(struct cs_host *host)
+{
+    assert(host->spec->node_count > 0);
+    if (host->rent == NULL || !host->rent->only_meant)
+        return;
+    host->rent->only_meant = false;
+    for (uint32_t n = 0; n < host->spec->node_count; n++)
+        host->rent->node[n].meant = false;
+    host_rent_scale(host);
+}
+
+bool host_rent_comes(const struct cs_host *host)
+{
+    assert(host->spec->node_count > 0);
+    for (uint32_t n = 0; host->rent != NULL && n < host->spec->node_count; n++)
+        if (host->rent->node[n].meant && host->rent->node[n].state == RENT_COMING)
+            return true;
+    return false;
 }
 
 /* ---- jobs that come ---------------------------------------------------- */

@@ -90,7 +90,7 @@ static void end_keep(struct loop *loop, void *self, uint64_t arg)
         return;
     assert(!node->kept && group->idle > group->kept);
     if (host_goes_on(host->decision) &&
-        is_needed(host, (uint32_t)(group - host->rent->group))) {
+        (node->meant || is_needed(host, (uint32_t)(group - host->rent->group)))) {
         arm_keep(host, n, NEEDED_KEEP_MIN_NS);
         return;
     }

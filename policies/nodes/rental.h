@@ -23,6 +23,7 @@ struct rent_node {
     uint32_t leases;            /* that stand on it */
     uint32_t rentals;           /* so far; selects the random draws */
     bool kept;                  /* idle, and kept as one of nodes_min */
+    bool meant;                 /* rented to end a standstill (host_rent_only) */
     struct loop_handle event;   /* the node comes, or its notice ends */
     struct loop_handle reclaim, keep; /* the provider takes it back; its time idle is over */
     struct share *block;        /* parts that nobody may lease */
@@ -51,6 +52,7 @@ struct host_rent {
     struct loop_handle look;    /* another task has waited long enough, or
                                    the forecast is looked at */
     bool forecasts;             /* a group is rented by forecast */
+    bool only_meant;            /* nothing else is rented now */
     uint64_t choices;           /* so far; selects the random draws */
     /* Milliwatts under a power cap: owned nodes that stand by; nodes that are planned and
        not ordered yet; the waiting tasks that were counted, once they run. */

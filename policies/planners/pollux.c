@@ -80,12 +80,39 @@ struct pollux {
 
 /* ---- the jobs and nodes of an interval ----------------------------------- */
 
+/* Returns the GPUs of the pool that have the cores and the memory which a job asks for with each,
+ * on empty nodes.  O(nodes). */
+static uint32_t pollux_count_served(const struct pollux *px, struct cs_host *host,
+                                    struct job_id id, uint32_t pool)
+{
+    const struct role_spec *role = &cs_request(host, id)->form->role[0];
+    double each[CS_BREED_HOST] = { role->cores, (double)role->memory_bytes };
+    uint32_t sum = 0;
+
+    for (uint32_t n = 0; n < px->nodes; n++) {
+        struct cs_node node = cs_node(host, n);
+        double have[CS_BREED_HOST] = { node.cores, node.memory_bytes }, gpus = node.gpus;
+        for (uint32_t k = 0; k < CS_BREED_HOST; k++)
+            if (each[k] > 0)
+                gpus = fmin(gpus, floor(have[k] / each[k]));
+        sum += node.pool == pool ? (uint32_t)gpus : 0;
+    }
+    return sum;
+}
+
 /* May the search deal to this job?  It must be one that can be moved, and a pool
  * must be able to hold its least size.  The answer stays with the job. */
 static bool pollux_find_deal(const struct pollux *px, struct cs_host *host,
                             struct job_id id)
 {
-    return cs_can_move(host, id) && cs_size_least(host, id) <= px->pool_most;
+    uint32_t least = cs_size_least(host, id);
+
+    if (!cs_can_move(host, id) || least > px->pool_most)
+        return false;
+    for (uint32_t p = 0; p < cs_pool_count(host); p++)
+        if (pollux_count_served(px, host, id, p) >= least)
+            return true;
+    return false;
 }
 
 /* Notes whether the search may deal to the job.  `others` counts the jobs that it may not deal
@@ -179,6 +206,22 @@ static void pollux_list_jobs(struct pollux *px, struct cs_host *host)
     pollux_sort_jobs(px, host);
 }
 
+/* Takes off the cores and the memory that jobs hold which the search does not deal to, such as
+ * services.  O(leases). */
+static void pollux_take_others(struct pollux *px, const struct cs_host *host)
+{
+    for (uint32_t i = 0; i < cs_lease_count(host); i++) {
+        const struct cs_lease *lease = cs_lease(host, cs_lease_at(host, i));
+        if (px->seen[lease->job.i].dealt)
+            continue;
+        for (uint32_t s = 0; s < lease->placement.share_count; s++) {
+            const struct share *share = &lease->placement.share[s];
+            px->node[share->node].host[0] -= share->cores + share->core_milli / 1000.0;
+            px->node[share->node].host[1] -= (double)share->memory_bytes;
+        }
+    }
+}
+
 /* Reads what nodes may give: what is free there and what the jobs hold.  What jobs hold is
  * added by pollux_read_held(). */
 static void pollux_read_nodes(struct pollux *px, struct cs_host *host)
@@ -186,7 +229,11 @@ static void pollux_read_nodes(struct pollux *px, struct cs_host *host)
     for (uint32_t n = 0; n < px->nodes; n++) {
         struct cs_node node = cs_node(host, n);
         px->node[n].gpus = node.here ? node.free_gpus : 0;
+        px->node[n].host[0] = node.cores;
+        px->node[n].host[1] = node.memory_bytes;
     }
+    if (px->others > 0)
+        pollux_take_others(px, host);
 }
 
 /* Reads what a job holds.  `held`: cells of the jobs before it.  Returns them with
@@ -350,6 +397,22 @@ static void pollux_start_others(const struct pollux *px, struct cs_host *host)
     }
 }
 
+/* Starts the first job that finds room on its least size in one pool.  Of a gang that spans many
+ * nodes the search may never find enough GPUs at once, as less of it gains nothing: where it has
+ * left the cluster without a job, the gang has room. */
+static void pollux_start_one(const struct pollux *px, struct cs_host *host)
+{
+    for (uint32_t j = 0; j < px->jobs; j++) {
+        struct task_id task = cs_job_task(host, px->job[j].id, CS_ALL_ROLES);
+        struct cs_want want = { .gpus = cs_size_least(host, px->job[j].id) };
+        for (uint32_t p = 0; task.i != ID_NONE && p < cs_pool_count(host); p++) {
+            want.pool_mask = 1u << p;
+            if (cs_start_want(host, task, &want) == CS_DONE)
+                return;
+        }
+    }
+}
+
 /* One search at each multiple of the interval; its generator is seeded by one
  * number of the host, so that a search is a function of that. */
 static void pollux_decide(void *self, struct cs_host *host)
@@ -370,6 +433,8 @@ static void pollux_decide(void *self, struct cs_host *host)
     cs_breed_gpus(px->breed, px->ask, px->jobs, px->node, px->nodes,
                   (uint64_t)(cs_random(host) * 0x1p52));
     pollux_apply(px, host);
+    if (cs_running_count(host) == 0)
+        pollux_start_one(px, host);
 }
 
 /* Makes what depends on nodes alone; nodes that are not here yet are

@@ -85,8 +85,9 @@ struct sia {
     uint32_t *row, *column;     /* of the program: where each number of the matrix stands */
     uint32_t *kind, kinds;      /* the first job of each kind */
     uint32_t *pool, *capacity, *left;   /* by node */
-    double *host, *host_left;           /* by node: cores, memory */
-    double most_host[POOLS][HOST_KINDS]; /* of one node */
+    /* By node, cores and memory: without what others hold; still left. */
+    double *host, *host_left;
+    double most_host[POOLS][HOST_KINDS]; /* of `host`, of one node */
     uint32_t node_most[POOLS], most[POOLS];     /* largest nodes, how many */
     uint32_t node_gpus[POOLS], whole[POOLS], total[POOLS]; /* in this deal: the most GPUs of a
                                                             * node, nodes that have these, GPUs
@@ -111,8 +112,8 @@ static bool sia_has_nodes(const struct sia *sia, struct cs_host *host, struct jo
     for (uint32_t n = 0; n < sia->nodes && nodes > 0; n++) {
         struct cs_node node = cs_node(host, n);
         nodes -= node.pool == pool && node.gpus >= gpus &&
-                 sia->host[n * HOST_KINDS] >= (double)role->cores * gpus &&
-                 sia->host[n * HOST_KINDS + 1] >= (double)role->memory_bytes * gpus;
+                 node.cores >= (double)role->cores * gpus &&
+                 node.memory_bytes >= (double)role->memory_bytes * gpus;
     }
     return nodes == 0;
 }
@@ -240,6 +241,40 @@ static void sia_read_job(struct sia *sia, const struct cs_host *host, struct sia
     }
 }
 
+/* Takes off what jobs hold that the program does not deal to, such as services.  O(leases). */
+static void sia_take_others(struct sia *sia, const struct cs_host *host)
+{
+    for (uint32_t i = 0; i < cs_lease_count(host); i++) {
+        const struct cs_lease *lease = cs_lease(host, cs_lease_at(host, i));
+        if (sia->past[lease->job.i].pools != 0)
+            continue;
+        for (uint32_t s = 0; s < lease->placement.share_count; s++) {
+            const struct share *share = &lease->placement.share[s];
+            double *has = &sia->host[(size_t)share->node * HOST_KINDS];
+            has[0] -= share->cores + share->core_milli / 1000.0;
+            has[1] -= (double)share->memory_bytes;
+        }
+    }
+}
+
+/* Counts the cores and the memory that each node has for the listed jobs, and by pool the most
+ * that one node has. */
+static void sia_read_hosts(struct sia *sia, const struct cs_host *host)
+{
+    for (uint32_t n = 0; n < sia->nodes; n++) {
+        struct cs_node node = cs_node(host, n);
+        sia->host[n * HOST_KINDS] = node.cores;
+        sia->host[n * HOST_KINDS + 1] = node.memory_bytes;
+    }
+    if (sia->others > 0)
+        sia_take_others(sia, host);
+    memset(sia->most_host, 0, sizeof sia->most_host);
+    for (uint32_t n = 0; n < sia->nodes; n++)
+        for (uint32_t k = 0; k < HOST_KINDS; k++)
+            sia->most_host[sia->pool[n]][k] = fmax(sia->most_host[sia->pool[n]][k],
+                                                   sia->host[n * HOST_KINDS + k]);
+}
+
 /* Counts what each node has for the listed jobs, free GPUs and those that they
  * hold; what each job holds now; and by pool the most that one node has, and how
  * many nodes have that. */
@@ -253,6 +288,7 @@ static void sia_read_nodes(struct sia *sia, struct cs_host *host)
         sia->pool[n] = node.pool;
         sia->capacity[n] = node.here ? node.free_gpus : 0;
     }
+    sia_read_hosts(sia, host);
     for (uint32_t j = 0; j < sia->jobs; j++)
         sia_read_job(sia, host, &sia->job[j]);
     for (uint32_t n = 0; n < sia->nodes; n++) {
@@ -709,12 +745,6 @@ static bool sia_init(void *self, struct cs_host *host)
                               sizeof *sia->host_left);
     for (uint32_t n = 0; n < sia->nodes; n++) {
         struct cs_node node = cs_node(host, n);
-        double have[HOST_KINDS] = { node.cores, node.memory_bytes };
-        for (uint32_t k = 0; k < HOST_KINDS; k++) {
-            sia->host[n * HOST_KINDS + k] = have[k];
-            if (have[k] > sia->most_host[node.pool][k])
-                sia->most_host[node.pool][k] = have[k];
-        }
         /* Counts, by pool, the nodes that have the most GPUs: a larger one begins anew. */
         if (node.gpus > sia->node_most[node.pool])
             sia->most[node.pool] = 0;

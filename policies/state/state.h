@@ -27,6 +27,7 @@ struct host_life;
 struct host_nodes;
 struct host_pools;
 struct host_rent;
+struct host_stand;
 struct host_tasks;
 struct host_turn;
 struct host_waiting;
@@ -68,6 +69,7 @@ struct cs_host {
     struct host_waiting *waiting;       /* waiting.h */
     struct host_deals *deals;           /* deals.h */
     struct host_turn *turn;             /* turn.h */
+    struct host_stand *stand;           /* stand.h */
     struct host_decisions *decision;    /* decision.h */
     struct host_life *life;             /* life.h */
     struct host_nodes *nodes;           /* nodes.h */

@@ -49,7 +49,7 @@ static bool may_miss(const struct cluster_spec *cluster, const struct rent_spec 
  * are owned, and those that are kept.  As in policies/nodes/rent.c, groups are gone through in the
  * order of the file, and a node is kept if the cap leaves power for one of its GPUs, or cores,
  * beside those before it. */
-static uint32_t count_standing(const struct cluster_spec *cluster, uint32_t g)
+uint32_t draw_standing_nodes(const struct cluster_spec *cluster, uint32_t g)
 {
     double left = 1000 * cluster->power_cap_w;
     uint32_t kept = cluster->group[g].node_count;
@@ -107,7 +107,7 @@ static bool find_site(const struct load *load, uint32_t g, struct site *site)
     site->units = (double)site->node_units * group->node_count;
     site->unit_mw = load->role == NULL ? 0.0 : 1000 * cluster->pue *
                     (load->type == ID_NONE ? power_core_more_w(group) : gpu_w(load, group));
-    site->standing = count_standing(cluster, g);
+    site->standing = draw_standing_nodes(cluster, g);
     site->nodes = group->node_count;
     site->standby_mw = (double)power_standby_mw(cluster, group);
     return site->node_units > 0;
@@ -239,7 +239,7 @@ static double one_node_mw(const struct cluster_spec *cluster, const struct role_
             continue;
         least = fmin(least, 1000 * cluster->pue * (gpus * power_gpu_more_w(group) +
                                                    cores * power_core_more_w(group)) +
-                                (count_standing(cluster, g) > 0
+                                (draw_standing_nodes(cluster, g) > 0
                                      ? 0.0 : (double)power_standby_mw(cluster, group)));
     }
     return least;
@@ -276,7 +276,8 @@ double draw_standby_mw(const struct cluster_spec *cluster)
     double mw = 0.0;
 
     for (uint32_t g = 0; g < cluster->group_count; g++)
-        mw += (double)power_standby_mw(cluster, &cluster->group[g]) * count_standing(cluster, g);
+        mw += (double)power_standby_mw(cluster, &cluster->group[g]) *
+              draw_standing_nodes(cluster, g);
     return mw;
 }
 
@@ -291,31 +292,6 @@ double draw_least_mw(const struct cluster_spec *cluster, const struct role_spec 
 
     assert(gpu_milli == 0 || role->gpus > 0);
     return draw_standby_mw(cluster) + fmax(0.0, role_mw(cluster, role, gpus) - slack);
-}
-
-/* The parts of a role that may be on one node alone are not told apart: it counts as if it added
- * nothing. */
-struct draw_parts draw_parts_of(const struct cluster_spec *cluster, const struct role_spec *role,
-                                uint32_t gpus)
-{
-    struct draw_parts parts = { INFINITY, INFINITY };
-    struct load load = { cluster, role, ID_NONE, gpus > 0 ? gpus : role->cores };
-
-    if (role->pod || role->on_cores.cores > 0 || !(load.units > 0))
-        return (struct draw_parts) { 0, 0 };
-    for (uint32_t i = 0; i == 0 || (gpus > 0 && i < role->gpu_type_count); i++) {
-        if (gpus > 0)
-            load.type = role->gpu_types[i];
-        parts.units_mw = fmin(parts.units_mw, units_mw(&load));
-        parts.rented_mw = fmin(parts.rented_mw, rented_mw(&load));
-    }
-    parts.units_mw = fmax(0.0, parts.units_mw - (1.0 + fmax(gpus, role->cores)));
-    return parts;
-}
-
-double draw_gpus_mw(const struct cluster_spec *cluster, uint64_t gpus)
-{
-    return rented_mw(&(struct load) { cluster, NULL, ID_NONE, (double)gpus });
 }
 
 /* Above one GPU only whole GPUs count, so what is left over a whole number is

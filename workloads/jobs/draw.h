@@ -17,21 +17,13 @@ struct role_spec;
 
 /* Returns what nodes draw while nothing runs: owned ones, and rented ones that are always kept. */
 double draw_standby_mw(const struct cluster_spec *cluster);
+/* Returns how many nodes of group g stand by from the beginning to the end, at least. */
+uint32_t draw_standing_nodes(const struct cluster_spec *cluster, uint32_t g);
 /* Returns the least that the cluster draws while the role alone runs on gpu_milli
  * thousandths of GPUs, or on the cores that it may take instead.  A role without GPUs:
  * on its cores, for gpu_milli 0.  INFINITY: it finds no room. */
 double draw_least_mw(const struct cluster_spec *cluster, const struct role_spec *role,
                      uint64_t gpu_milli);
-/* What a role adds: its GPUs, or cores, at full load, and the standby of rented nodes for it beyond
- * those that are always kept; each where it is least. */
-struct draw_parts {
-    double units_mw, rented_mw;
-};
-struct draw_parts draw_parts_of(const struct cluster_spec *cluster, const struct role_spec *role,
-                                uint32_t gpus);
-/* Returns the standby of the rented nodes beyond those, at least, that have so many GPUs of any
- * type. */
-double draw_gpus_mw(const struct cluster_spec *cluster, uint64_t gpus);
 /* Returns the most thousandths of GPUs, at most those of gpus_max GPUs, on
  * which the role may run under the power cap: whole ones, or a part of one; all
  * if there is no cap.  Found by bisection: more GPUs never draw less. */
