@@ -60,7 +60,7 @@ struct cs_rule {
     void (*decide)(void *rule, struct cs_host *host);
     void (*lease_idle)(void *rule, struct cs_host *host, struct lease_id lease);
     /* Since ABI 2.8.  From now on phases that would leave their home start after those that
-     * stay in theirs. */
+     * stay in theirs, and wait for GPUs there that should be free by now. */
     void (*put_owners_first)(void *rule);
 };
 

@@ -15,6 +15,10 @@
  *          of idle leases), for waiting, for giving idle GPUs back and for
  *          lending at all.
  *
+ * Of a role that can have one number of GPUs alone, the place head says no more than
+ * whether its idle GPUs are given back: training knew no such role, and what it says of
+ * their places makes them worse (experiments/learned/README.md).
+ *
  * A head is one hidden layer beside a linear part.  Outputs of 0 are the rule, whose
  * `owners_first` is a key of this policy; without weights it is off, and the policy is
  * `dynamic`, to the byte.  Arithmetic is +, *, / and comparisons alone, so that all
@@ -110,7 +114,8 @@ static const struct cs_param advised_param[] = {
     { .key = "owners_first", .type = CS_PARAM_BOOL,
       .offset = offsetof(struct advised, owners_first), .fallback = "true",
       .help = "with weights: does a phase that would leave its home start after "
-              "those that stay in theirs" },
+              "those that stay in theirs, and wait for GPUs there that should be free "
+              "by now" },
 };
 static const struct cs_words advised_words[] = { { "encoder", "set none" } };
 
@@ -452,6 +457,18 @@ static double advised_ask_place(struct advised *advised, const struct cs_questio
                    place + WIDTH + CS_ADVICE_KINDS, x, QUESTION_INPUTS);
 }
 
+/* Is the question about a role of a fixed number of GPUs, and not about giving these
+ * back? */
+static bool advised_is_silent(const struct cs_host *host, const struct cs_question *question)
+{
+    const struct job_form *form = cs_request(host, question->job)->form;
+
+    if (question->kind == CS_ADVICE_RELEASE || question->role >= form->role_count)
+        return false;
+    const struct role_spec *role = &form->role[question->role];
+    return role->gpus > 0 && role->gpus_min == role->gpus && role->gpus_max == role->gpus;
+}
+
 /* Answers a question of the rule: the factor by which its value is bent.  1 changes
  * nothing.  A place that only advice makes looked at is refused (INFINITY) unless
  * the answer is clearly for it. */
@@ -461,6 +478,8 @@ static double advised_factor(void *self, struct cs_host *host,
     struct advised *advised = self;
     double embedding[WIDTH], job[TASK_INPUTS] = { 0 };
 
+    if (advised_is_silent(host, question))
+        return 1;
     if (question->task.i != ID_NONE) {
         memcpy(embedding, advised_embedding(advised, question->task), sizeof embedding);
     } else {

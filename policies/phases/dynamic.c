@@ -19,7 +19,8 @@
  * rental, Karlin et al. 1988); those of other pools are safe where GPUs are not
  * given back between phases.  Full links are known once a switch crossed them.
  *
- * Who would leave home may be made to start behind those that stay (owners_first).
+ * Who would leave home may be made to start behind those that stay, and to wait for
+ * GPUs there that are due (owners_first).
  *
  * The rule takes advice (advice.h): a policy that is trained may bend each of
  * these comparisons.
@@ -61,7 +62,7 @@ static const struct cs_param dynamic_param[] = {
     { .key = "owners_first", .type = CS_PARAM_BOOL,
       .offset = offsetof(struct dynamic, owners_first), .fallback = "false",
       .help = "does a phase that would leave its home start after those that stay "
-              "in theirs" },
+              "in theirs, and wait for GPUs there that should be free by now" },
 };
 
 /* Returns question->value, in the unit of its kind, times the factor of the
@@ -284,8 +285,21 @@ static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
     return best;
 }
 
+/* Is there no room at home, although all who work there should have ended by now?  A phase
+ * that runs longer than it was estimated to is due until it ends.  The best place is
+ * elsewhere: who has room at home is not due.  GPUs that an idle lease holds are not due, as
+ * its owner may keep them for long. */
+static bool dynamic_is_due(const struct dynamic *dynamic, const struct cs_host *host,
+                           uint32_t home, uint32_t gpus,
+                           const struct dynamic_choice *best)
+{
+    return dynamic->owners_first && (best->want.pool_mask & ~home) != 0 &&
+           cs_free_gpus(host, home) + cs_idle_gpus(host, home) < gpus;
+}
+
 /* Would the phase be over earlier if it waited for its own pool?  False for a role
- * without a home, and if the home has room now: then waiting gains nothing. */
+ * without a home, and if the home has room now: then waiting gains nothing.  GPUs that are
+ * due count as room, unless owners are first. */
 static bool dynamic_waits(const struct dynamic *dynamic,
                           struct cs_host *host, struct task_id task,
                           const struct dynamic_choice *best)
@@ -296,7 +310,10 @@ static bool dynamic_waits(const struct dynamic *dynamic,
     if (!home || pub->gpus == 0)
         return false;
     double wait = cs_room_in_s(host, home, pub->gpus);
-    return wait > 0 && dynamic_advised(dynamic, host, &(struct cs_question) {
+
+    if (wait <= 0 && !dynamic_is_due(dynamic, host, home, pub->gpus, best))
+        return false;
+    return dynamic_advised(dynamic, host, &(struct cs_question) {
         .kind = CS_ADVICE_WAIT, .job = pub->job, .role = pub->role,
         .task = task, .value = wait + (double)pub->estimate_ns / 1e9 }) <
             best->over_s;

@@ -122,12 +122,19 @@ static bool gives_way(const struct plain_dynamic *d, const struct cs_host *host,
            (look->best.pool_mask | look->home) != look->home && cs_pending_count(host) > 1;
 }
 
-static bool better_waits(struct cs_host *host, const struct look *look)
+static bool better_waits(const struct plain_dynamic *d, struct cs_host *host,
+                         const struct look *look)
 {
-    if (look->home == 0 || look->of.gpus == 0)
+    uint32_t home = look->home, gpus = look->of.gpus;
+
+    if (home == 0 || gpus == 0)
         return false;
-    double room_s = cs_room_in_s(host, look->home, look->of.gpus);
-    return room_s > 0 && room_s + (double)look->of.estimate_ns / 1e9 < look->best_s;
+    double room_s = cs_room_in_s(host, home, gpus);
+    /* Who stays at home, or finds room there once idle leases go, waits for nothing late. */
+    if (room_s <= 0 && (!d->owners_first || (look->best.pool_mask | home) == home ||
+                        cs_free_gpus(host, home) + cs_idle_gpus(host, home) >= gpus))
+        return false;
+    return room_s + (double)look->of.estimate_ns / 1e9 < look->best_s;
 }
 
 /* Returns whether the task gave way. */
@@ -152,7 +159,7 @@ static bool try_one(const struct plain_dynamic *d, struct cs_host *host, struct 
     }
     if (!last && gives_way(d, host, &look))
         return true;
-    if (!better_waits(host, &look))
+    if (!better_waits(d, host, &look))
         cs_start_want(host, task, &look.best);
     return false;
 }

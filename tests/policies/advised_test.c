@@ -46,7 +46,8 @@ static void write_weights(const struct program *program, const char *name,
     assert_int_equal(fclose(file), 0);
 }
 
-static void run_policies(const struct program *program, const char *policies)
+/* sizes: what the roles of the job with phases say beside `gpus: 8`. */
+static void run_sized(const struct program *program, const char *policies, const char *sizes)
 {
     char path[192];
     FILE *file;
@@ -64,16 +65,21 @@ static void run_policies(const struct program *program, const char *policies)
             "workload: {arrival: {process: poisson, rate: 40/h}, jobs: 12, mix: ["
             "{recipe: dpo, name: dpo, model: qwen2.5-7b, method: lora, recompute: full, "
             "prompts: 32, prompt_tokens: 128, response: {mean: 200, cv: 1, max: 900}, "
-            "steps: {uniform: [2, 9]}, rollout: {gpus: 8, min: 4, max: 16, "
-            "types: [l40s, a100-80], start: wake}, train: {gpus: 8, min: 4, max: 16, "
+            "steps: {uniform: [2, 9]}, rollout: {gpus: 8, %s"
+            "types: [l40s, a100-80], start: wake}, train: {gpus: 8, %s"
             "types: [l40s, a100-80], start: process}}, "
             "{recipe: sft, name: sft, model: qwen2.5-0.5b, batch: 16, sequence: 512, "
             "steps: {uniform: [20, 90]}, train: {gpus: 4}}]}\n"
             "policies: [%s]\nsweep: {workload.arrival.rate: [10/h, 200/h]}\n"
             "output: {tables: [summary, jobs, phases, decisions], plots: [], "
-            "detail_seeds: all}\n", policies);
+            "detail_seeds: all}\n", sizes, sizes, policies);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(program_experiment(program, path, "out", NULL), 0);
+}
+
+static void run_policies(const struct program *program, const char *policies)
+{
+    run_sized(program, policies, "min: 4, max: 16, ");
 }
 
 /* The rows of a policy without its name; to be freed. */
@@ -151,6 +157,63 @@ static void with_other_heads_it_decides_otherwise(void **state)
     run_policies(*state, "dynamic, {policy: advised, weights: some.yaml}");
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         assert_false(same_as_dynamic(*state, "advised", table[i]));
+}
+
+/* ---- roles of a fixed number of GPUs ---- */
+
+enum { KINDS = 8, RELEASE = 6 };   /* of questions, in their order in policies/advice.h */
+
+/* Weights by which the answer depends on the kind of the question alone. */
+static void write_kinds(const struct program *program, const char *name, const double out[KINDS])
+{
+    char path[192];
+
+    snprintf(path, sizeof path, "%s/%s", program->folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("weights:\n", file);
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        bool is_place = strcmp(list[i].key, "place") == 0;
+
+        fprintf(file, "  %s: [", list[i].key);
+        for (int k = 0; k < list[i].count; k++)
+            fprintf(file, "%s%g", k > 0 ? ", " : "",
+                    is_place && k >= 8 && k < 8 + KINDS ? out[k - 8] : 0);
+        fputs("]\n", file);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+static uint32_t tables_that_differ(const struct program *program, const char *policy)
+{
+    uint32_t differ = 0;
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        differ += !same_as_dynamic(program, policy, table[i]);
+    return differ;
+}
+
+/* Other pools count for a fourth of their time, waiting for 1.3 times as much, and lending is as if
+ * switches were 1% of what they are.  The last policy gives GPUs back after every phase. */
+static void of_fixed_sizes_only_giving_back_is_advised(void **state)
+{
+    static const double places[KINDS] = { 0.2, 0.5, -3, 1, -1, 0.3, 0, -9 };
+    static const double release[KINDS] = { [RELEASE] = -1000 };
+    static const char policies[] =
+        "{policy: dynamic, owners_first: true}, {policy: advised, weights: places.yaml}, "
+        "{policy: advised, name: gives, weights: release.yaml}";
+
+    write_kinds(*state, "places.yaml", places);
+    write_kinds(*state, "release.yaml", release);
+    run_policies(*state, policies);
+    assert_true(tables_that_differ(*state, "advised") > 0);
+    run_sized(*state, policies, "max: 16, ");
+    assert_true(tables_that_differ(*state, "advised") > 0);
+    run_sized(*state, policies, "min: 4, ");
+    assert_true(tables_that_differ(*state, "advised") > 0);
+    run_sized(*state, policies, "");
+    assert_int_equal(tables_that_differ(*state, "advised"), 0);
+    assert_true(tables_that_differ(*state, "gives") > 0);
 }
 
 /* ---- the order of what waits ---- */
@@ -459,6 +522,7 @@ int main(int argc, char **argv)
         TEST(without_weights_it_is_dynamic_to_the_byte),
         TEST(with_heads_of_zero_it_is_dynamic_to_the_byte),
         TEST(with_other_heads_it_decides_otherwise),
+        TEST(of_fixed_sizes_only_giving_back_is_advised),
         cmocka_unit_test(jobs_start_by_the_turns_of_the_network),
         TEST(a_job_shrinks_by_what_the_network_says_of_it_and_of_the_cluster),
     };
