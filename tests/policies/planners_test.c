@@ -450,7 +450,7 @@ static void lucid_does_as_its_oracle(void **state)
 static void plan_windows_alike(uint32_t gpus, const struct world_job *job, uint32_t jobs,
                                const char *policy, int at)
 {
-    struct world_job a[5], b[5];
+    struct world_job a[8], b[8];
     struct world world = { 0 };
 
     assert_true(world_trace(&world, 1, gpus, job, jobs, policy));
@@ -524,6 +524,29 @@ static void windows_of_gangs_are_planned_as_by_the_simplex_method(void **state)
     }
 }
 
+/* Eight jobs of as many lengths, whose fractions of rounds often are equal, and gangs for which
+ * there is no room while there is for others. */
+static void fractions_of_rounds_go_to_the_largest_that_has_room(void **state)
+{
+    struct rng rng;
+    char policy[80];
+
+    (void)state;
+    rng_init(&rng, 9, "fractions", 0);
+    for (int i = 0; i < 70; i++) {
+        struct world_job job[8];
+
+        for (uint32_t j = 0; j < 8; j++)
+            job[j] = (struct world_job) {
+                .duration_s = 120 * (2 * j + (int64_t)rng_below(&rng, 2)) +
+                              30 * (1 + (int64_t)rng_below(&rng, 3)),
+                .gpus = 1 + (uint32_t)rng_below(&rng, 3) };
+        snprintf(policy, sizeof policy, "[{policy: shockwave, rho_max: 100, window: %u}]",
+                 3 + (uint32_t)rng_below(&rng, 6));
+        plan_windows_alike(3 + (uint32_t)rng_below(&rng, 3), job, 8, policy, i);
+    }
+}
+
 /* ---- jobs that are alike ----------------------------------------------------- */
 
 /* Six on four GPUs: the first four, and they stay where they are. */
@@ -578,6 +601,7 @@ int main(void)
         cmocka_unit_test(lucid_does_as_its_oracle),
         cmocka_unit_test(a_window_is_planned_as_by_the_simplex_method),
         cmocka_unit_test(windows_of_gangs_are_planned_as_by_the_simplex_method),
+        cmocka_unit_test(fractions_of_rounds_go_to_the_largest_that_has_room),
         cmocka_unit_test(sia_begins_with_the_oldest_of_equal_jobs),
         cmocka_unit_test(sia_deals_many_equal_jobs),
     };
