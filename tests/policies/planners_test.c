@@ -137,6 +137,33 @@ static void afs_deals_to_jobs_of_many_curves_as_its_contest_does(void **state)
                           CURVES, "{policy: afs, preemption: {cost: 97s}}");
 }
 
+/* Nothing fails, so that a deal is kept from job to job: with few and with many jobs a GPU, with
+ * jobs that are equal, with sizes that are no GPU apart, and where jobs start in pieces. */
+static void afs_keeps_what_its_contest_would_deal_again(void **state)
+{
+    static const char *const mix[] = {
+        "gpus: {choice: {1: 5, 2: 2, 4: 2, 8: 1}}, duration: {exponential: {mean: 10min}}, "
+        "elastic: {min: 1, max: 16, scaling: {amdahl: 10%}}",
+        "gpus: {choice: {1: 2, 2: 1}}, duration: {choice: {5min: 1, 10min: 2}}, "
+        "elastic: {min: 1, max: 4, scaling: {amdahl: 20%}}",
+        "gpus: {choice: {2: 2, 4: 1}}, duration: {lognormal: {mean: 10min, cv: 2}}, "
+        "elastic: {min: 2, max: 8, scaling: {table: {1: 1, 2: 1.9, 4: 3.5, 6: 4, 8: 6}}}",
+    };
+    static const char *const per_h[] = { "60", "240", "2000" };
+    static const char policies[] =
+        "afs, {policy: afs, name: b, preemption: {cost: 97s}, estimate: noisy, noise: 1}, "
+        "{policy: afs, name: c, interval: 50s}";
+    char workload[700];
+
+    (void)state;
+    for (size_t m = 0; m < 3 * sizeof mix / sizeof *mix; m++) {
+        snprintf(workload, sizeof workload, "arrival: {process: poisson, rate: %s/h}, jobs: 60, "
+                 "mix: [{recipe: trace, %s}]", per_h[m % 3], mix[m / 3]);
+        same_as_their_oracles("nodes: [{name: n, count: 5, gpus: {type: generic, count: 4}}]",
+                              workload, policies);
+    }
+}
+
 /* Deadlines that can be kept and that cannot, sizes with gaps, speeds that fall, and
  * whole numbers of slots. */
 static void elasticflow_fills_slots_as_if_one_by_one(void **state)
@@ -593,6 +620,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_are_those_of_a_look_at_everything),
         cmocka_unit_test(afs_deals_to_jobs_of_many_curves_as_its_contest_does),
+        cmocka_unit_test(afs_keeps_what_its_contest_would_deal_again),
         cmocka_unit_test(elasticflow_fills_slots_as_if_one_by_one),
         cmocka_unit_test(plans_for_mixed_gpus_are_those_of_a_look_at_everything),
         cmocka_unit_test(sia_deals_what_is_best_of_all_combinations),
