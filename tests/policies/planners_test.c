@@ -148,6 +148,9 @@ static void afs_keeps_what_its_contest_would_deal_again(void **state)
         "elastic: {min: 1, max: 4, scaling: {amdahl: 20%}}",
         "gpus: {choice: {2: 2, 4: 1}}, duration: {lognormal: {mean: 10min, cv: 2}}, "
         "elastic: {min: 2, max: 8, scaling: {table: {1: 1, 2: 1.9, 4: 3.5, 6: 4, 8: 6}}}",
+        "gpus: 2, duration: {exponential: {mean: 10min}}, elastic: {min: 2, max: 8, scaling: "
+        "{table: {1: 1, 2: 1.9, 4: 3.5, 8: 6}}}}, {recipe: trace, name: b, gpus: 1, duration: "
+        "{exponential: {mean: 8min}}, elastic: {min: 1, max: 3, scaling: {amdahl: 60%}}",
     };
     static const char *const per_h[] = { "60", "240", "2000" };
     static const char policies[] =
@@ -159,7 +162,7 @@ static void afs_keeps_what_its_contest_would_deal_again(void **state)
     for (size_t m = 0; m < 3 * sizeof mix / sizeof *mix; m++) {
         snprintf(workload, sizeof workload, "arrival: {process: poisson, rate: %s/h}, jobs: 60, "
                  "mix: [{recipe: trace, %s}]", per_h[m % 3], mix[m / 3]);
-        same_as_their_oracles("nodes: [{name: n, count: 5, gpus: {type: generic, count: 4}}]",
+        same_as_their_oracles("nodes: [{name: n, count: 3, gpus: {type: generic, count: 7}}]",
                               workload, policies);
     }
 }
