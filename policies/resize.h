@@ -46,6 +46,11 @@ uint32_t cs_size_above(const struct cs_host *host, struct job_id job,
  * cs_best_speedup() on each, to the end of the trial.  ID_NONE: the job is not known to be
  * like others, or its speedups change. */
 uint32_t cs_curve(const struct cs_host *host, struct job_id job);
+/* Since ABI 2.14.  Do the policy and the job itself alone change its GPUs, and does what it has
+ * left never rise while it keeps them, and fall by its restart or else at its speed?  Of a job
+ * of one role and known length that loads nothing, where nothing fails and no nodes are rented:
+ * a job may lose both there. */
+bool cs_is_steady(const struct cs_host *host, struct job_id job);
 /* Returns the GPUs that a job holds now; 0: it waits. */
 uint32_t cs_size_now(const struct cs_host *host, struct job_id job);
 

@@ -66,6 +66,37 @@ struct cs_deal *cs_make_deal(struct cs_host *host, cs_next_size *next_size, void
 void cs_deal_gpus(struct cs_deal *deal, struct cs_deal_job *job, uint32_t count,
                   uint64_t room);
 
+/* ---- deals of which little changes (since ABI 2.14) ---- */
+
+struct cs_kept_deal;            /* jobs with what they hold, from deal to deal */
+
+/* Returns the seconds of work that a job has left.  While it keeps its GPUs they never
+ * rise. */
+typedef double cs_left_s(struct cs_host *host, void *self, uint32_t job);
+struct cs_kept_job {
+    uint32_t job;               /* its number: of equal jobs the lower one goes first */
+    uint32_t curve, gpus;       /* curve: it has one; gpus: that it holds */
+    double left_s, now_s;       /* left_s: at now_s, seconds since the begin of the trial */
+    double per_s;               /* its work falls by no more in a second; 0: it stays */
+};
+struct cs_kept_change {
+    uint32_t job, gpus;         /* that it is to have */
+};
+/* Returns a deal that is kept, without jobs, which the host owns to the end of the trial.  As
+ * cs_make_deal(), but next_size() gets the number of a job. */
+struct cs_kept_deal *cs_make_kept_deal(struct cs_deal *deal, cs_next_size *next_size,
+                                       cs_left_s *left_s);
+/* _keep_job: the job of that seat (cs_slot()) came, or holds so many GPUs from now on.
+ * _keep_no_more: it is over.  _keep_none: forget all. */
+void cs_keep_job(struct cs_kept_deal *kept, uint32_t seat, const struct cs_kept_job *job);
+void cs_keep_no_more(struct cs_kept_deal *kept, uint32_t seat);
+void cs_keep_none(struct cs_kept_deal *kept);
+/* Deals as cs_deal_gpus() does, and returns the jobs that are to have other GPUs than they
+ * hold, by number; NULL: it is of another kind, or changes much, and cs_deal_gpus() has to be
+ * asked. */
+const struct cs_kept_change *cs_deal_changes(struct cs_kept_deal *kept, uint64_t room,
+                                             double now_s, uint32_t *count);
+
 /* ---- GPUs of nodes, by a genetic search ---- */
 
 struct cs_breed;                /* what a search keeps for the next one */

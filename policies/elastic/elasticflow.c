@@ -42,6 +42,7 @@ struct ef_job {
                                  * speeds; ID_NONE: asked job by job */
     uint32_t milli;             /* thousandths of each GPU that it takes */
     uint32_t had, gpus;         /* GPUs before this deal, and by it */
+    uint32_t ahead;             /* scratch: GPUs with all steps that are cheap for sure */
     uint32_t tried;             /* the size from which its last share was sought, by index */
     bool admitted;              /* its deadline is kept as far as is known */
 };
@@ -51,9 +52,11 @@ struct ef_curve {
     uint32_t *size;             /* GPUs, rising */
     double *speedup;            /* by index of the size */
     double *gpu_s;              /* GPU-seconds of a second of work */
+    double *cost;               /* the most that a step up to it costs a GPU, or slightly more */
     uint32_t *below;            /* by GPUs: how many sizes are no larger */
     uint32_t count, most;       /* sizes, 0: not made yet; the largest size */
     bool rises;                 /* no size is slower than a smaller one */
+    uint32_t steps;             /* sizes up to the first one that is no faster than that before */
 };
 
 /* A job in a heap, of which the least key is on top, and of equal keys the first job. */
@@ -83,6 +86,7 @@ struct ef {
     uint32_t curve_room;
     uint32_t count, room, unjudged_count, unjudged_room; /* of job and of unjudged */
     uint32_t total;             /* GPUs that there were, at the last look */
+    double dearest;             /* key of the last step that a job took by ef_give_rest() */
     bool changed;               /* a job came or ended, or nodes did, since the last deal */
 };
 
@@ -117,6 +121,25 @@ static uint32_t ef_find(const struct ef *ef, int64_t deadline_ns, struct job_id 
     return at;
 }
 
+/* Finds how many steps lead from the first size on, each to a faster one, and bounds their costs:
+ * by more than sums are rounded by. */
+static void ef_find_steps(struct ef_curve *curve, struct cs_host *host)
+{
+    double most = -INFINITY;
+
+    curve->cost = cs_alloc(host, (size_t)curve->count + 1, sizeof *curve->cost);
+    curve->steps = curve->count > 0 && curve->speedup[0] > 0;
+    while (curve->steps > 0 && curve->steps < curve->count &&
+           curve->speedup[curve->steps] > curve->speedup[curve->steps - 1])
+        curve->steps++;
+    for (uint32_t i = 1; i < curve->steps; i++) {
+        double cost = (curve->gpu_s[i] - curve->gpu_s[i - 1]) /
+                      (curve->size[i] - curve->size[i - 1]);
+        most = fmax(most, cost + CLOSE * fabs(cost));
+        curve->cost[i] = most;
+    }
+}
+
 /* Lists the sizes of a curve by asking for one of its jobs.  The three arrays grow together.
  * `below` tells in O(1) which is the largest size up to a number of GPUs. */
 static void ef_make_curve(struct ef_curve *curve, struct cs_host *host, struct job_id job)
@@ -141,6 +164,7 @@ static void ef_make_curve(struct ef_curve *curve, struct cs_host *host, struct j
         curve->speedup[curve->count++] = speedup;
         curve->most = g;
     }
+    ef_find_steps(curve, host);
     curve->below = cs_alloc(host, (size_t)curve->most + 1, sizeof *curve->below);
     for (uint32_t i = 0; i < curve->count; i++)
         for (uint32_t g = curve->size[i]; g <= curve->most; g++)
@@ -549,15 +573,62 @@ static uint64_t ef_start_oldest(struct ef *ef, struct cs_host *host,
     return room;
 }
 
+/* Returns the size of a job with all steps up to the first whose key is not below a limit.  The
+ * search begins at what the job had: most jobs come as far again. */
+static uint32_t ef_size_ahead(const struct ef_curve *curve, const struct ef_job *job, double limit)
+{
+    uint32_t least = curve->below[job->gpus] - 1;
+    uint32_t i = curve->below[job->had < curve->most ? job->had : curve->most];
+
+    i = i > curve->steps ? curve->steps : i;
+    i = i > least + 1 ? i - 1 : least;
+    while (i > least && !(job->left_s * curve->cost[i] < limit))
+        i--;
+    while (i + 1 < curve->count && curve->speedup[i] > 0 &&
+           curve->speedup[i + 1] > curve->speedup[i] &&
+           job->left_s * (curve->gpu_s[i + 1] - curve->gpu_s[i]) /
+                   (curve->size[i + 1] - curve->size[i]) < limit)
+        i++;
+    return curve->size[i];
+}
+
+/* Do all steps with keys below a limit fit?  Then all jobs take them before any dearer one, and
+ * *room is what is left.  False: none is taken; or it is not known which these are. */
+static bool ef_take_cheap(struct ef *ef, double limit, uint64_t *room)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < ef->count; i++) {
+        struct ef_job *job = &ef->job[i];
+        if (job->gpus == 0)
+            continue;
+        if (job->curve == ID_NONE)
+            return false;
+        job->ahead = ef_size_ahead(&ef->curve[job->curve], job, limit);
+        sum += (uint64_t)(job->ahead - job->gpus) * job->milli;
+        if (sum > *room)
+            return false;
+    }
+    for (uint32_t i = 0; i < ef->count; i++)
+        if (ef->job[i].gpus > 0)
+            ef->job[i].gpus = ef->job[i].ahead;
+    *room -= sum;
+    return true;
+}
+
 /* First jobs without GPUs start, then those that run grow, step by step, the
  * cheapest step first.  A step that is larger than the room will never fit.  A job that has
- * grown goes back into the heap with its next step. */
+ * grown goes back into the heap with its next step.  Most steps are far cheaper than the
+ * dearest one of the last deal: they are taken at once. */
 static void ef_give_rest(struct ef *ef, struct cs_host *host, uint64_t room)
 {
     struct ef_item *heap = ef->heap;
     uint32_t count = 0;
 
     room = ef_start_oldest(ef, host, room);
+    if (room > 0 && ef->dearest > 0 && !ef_take_cheap(ef, 0.98 * ef->dearest, &room) &&
+        !ef_take_cheap(ef, 0.8 * ef->dearest, &room))
+        ef->dearest /= 2;
     for (uint32_t i = 0; room > 0 && i < ef->count; i++) {
         heap[count].job = i;
         count += ef_look_ahead(ef, host, &ef->job[i], &heap[count]);
@@ -570,6 +641,7 @@ static void ef_give_rest(struct ef *ef, struct cs_host *host, uint64_t room)
         if (grows) {
             room -= step;
             job->gpus = heap[0].size;
+            ef->dearest = heap[0].key;
             grows = ef_look_ahead(ef, host, job, &heap[0]);
         }
         if (!grows)

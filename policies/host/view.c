@@ -190,6 +190,19 @@ int64_t cs_left_ns(const struct cs_host *host, struct job_id job)
     return host_left_ns(host, host_job_slot(host, job.i), false);
 }
 
+/* A job that learns has no length of its own (goodput.h). */
+bool cs_is_steady(const struct cs_host *host, struct job_id id)
+{
+    assert(id.i < host->jobs->count);
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+    const struct job_form *form = host_form_of(job);
+
+    return host->spec->failures == NULL && !host->spec->rents && form->role_count == 1 &&
+           host->forms->form[job->form].fixed && form->packing == NULL &&
+           job->pub.request.goodput == NULL && !(form->role[0].load_bytes > 0) &&
+           job_role_is_up_at_once(&form->role[0]);
+}
+
 /* Returns by how much cs_left_ns() changes in a nanosecond: -1 for a job of one
  * phase of known length that starts at once and runs at its known speed; NAN
  * for all others. */

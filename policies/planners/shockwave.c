@@ -58,6 +58,7 @@ struct entry {
     struct job_id job;          /* its number */
     double gpus;                /* a part of one counts as such */
     bool on, next;              /* runs now; is to run in the next round */
+    bool over;                  /* the job has ended */
     /* Ends on 1/n of the cluster, as they were estimated: when first, the
      * integral over time since then, when last, and what was estimated then. */
     double first_s, area, last_s, last_end_s;
@@ -87,6 +88,7 @@ struct shockwave {
     double k, lambda, rho_max;  /* parameters */
     struct entry *entry;
     uint32_t count, entry_room; /* of `entry` */
+    uint32_t ended;             /* of them: those that are over */
     bool changed;               /* a job came or ended since the last plan */
     uint32_t rounds_left;       /* of the plan */
     uint32_t *order;            /* scratch: jobs in the order of a round */
@@ -123,19 +125,44 @@ static void shockwave_submitted(void *self, struct cs_host *host,
     s->changed = true;
 }
 
-/* Forgets the job, and keeps the order of the others. */
+/* Notes that the job is over.  Jobs stand in the order of their numbers, so that it is found in
+ * O(log n). */
 static void shockwave_ended(void *self, struct cs_host *host,
                             struct job_id job)
 {
     struct shockwave *s = self;
-    uint32_t kept = 0;
+    uint32_t at = 0, end = s->count;
 
     (void)host;
-    for (uint32_t i = 0; i < s->count; i++)
-        if (s->entry[i].job.i != job.i)
-            s->entry[kept++] = s->entry[i];
-    s->count = kept;
+    while (at < end) {
+        uint32_t middle = at + (end - at) / 2;
+        if (s->entry[middle].job.i < job.i)
+            at = middle + 1;
+        else
+            end = middle;
+    }
     s->changed = true;
+    if (at == s->count || s->entry[at].job.i != job.i)
+        return;
+    s->entry[at].over = true;
+    s->ended++;
+}
+
+/* Forgets the jobs that are over, and keeps the order of the others: once a round, since
+ * entries are large. */
+static void forget_ended(struct shockwave *s)
+{
+    uint32_t kept = 0;
+
+    if (s->ended == 0)
+        return;
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (!s->entry[i].over && kept != i)
+            s->entry[kept] = s->entry[i];
+        kept += !s->entry[i].over;
+    }
+    s->count = kept;
+    s->ended = 0;
 }
 
 /* The mean of the posterior in epochs of each batch size, less those seen, made
@@ -469,36 +496,73 @@ static void prioritize_late(struct shockwave *s, struct cs_host *host,
     }
 }
 
+/* Lists the fractions of rounds, the largest first, of equal ones the older job's.  They stand
+ * in the array of the pieces, which the program has read by then. */
+static void list_parts(struct shockwave *s)
+{
+    s->pieces = 0;
+    for (uint32_t j = 0; j < s->count; j++)
+        if (s->entry[j].share > TINY)
+            s->piece[s->pieces++] = (struct piece) { .worth = s->entry[j].share, .job = j };
+    sort_pieces(s->piece, s->pieces);
+}
+
+/* Returns the end of the run of fractions that begins at one: each is within TINY of the one
+ * before it, so that the order of the jobs may decide.  Doubled, since sums are rounded.  The run
+ * is put into the order of the jobs; *equal: none of it is larger than another one. */
+static uint32_t find_run(struct shockwave *s, uint32_t begin, bool *equal)
+{
+    struct piece *part = &s->piece[begin];
+    uint32_t count = 1;
+
+    while (begin + count < s->pieces && part[count - 1].worth - part[count].worth <= 2 * TINY)
+        count++;
+    *equal = !(part[0].worth > part[count - 1].worth + TINY);
+    for (uint32_t i = 0; i < count; i++)
+        part[i].worth = -(double)part[i].job;
+    sort_pieces(part, count);
+    return begin + count;
+}
+
+/* Gives rounds to the jobs of a run, as long as room holds one.  A fraction counts as larger
+ * only if it is so by more than TINY: of others the first job's is the largest.  A job for
+ * which there is no room is passed over for good, as room shrinks. */
+static double give_run(struct shockwave *s, uint32_t begin, uint32_t end, bool equal, double room)
+{
+    for (;;) {
+        struct entry *most = NULL;
+        for (uint32_t i = begin; i < end && !(equal && most != NULL); i++) {
+            struct entry *x = &s->entry[s->piece[i].job];
+            if (x->share > TINY && x->gpus <= room + TINY &&
+                (most == NULL || x->share > most->share + TINY))
+                most = x;
+            begin += equal;
+        }
+        if (most == NULL)
+            return room;
+        most->share = 0;
+        most->rounds++;
+        room -= most->gpus;
+    }
+}
+
 /* Makes whole rounds: what the fractions add up to goes to the largest of them,
  * as long as `room` GPU-rounds hold a round of it.  Of equal fractions the job that came
  * first. */
 static void round_off(struct shockwave *s, double room)
 {
-    uint32_t *part = s->order, parts = 0;       /* jobs with fractions */
+    bool equal;
 
     for (uint32_t j = 0; j < s->count; j++) {
         double whole = floor(s->entry[j].share + TINY);
         s->entry[j].rounds = whole;
         s->entry[j].share -= whole;
         room -= whole * s->entry[j].gpus;
-        if (s->entry[j].share > TINY)
-            part[parts++] = j;
     }
-    for (;;) {
-        uint32_t most = UINT32_MAX;
-        for (uint32_t i = 0; i < parts; i++) {
-            uint32_t j = part[i];
-            double rest = s->entry[j].share;
-            if (rest > TINY && s->entry[j].gpus <= room + TINY &&
-                (most == UINT32_MAX ||
-                 rest > s->entry[most].share + TINY))
-                most = j;
-        }
-        if (most == UINT32_MAX)
-            return;
-        s->entry[most].share = 0;
-        s->entry[most].rounds++;
-        room -= s->entry[most].gpus;
+    list_parts(s);
+    for (uint32_t begin = 0, end; begin < s->pieces; begin = end) {
+        end = find_run(s, begin, &equal);
+        room = give_run(s, begin, end, equal, room);
     }
 }
 
@@ -644,11 +708,12 @@ static void shockwave_decide(void *self, struct cs_host *host)
     struct shockwave *s = self;
     int64_t now = cs_now_ns(host);
 
-    if (s->count == 0)
+    if (s->count == s->ended)
         return;
     cs_wake_at(host, clock_tick_after(now, s->round_ns));
     if (!cs_is_due(host, s->round_ns))
         return;
+    forget_ended(s);
     if (s->changed || s->rounds_left == 0)
         plan_window(s, host);
     choose_jobs(s, host);

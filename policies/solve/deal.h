@@ -60,6 +60,13 @@ static inline uint32_t step_of(const struct deal_job *job)
 /* Sets up a job without GPUs, and its first step. */
 void deal_begin_job(struct cs_deal *deal, struct deal_job *job,
                     const struct cs_deal_job *in);
+/* Returns the step of a number of a curve, from nothing on; those before it are known.  `job`
+ * is one of the curve, and goes to next_size(). */
+struct step_size deal_curve_step(struct cs_deal *deal, cs_next_size *next_size, uint32_t number,
+                                 uint32_t job, uint32_t at);
+/* Finds the least set of classes that stand above all others of `live`; false: there are
+ * circles. */
+bool deal_find_top(const struct cs_deal *deal, struct class_set *top);
 /* Returns the step after the next one. */
 struct step_size deal_look_ahead(struct cs_deal *deal, const struct deal_job *job);
 /* The job takes its next step; `then` is the one after it. */

@@ -30,9 +30,8 @@ static void list_job(struct cs_deal *deal, uint32_t i)
     set_put(&deal->classes.live, k);
 }
 
-/* Finds the least set of classes that stand above all others; false: there are
- * circles. */
-static bool find_top_classes(const struct cs_deal *deal, struct class_set *top)
+/* Begins with those that none stands above, and adds what does not stand below all of them. */
+bool deal_find_top(const struct cs_deal *deal, struct class_set *top)
 {
     bool more = false;
 
@@ -173,7 +172,7 @@ uint64_t deal_levels(struct cs_deal *deal, uint64_t room)
 
     for (uint32_t i = 0; i < deal->count; i++)
         list_job(deal, i);
-    while (room > 0 && find_top_classes(deal, &top)) {
+    while (room > 0 && deal_find_top(deal, &top)) {
         bool ordered = list_keys(deal, &top, &count, &sum);
         if (sum > room && !ordered)
             return room;

@@ -137,6 +137,36 @@ static void afs_deals_to_jobs_of_many_curves_as_its_contest_does(void **state)
                           CURVES, "{policy: afs, preemption: {cost: 97s}}");
 }
 
+/* Nothing fails, so that a deal is kept from job to job: with few and with many jobs a GPU, with
+ * jobs that are equal, with sizes that are no GPU apart, and where jobs start in pieces. */
+static void afs_keeps_what_its_contest_would_deal_again(void **state)
+{
+    static const char *const mix[] = {
+        "gpus: {choice: {1: 5, 2: 2, 4: 2, 8: 1}}, duration: {exponential: {mean: 10min}}, "
+        "elastic: {min: 1, max: 16, scaling: {amdahl: 10%}}",
+        "gpus: {choice: {1: 2, 2: 1}}, duration: {choice: {5min: 1, 10min: 2}}, "
+        "elastic: {min: 1, max: 4, scaling: {amdahl: 20%}}",
+        "gpus: {choice: {2: 2, 4: 1}}, duration: {lognormal: {mean: 10min, cv: 2}}, "
+        "elastic: {min: 2, max: 8, scaling: {table: {1: 1, 2: 1.9, 4: 3.5, 6: 4, 8: 6}}}",
+        "gpus: 2, duration: {exponential: {mean: 10min}}, elastic: {min: 2, max: 8, scaling: "
+        "{table: {1: 1, 2: 1.9, 4: 3.5, 8: 6}}}}, {recipe: trace, name: b, gpus: 1, duration: "
+        "{exponential: {mean: 8min}}, elastic: {min: 1, max: 3, scaling: {amdahl: 60%}}",
+    };
+    static const char *const per_h[] = { "60", "240", "2000" };
+    static const char policies[] =
+        "afs, {policy: afs, name: b, preemption: {cost: 97s}, estimate: noisy, noise: 1}, "
+        "{policy: afs, name: c, interval: 50s}";
+    char workload[700];
+
+    (void)state;
+    for (size_t m = 0; m < 3 * sizeof mix / sizeof *mix; m++) {
+        snprintf(workload, sizeof workload, "arrival: {process: poisson, rate: %s/h}, jobs: 60, "
+                 "mix: [{recipe: trace, %s}]", per_h[m % 3], mix[m / 3]);
+        same_as_their_oracles("nodes: [{name: n, count: 3, gpus: {type: generic, count: 7}}]",
+                              workload, policies);
+    }
+}
+
 /* Deadlines that can be kept and that cannot, sizes with gaps, speeds that fall, and
  * whole numbers of slots. */
 static void elasticflow_fills_slots_as_if_one_by_one(void **state)
@@ -450,7 +480,7 @@ static void lucid_does_as_its_oracle(void **state)
 static void plan_windows_alike(uint32_t gpus, const struct world_job *job, uint32_t jobs,
                                const char *policy, int at)
 {
-    struct world_job a[5], b[5];
+    struct world_job a[8], b[8];
     struct world world = { 0 };
 
     assert_true(world_trace(&world, 1, gpus, job, jobs, policy));
@@ -524,6 +554,29 @@ static void windows_of_gangs_are_planned_as_by_the_simplex_method(void **state)
     }
 }
 
+/* Eight jobs of as many lengths, whose fractions of rounds often are equal, and gangs for which
+ * there is no room while there is for others. */
+static void fractions_of_rounds_go_to_the_largest_that_has_room(void **state)
+{
+    struct rng rng;
+    char policy[80];
+
+    (void)state;
+    rng_init(&rng, 9, "fractions", 0);
+    for (int i = 0; i < 70; i++) {
+        struct world_job job[8];
+
+        for (uint32_t j = 0; j < 8; j++)
+            job[j] = (struct world_job) {
+                .duration_s = 120 * (2 * j + (int64_t)rng_below(&rng, 2)) +
+                              30 * (1 + (int64_t)rng_below(&rng, 3)),
+                .gpus = 1 + (uint32_t)rng_below(&rng, 3) };
+        snprintf(policy, sizeof policy, "[{policy: shockwave, rho_max: 100, window: %u}]",
+                 3 + (uint32_t)rng_below(&rng, 6));
+        plan_windows_alike(3 + (uint32_t)rng_below(&rng, 3), job, 8, policy, i);
+    }
+}
+
 /* ---- jobs that are alike ----------------------------------------------------- */
 
 /* Six on four GPUs: the first four, and they stay where they are. */
@@ -570,6 +623,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_are_those_of_a_look_at_everything),
         cmocka_unit_test(afs_deals_to_jobs_of_many_curves_as_its_contest_does),
+        cmocka_unit_test(afs_keeps_what_its_contest_would_deal_again),
         cmocka_unit_test(elasticflow_fills_slots_as_if_one_by_one),
         cmocka_unit_test(plans_for_mixed_gpus_are_those_of_a_look_at_everything),
         cmocka_unit_test(sia_deals_what_is_best_of_all_combinations),
@@ -578,6 +632,7 @@ int main(void)
         cmocka_unit_test(lucid_does_as_its_oracle),
         cmocka_unit_test(a_window_is_planned_as_by_the_simplex_method),
         cmocka_unit_test(windows_of_gangs_are_planned_as_by_the_simplex_method),
+        cmocka_unit_test(fractions_of_rounds_go_to_the_largest_that_has_room),
         cmocka_unit_test(sia_begins_with_the_oldest_of_equal_jobs),
         cmocka_unit_test(sia_deals_many_equal_jobs),
     };

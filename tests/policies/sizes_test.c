@@ -181,6 +181,59 @@ static void jobs_for_as_much_have_one_curve(void **state)
     world_close(&world);
 }
 
+/* ---- what may change behind a policy's back ---- */
+
+static unsigned steady;
+
+static void ask_steady(void *self, struct cs_host *host)
+{
+    (void)self;
+    while (cs_pending_count(host) > 0) {
+        struct task_id task = cs_pending(host, 0);
+        steady += cs_is_steady(host, cs_task(host, task)->job);
+        looked++;
+        if (cs_start(host, task) != CS_DONE)
+            return;
+    }
+}
+
+/* Two jobs of known length of one role, where nothing fails and nothing is rented. */
+static void only_jobs_that_nothing_else_changes_are_steady(void **state)
+{
+    static const struct {
+        const char *node, *more, *job;
+        unsigned steady;
+    } at[] = {
+        { "", "", "recipe: trace, gpus: 1, duration: 1min", 2 },
+        { "", "", "recipe: trace, gpus: 1, duration: 1min, elastic: {min: 1, max: 2, scaling: "
+                  "linear}", 2 },
+        { "", ", failures: {job_mtbf: 1000h, restart: 7s}", "recipe: trace, gpus: 1, duration: "
+              "1min", 0 },
+        { ", price: 1USD/h, rent: {start: 1s, keep: 1h}", "", "recipe: trace, gpus: 1, duration: "
+          "1min", 0 },
+    };
+    static const struct cs_policy policy = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+        .name = "asks", .summary = "asks what is steady", .decide = ask_steady };
+    struct host_policy looks = world_policy(&policy);
+    char text[900];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        struct world world = { 0 };
+        looked = steady = 0;
+        snprintf(text, sizeof text, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+                 "[{name: a, count: 1, gpus: {type: generic, count: 4}%s}]%s}\nworkload: "
+                 "{arrival: {process: all_at_once}, jobs: 2, mix: [{%s}]}\npolicies: [fcfs]\n",
+                 at[i].node, at[i].more, at[i].job);
+        if (!world_open(&world, text) || !world_run(&world, 0, &looks, NULL, NULL))
+            fail_msg("%s", world_error(&world));
+        assert_true(looked >= 2);
+        assert_int_equal(steady, at[i].steady);
+        world_close(&world);
+    }
+}
+
 /* ---- jobs of several roles, and groups of nodes ---- */
 
 static const char kinds_of_nodes[] =
@@ -312,6 +365,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_and_speeds_are_those_of_the_owners_curve),
         cmocka_unit_test(jobs_for_as_much_have_one_curve),
+        cmocka_unit_test(only_jobs_that_nothing_else_changes_are_steady),
         cmocka_unit_test(groups_and_sizes_are_those_of_all_roles),
         cmocka_unit_test(a_role_has_one_site_for_each_place),
     };
