@@ -290,7 +290,7 @@ static void decide_dlas(struct plain *p)
 /* ---- las, gittins ---- */
 
 /* A deal is due with jobs that come or end, at a quantum's end, and where a job that waits has
- * room, as after a repair; but only while a job waits. */
+ * room, as after a repair; but only while a job waits.  All jobs may use all GPUs here. */
 static void decide_in_quanta(struct plain *p)
 {
     double to_s = p->quantum_s * (floor(p->now_s / p->quantum_s + 1e-9) + 1);
@@ -462,9 +462,37 @@ static void jobs_start_and_end_as_described(void **state)
         assert_true(judged[k] >= JUDGED);
 }
 
+/* Jobs 0 and 1 may use the first GPU alone, 2 the two others, and 3 all.  Each takes 200 s and is
+ * dealt one of three GPUs that are counted.  At 200 s jobs 0 and 2 have had least, then 1: job 3 is
+ * stopped, 2 goes on after 10 s, and 0 finds its GPU held by 1.  That 2 has been loaded at 210 s is
+ * no reason to deal: 1 ends at 220 s, and then 0 and 3 start, each after 10 s. */
+static void a_job_that_has_been_loaded_starts_no_deal(void **state)
+{
+    struct world world = { 0 };
+    struct world_job job[4];
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "job,submit,duration,gpus,types\n0,0,200,1,M0\n"
+                "1,0,200,1,M0\n2,10,200,1,M1\n3,20,200,1,\n");
+    if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: a, "
+                    "count: 1, gpus: {type: generic, model: M0, count: 1}}, {name: b, count: 1, "
+                    "gpus: {type: generic, model: M1, count: 2}}]}\nworkload: {trace: {file: "
+                    "jobs.csv, format: csv, origin: file, columns: {job: job, submit: submit, "
+                    "duration: duration, gpus: gpus, gpu_types: types}}}\npolicies: [{policy: las, "
+                    "placement: count, quantum: 100s, preemption: {cost: 10s}}]\n") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s %s", world_error(&world), world.err.hint);
+    world_close(&world);
+    assert_true(job[1].end_s == 220 && job[0].end_s == 410);
+    assert_true(job[3].end_s == 250 && job[2].end_s == 320);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_that_has_been_loaded_starts_no_deal),
         cmocka_unit_test(jobs_start_and_end_as_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
