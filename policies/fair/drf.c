@@ -51,8 +51,8 @@ static void drf_grow(struct drf *drf, struct cs_host *host)
         drf->blocked = cs_alloc(host, drf->tenants, sizeof *drf->blocked);
 }
 
-/* What a job holds that runs: cores and memory are per GPU where a role has any.  A role
- * that went on cores in the place of GPUs holds none. */
+/* What a job holds that runs: cores and memory are per GPU where a role has any, but those of a
+ * pod are in all.  A role that went on cores in the place of GPUs holds none. */
 static struct drf_use drf_held(const struct cs_host *host, struct job_id job)
 {
     const struct job_form *form = cs_request(host, job)->form;
@@ -68,6 +68,11 @@ static struct drf_use drf_held(const struct cs_host *host, struct job_id job)
         bool on_cores = lease->gpus == 0 && role->gpus > 0;
 
         use.gpu_milli += milli;
+        if (role->pod) {
+            use.core_milli += (double)role->core_milli;
+            use.memory_bytes += (double)role->memory_bytes;
+            continue;
+        }
         if (lease->gpus == 0)
             milli = GPU_MILLI;
         use.core_milli += milli * (on_cores ? role->on_cores.cores : role->cores);

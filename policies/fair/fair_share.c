@@ -28,10 +28,11 @@ struct fair_job {
     uint32_t before, after, tenant; /* seats, ID_NONE: none; the number of its tenant */
     bool runs;                  /* it is in its tenant's list */
     double base_gpu_s, per_s;
+    double counted_gpu_s;       /* had before it was interrupted: its tenant's already */
 };
 
 struct fair_tenant {
-    double ended_gpu_s;         /* of jobs that have ended */
+    double ended_gpu_s;         /* of jobs that have ended, or were interrupted */
     double base_gpu_s, per_s;   /* GPU-seconds that it would have had at time 0; GPU-seconds a
                                  * second */
     double off_gpu_s, off_per_s;        /* and how far sums may be off */
@@ -99,6 +100,22 @@ static void fair_share_job_submitted(void *self, struct cs_host *host,
 
 /* ---- what each tenant has used --------------------------------------------- */
 
+/* GPU-seconds of a job that its tenant has not been charged for. */
+static double fair_share_new(const struct cs_host *host, const struct fair_job *job)
+{
+    return cs_attained_gpu_s(host, job->id) - job->counted_gpu_s;
+}
+
+/* What the job has had stays with its tenant, also while it waits to begin again. */
+static void fair_share_charge(struct fair_share *fair, const struct cs_host *host,
+                              struct fair_job *job)
+{
+    double gpu_s = fair_share_new(host, job);
+
+    fair->tenant[job->tenant].ended_gpu_s += gpu_s;
+    job->counted_gpu_s += gpu_s;
+}
+
 #define FAIR_ROUNDING 0x1p-51   /* more than that of a sum, of its size */
 
 /* Adds what a job that runs uses to that of its tenant, sign +1 or -1.  Each addition may be
@@ -156,12 +173,11 @@ static void fair_share_join(struct fair_share *fair, struct cs_host *host,
     tenant->last = seat;
     tenant->runs++;
     job->per_s = cs_attained_per_s(host, job->id);
-    job->base_gpu_s = cs_attained_gpu_s(host, job->id) -
+    job->base_gpu_s = fair_share_new(host, job) -
                       job->per_s * ((double)cs_now_ns(host) / 1e9);
     fair_share_add(tenant, job, 1);
 }
 
-/* What the job has had stays with its tenant. */
 static void fair_share_job_ended(void *self, struct cs_host *host,
                                  struct job_id id)
 {
@@ -169,7 +185,7 @@ static void fair_share_job_ended(void *self, struct cs_host *host,
     struct fair_job *job = &fair->job[cs_slot(host, id)];
 
     fair_share_leave(fair, job);
-    fair->tenant[job->tenant].ended_gpu_s += cs_attained_gpu_s(host, id);
+    fair_share_charge(fair, host, job);
 }
 
 /* Who runs: in the order in which they began to, as cs_running() has them.  One that stopped
@@ -183,6 +199,8 @@ static void fair_share_listen(struct fair_share *fair, struct cs_host *host)
         fair_share_leave(fair, job);
         if (cs_job_task(host, id, CS_ALL_ROLES).i == ID_NONE)
             fair_share_join(fair, host, job);
+        else
+            fair_share_charge(fair, host, job);
     }
 }
 
@@ -214,7 +232,7 @@ static double fair_share_used(const struct fair_share *fair,
 
     for (uint32_t i = fair->tenant[t].first; i != ID_NONE;
          i = fair->job[i].after)
-        gpu_s += cs_attained_gpu_s(host, fair->job[i].id);
+        gpu_s += fair_share_new(host, &fair->job[i]);
     return gpu_s;
 }
 

@@ -7,7 +7,8 @@
  * Scheduler, or Kueue's cohorts.  By priority, then first come: a task within
  * its tenant's quota starts if there is room; if there is none, jobs of tenants
  * above their quota in the pools that it may use are stopped, those that began last
- * first, until there is (`reclaim`); none is stopped if that would make no room.
+ * first, until there is (`reclaim`); none is stopped if that would make no room.  A gang that is
+ * only in part above the quota is stopped as a whole.
  * Then, if nobody within a quota waits, others start on what is free (`borrow`).
  * Tenants that `quotas` does not name have a quota of 0.  Where nothing may be
  * borrowed, a task above its tenant's quota could never start: that ends the run.
@@ -183,9 +184,9 @@ static void quota_count(struct quota *quota, const struct cs_host *host)
 }
 
 /* Could what a task asks for be had in these pools by stopping what was borrowed there?
- * For a part of a GPU that is known only when it is tried.  What a tenant holds above its quota
- * may be taken back, but no more than it holds in these pools; all of a tenant without a quota
- * may. */
+ * For a part of a GPU that is known only when it is tried.  A bound, that spares a search: a
+ * tenant that is above its quota, be it by a part of a gang, may lose all jobs that it has there,
+ * as a tenant without a quota may. */
 static bool quota_can(struct quota *quota, const struct cs_host *host, uint32_t pools,
                       const struct cs_task *task)
 {
@@ -204,9 +205,8 @@ static bool quota_can(struct quota *quota, const struct cs_host *host, uint32_t 
     }
     for (uint32_t t = 0; t < quota->tenants; t++) {
         struct quota_tenant *tenant = &quota->tenant[t];
-        uint64_t own = quota_milli(quota, tenant);
-        uint64_t over = tenant->used > own ? tenant->used - own : 0;
-        room += over < tenant->held ? over : tenant->held;
+        if (tenant->used > quota_milli(quota, tenant))
+            room += tenant->held;
         tenant->left = tenant->used;
     }
     return task->gpu_milli < GPU_MILLI || room >= task_milli(task);

@@ -17,7 +17,8 @@
  * owned ends it (`blocking: strict`) or is passed over (skip, their loop).  When
  * its budget is spent it starts in the pool `cloud`, if that has room, even if
  * GPUs come free just then.  A job that the owned pools could never hold does
- * not wait.  Their prediction of waits and their storage of data are left out.
+ * not wait; one that was interrupted waits anew.  Their prediction of waits and
+ * their storage of data are left out.
  * Their simulator sees only at the next arrival or end that a budget was spent,
  * dates the start back, and blocks the queue until then; not so here.
  */

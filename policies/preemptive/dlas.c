@@ -131,11 +131,12 @@ static double dlas_gpus(const struct cs_host *host, struct job_id job)
     return milli > 0 ? (double)milli / 1000 : asked > 0 ? asked : 1;
 }
 
-/* GPU-seconds since it was last promoted. */
-static double dlas_had_s(const struct cs_host *host,
-                         const struct dlas_job *job)
+/* GPU-nanoseconds since it was last promoted, a whole number: limits and waits that end at one
+ * instant then do so here, too, and not a nanosecond apart by the rounding of sums. */
+static double dlas_had_ns(const struct cs_host *host,
+                          const struct dlas_job *job)
 {
-    return cs_attained_gpu_s(host, job->id) - job->had_gpu_s;
+    return floor((cs_attained_gpu_s(host, job->id) - job->had_gpu_s) * 1e9 + 0.5);
 }
 
 /* GPU-nanoseconds at which it leaves its queue, which is not the last. */
@@ -155,11 +156,11 @@ static int64_t dlas_promotion_ns(const struct dlas *dlas,
                                  const struct cs_host *host,
                                  const struct dlas_job *job)
 {
-    double had_s = dlas_had_s(host, job);
-    double wait_ns = (double)dlas->promotion * had_s * 1e9 /
+    double had_ns = dlas_had_ns(host, job);
+    double wait_ns = (double)dlas->promotion * had_ns /
                      dlas_gpus(host, job->id) - (double)job->waited_ns;
 
-    if (dlas->promotion == 0 || job->queue == 0 || !(had_s > 0) ||
+    if (dlas->promotion == 0 || job->queue == 0 || !(had_ns > 0) ||
         wait_ns > 4e18)
         return INT64_MAX;
     return clock_after(job->wait_from_ns, (int64_t)ceil(wait_ns));
@@ -177,7 +178,7 @@ static void dlas_promote(struct dlas_job *job, const struct cs_host *host)
 /* It starts: waits before it had anything do not count. */
 static void dlas_waited(struct dlas_job *job, const struct cs_host *host)
 {
-    if (job->wait_from_ns != INT64_MAX && dlas_had_s(host, job) > 0)
+    if (job->wait_from_ns != INT64_MAX && dlas_had_ns(host, job) > 0)
         job->waited_ns = clock_after(job->waited_ns,
                                      cs_now_ns(host) - job->wait_from_ns);
     job->wait_from_ns = INT64_MAX;
@@ -308,7 +309,7 @@ static void dlas_bound(struct dlas *dlas, struct cs_host *host,
         return;
     if (held > 0 && held >= asked && held <= asked) {
         double left_ns = (dlas_limit_ns(dlas, host, job) -
-                          dlas_had_s(host, job) * 1e9) / held;
+                          dlas_had_ns(host, job)) / held;
         if (left_ns > 2 * DLAS_MARGIN_NS && left_ns < 4e18)
             due_ns = clock_after(cs_now_ns(host),
                                  (int64_t)left_ns - DLAS_MARGIN_NS);
@@ -342,7 +343,7 @@ static void dlas_find(struct dlas *dlas, struct cs_host *host,
         const struct dlas_job *job = &dlas->job[seat];
         if (class->queue == DLAS_QUEUES ||
             (dlas_runs(host, job->id) &&
-             dlas_had_s(host, job) * 1e9 >= dlas_limit_ns(dlas, host, job)))
+             dlas_had_ns(host, job) >= dlas_limit_ns(dlas, host, job)))
             cs_order_put(dlas->moved, seat, job->id.i);
     }
 }
@@ -426,14 +427,12 @@ static double dlas_due_ns(const struct dlas *dlas, const struct cs_host *host,
                           const struct dlas_job *job)
 {
     double gpus = dlas_gpus(host, job->id);
-    double run_s = dlas_had_s(host, job) / gpus;
-    double limit_s = (double)dlas->limit_ns[job->queue] / 1e9;
+    double had_ns = dlas_had_ns(host, job);
+    double limit_ns = (double)dlas->limit_ns[job->queue];
 
-    if (dlas->by_time)
-        return ceil((limit_s - run_s) * 1e9);
-    if (dlas->tiresias)             /* it would look for ever, at 0 s */
-        return fmax(1, floor((limit_s - run_s) / gpus)) * 1e9;
-    return ceil((limit_s / gpus - run_s) * 1e9);
+    if (dlas->tiresias && !dlas->by_time)       /* it would look for ever, at 0 s */
+        return fmax(1, floor((limit_ns - had_ns / gpus) / gpus / 1e9)) * 1e9;
+    return ceil((dlas_limit_ns(dlas, host, job) - had_ns) / gpus);
 }
 
 /* Until the first may have reached its limit, of those of a class that may by

@@ -48,6 +48,7 @@ struct gittins {
     double *ended_s;            /* ascending; not yet in the curve */
     uint32_t endeds, ended_room;
     bool news;                  /* a job came or ended */
+    uint32_t free, waiting;     /* GPUs and jobs, after the last decision */
 };
 
 static const struct cs_param gittins_param[] = {
@@ -207,12 +208,15 @@ static void gittins_deal(struct gittins *g, struct cs_host *host)
     g->anew = false;
 }
 
-/* After a failure, GPUs may be free that a job waits for. */
-static bool gittins_fits(struct cs_host *host)
+/* After a failure, GPUs may be free that a job waits for.  Where there are as many free GPUs and
+ * waiting jobs as there were, it was passed over: it may not use these GPUs. */
+static bool gittins_fits(const struct gittins *g, struct cs_host *host)
 {
     struct cs_filter filter = { .gpus_max = cs_free_gpus(host, 0),
                                 .estimate_max_ns = INT64_MAX };
 
+    if (cs_free_gpus(host, 0) == g->free && cs_pending_count(host) == g->waiting)
+        return false;
     return cs_find_pending(host, 0, &filter) < cs_pending_count(host);
 }
 
@@ -231,9 +235,11 @@ static void gittins_decide(void *self, struct cs_host *host)
     /* Not when a job has been loaded: see las.c. */
     if (cs_pending_count(host) > 0 &&   /* else all run as they do */
         (g->news || cs_is_due(host, g->quantum_ns) ||
-         gittins_fits(host)))
+         gittins_fits(g, host)))
         gittins_deal(g, host);
     g->news = false;
+    g->free = cs_free_gpus(host, 0);
+    g->waiting = cs_pending_count(host);
     if (cs_pending_count(host) > 0)
         cs_wake_at(host, clock_tick_after(cs_now_ns(host), g->quantum_ns));
 }

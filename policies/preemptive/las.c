@@ -19,6 +19,7 @@ extern const struct cs_policy las_policy;
 struct las {
     int64_t quantum_ns;         /* parameter */
     bool news;                  /* a job came or ended */
+    uint32_t free, waiting;     /* GPUs and jobs, after the last decision */
 };
 
 static const struct cs_param las_param[] = {
@@ -60,12 +61,15 @@ static void las_hear(void *self, struct cs_host *host, struct job_id job)
     las->news = true;
 }
 
-/* After a failure, GPUs may be free that a job waits for. */
-static bool las_fits(struct cs_host *host)
+/* After a failure, GPUs may be free that a job waits for.  Where there are as many free GPUs and
+ * waiting jobs as there were, it was passed over: it may not use these GPUs. */
+static bool las_fits(const struct las *las, struct cs_host *host)
 {
     struct cs_filter filter = { .gpus_max = cs_free_gpus(host, 0),
                                 .estimate_max_ns = INT64_MAX };
 
+    if (cs_free_gpus(host, 0) == las->free && cs_pending_count(host) == las->waiting)
+        return false;
     return cs_find_pending(host, 0, &filter) < cs_pending_count(host);
 }
 
@@ -77,9 +81,11 @@ static void las_decide(void *self, struct cs_host *host)
 
     if (cs_pending_count(host) > 0 &&   /* else all run as they do */
         (las->news || cs_is_due(host, las->quantum_ns) ||
-         las_fits(host)))
+         las_fits(las, host)))
         cs_reallocate_moving(host, &las_moving_key);
     las->news = false;
+    las->free = cs_free_gpus(host, 0);
+    las->waiting = cs_pending_count(host);
     if (cs_pending_count(host) > 0)
         cs_wake_at(host, clock_tick_after(cs_now_ns(host), las->quantum_ns));
 }

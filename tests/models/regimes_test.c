@@ -383,7 +383,7 @@ static void shockwave_forecasts_drawn_epochs(void **state)
 
     (void)state;
     rng_init(&rng, 4, "epochs", 0);
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 150; i++) {
         int jobs = 2 + (int)rng_below(&rng, 3), n = 0;
         unsigned at = 0;
         /* One draw after the other: compilers differ in the order of arguments. */

@@ -111,9 +111,12 @@ static double gpus_of(const struct cs_host *host, uint32_t job)
     return gpus > 0 ? gpus : 1;
 }
 
-static double service_s(const struct plain_dlas *d, const struct cs_host *host, uint32_t job)
+/* Whole GPU-nanoseconds: what the host measures is rounded in its last digits. */
+static double service_ns(const struct plain_dlas *d, const struct cs_host *host, uint32_t job)
 {
-    return cs_attained_gpu_s(host, (struct job_id) { job }) - d->account[job].before_gpu_s;
+    double had_s = cs_attained_gpu_s(host, (struct job_id) { job });
+
+    return floor((had_s - d->account[job].before_gpu_s) * 1e9 + 0.5);
 }
 
 static void keep_clocks(struct plain_dlas *d, const struct cs_host *host)
@@ -127,7 +130,7 @@ static void keep_clocks(struct plain_dlas *d, const struct cs_host *host)
                 a->waits_from_ns = cs_now_ns(host);
             if (ran || !runs(host, job))
                 continue;
-            if (service_s(d, host, job) > 0)
+            if (service_ns(d, host, job) > 0)
                 a->waited_ns += cs_now_ns(host) - a->waits_from_ns;
             a->waits_from_ns = -1;
         }
@@ -138,7 +141,7 @@ static double promotion_in_ns(const struct plain_dlas *d, const struct cs_host *
                               uint32_t queue, uint32_t job)
 {
     const struct account *a = &d->account[job];
-    double ran_gpu_ns = service_s(d, host, job) * 1e9;
+    double ran_gpu_ns = service_ns(d, host, job);
     double due_ns = (double)d->promotion * ran_gpu_ns / gpus_of(host, job);
 
     if (d->promotion == 0 || queue == 0 || ran_gpu_ns <= 0)
@@ -153,7 +156,7 @@ static bool is_at_limit(const struct plain_dlas *d, const struct cs_host *host,
     double each = d->service == 1 ? gpus_of(host, job) : 1;
 
     return queue < LAST_QUEUE &&
-           service_s(d, host, job) * 1e9 >= (double)d->limit_ns[queue] * each;
+           service_ns(d, host, job) >= (double)d->limit_ns[queue] * each;
 }
 
 /* Nanoseconds until it may be at its limit: by time, as their simulator has it, or
@@ -161,14 +164,14 @@ static bool is_at_limit(const struct plain_dlas *d, const struct cs_host *host,
 static double limit_in_ns(const struct plain_dlas *d, const struct cs_host *host,
                           uint32_t queue, uint32_t job)
 {
-    double gpus = gpus_of(host, job), ran_s = service_s(d, host, job) / gpus;
-    double limit_s = (double)d->limit_ns[queue] / 1e9;
+    double gpus = gpus_of(host, job), ran_ns = service_ns(d, host, job) / gpus;
+    double limit_ns = (double)d->limit_ns[queue];
 
     if (d->service == 1)
-        return ceil((limit_s - ran_s) * 1e9);
+        return ceil(limit_ns - ran_ns);
     if (d->demotion == 1)
-        return 1e9 * fmax(floor((limit_s - ran_s) / gpus), 1);
-    return ceil((limit_s / gpus - ran_s) * 1e9);
+        return 1e9 * fmax(floor((limit_ns - ran_ns) / gpus / 1e9), 1);
+    return ceil((limit_ns - ran_ns * gpus) / gpus);
 }
 
 /* The oldest job moves first. */

@@ -58,7 +58,10 @@ static void add_up(struct plain_drf *drf, const struct cs_host *host, uint32_t t
         if (number_of(drf, host, lease->job) != tenant)
             continue;
         held[0] += gpus;
-        if (lease->gpus == 0 && role->gpus > 0) {
+        if (role->pod) {
+            held[1] += (double)role->core_milli / 1000;
+            held[2] += (double)role->memory_bytes;
+        } else if (lease->gpus == 0 && role->gpus > 0) {
             held[1] += role->on_cores.cores;
             held[2] += (double)role->on_cores.memory_bytes;
         } else {

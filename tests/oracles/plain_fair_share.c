@@ -5,7 +5,7 @@
  *
  * Of all that waits, the job whose tenant has used least GPU-time goes first; of
  * two alike, the one that came first.  What a tenant has used is added up anew
- * from all its jobs at each decision.
+ * from all its jobs at each decision: those that have ended, run, or were interrupted and wait.
  */
 #include <assert.h>
 #include <string.h>
@@ -58,6 +58,10 @@ static double add_usage(const struct plain_fair_share *f,
     for (uint32_t r = 0; r < cs_running_count(host); r++)
         if (strcmp(tenant_of(host, cs_running(host, r)), tenant) == 0)
             sum += cs_attained_gpu_s(host, cs_running(host, r));
+    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
+        struct job_id job = cs_task(host, cs_pending(host, i))->job;
+        sum += strcmp(tenant_of(host, job), tenant) == 0 ? cs_attained_gpu_s(host, job) : 0;
+    }
     return sum;
 }
 

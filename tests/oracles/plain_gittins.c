@@ -21,6 +21,7 @@ struct plain_gittins {
     int64_t quantum_ns;
     double ended_s[ENDED_MAX];  /* ascending */
     uint32_t endeds;
+    uint32_t free, waiting;     /* GPUs and jobs, after the last decision */
     bool news;
 };
 
@@ -71,12 +72,15 @@ static void decide(void *self, struct cs_host *host)
     int64_t now_ns = cs_now_ns(host);
     uint32_t waits = cs_pending_count(host);
     bool due = g->news || now_ns % g->quantum_ns == 0;
+    bool failed = cs_free_gpus(host, 0) != g->free || waits != g->waiting;
 
-    for (uint32_t i = 0; i < waits; i++)    /* after a failure */
+    for (uint32_t i = 0; failed && i < waits; i++)
         due |= cs_task(host, cs_pending(host, i))->gpus <= cs_free_gpus(host, 0);
     if (waits > 0 && due)
         cs_reallocate(host, index_key);
     g->news = false;
+    g->free = cs_free_gpus(host, 0);
+    g->waiting = cs_pending_count(host);
     if (cs_pending_count(host) > 0)
         cs_wake_at(host, (now_ns / g->quantum_ns + 1) * g->quantum_ns);
 }

@@ -83,31 +83,6 @@ static bool is_within(const struct plain_quota *q, const struct cs_host *host,
     return own >= 0 && tenant_holds(host, tenant, NULL, 0) + task->gpus <= own + 1e-9;
 }
 
-/* GPUs of these pools that are free or were borrowed there: of a tenant no more than it
- * holds beyond its own. */
-static double had_back(const struct plain_quota *q, const struct cs_host *host, uint32_t pools)
-{
-    double sum = cs_free_gpus(host, pools);
-
-    for (uint32_t i = 0; i < cs_running_count(host); i++) {
-        const char *tenant = tenant_of(host, cs_running(host, i));
-        double own = own_gpus(q, host, tenant), over, there = 0;
-        bool counted = false;
-        for (uint32_t k = 0; k < cs_running_count(host); k++) {
-            struct job_id job = cs_running(host, k);
-            if (strcmp(tenant_of(host, job), tenant) != 0)
-                continue;
-            counted |= k < i;
-            if (cs_lease_pools(host, cs_role_lease(host, job, 0)) & pools)
-                there += held_by(host, job);
-        }
-        over = tenant_holds(host, tenant, NULL, 0) - (own > 0 ? own : 0);
-        if (!counted && over > 0)
-            sum += over < there ? over : there;
-    }
-    return sum;
-}
-
 /* Those that began last go first, while their tenants hold more than their own, if there
  * is room for the task in the end. */
 static bool make_room(const struct plain_quota *q, struct cs_host *host, struct task_id task)
@@ -115,8 +90,6 @@ static bool make_room(const struct plain_quota *q, struct cs_host *host, struct 
     uint32_t pools = cs_task_pools(host, task), count = 0;
     struct job_id stop[STOPS_MAX];
 
-    if (had_back(q, host, pools) < cs_task(host, task)->gpus - 1e-6)
-        return false;
     for (uint32_t i = cs_running_count(host); i-- > 0;) {
         struct job_id job = cs_running(host, i);
         const char *tenant = tenant_of(host, job);

@@ -27,6 +27,7 @@ extern const struct cs_policy plain_shockwave_policy;
 #define COLUMNS (JOBS_MAX * PER_JOB + 1)
 #define ROWS (6 * JOBS_MAX + 1)
 #define ROUNDING 1e-9
+#define OLDER 1e-5              /* of two jobs that are alike the older one gains more */
 
 static double point(uint32_t i)
 {
@@ -188,8 +189,8 @@ static void add_job(const struct plain_shockwave *s, struct program *lp, uint32_
         uint32_t column = job * PER_JOB + i;
         one[column] = 1;
         least_one[column] = -1;
-        lp->gain[column] = p->priority * log(fmax(point(i), 1e-6)) /
-                           (s->jobs * (double)s->window);
+        lp->gain[column] = p->priority * (1 + OLDER * (s->jobs - job)) *
+                           log(fmax(point(i), 1e-6)) / (s->jobs * (double)s->window);
         lp->most[column] = INFINITY;
     }
     lp->most[job * PER_JOB + POINTS] = (double)s->window;
