@@ -593,10 +593,10 @@ bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
                      shape->tp, role);
 }
 
-/* Returns the fewest GPUs on which the entry trains, before its role is made:
- * `min`, else `gpus`, else one replica. */
-bool draft_train_gpus(const struct draft *draft,
-                      const struct train_shape *shape, uint32_t *gpus)
+/* Stores how many GPUs the entry asks for, before its role is made, `gpus` or else one replica;
+ * and the fewest on which it trains, `min` or else as many. */
+bool draft_train_gpus(const struct draft *draft, const struct train_shape *shape,
+                      uint32_t *gpus, uint32_t *fewest)
 {
     struct role_keys keys;
 
@@ -606,8 +606,7 @@ bool draft_train_gpus(const struct draft *draft,
     *gpus = shape->tp * shape->pp * shape->cp;
     if (keys.gpus > 0)
         *gpus = (uint32_t)keys.gpus;
-    if (keys.min > 0)
-        *gpus = (uint32_t)keys.min;
+    *fewest = keys.min > 0 ? (uint32_t)keys.min : *gpus;
     return true;
 }
 
