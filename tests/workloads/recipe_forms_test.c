@@ -173,7 +173,7 @@ static struct wanted want_of(const struct aid *aid, const struct drawn *d)
 
 static void near_to(const char *what, const struct drawn *d, double is, double want)
 {
-    if (!(fabs(is - want) <= 1e-9 * fabs(want))) {
+    if (!(fabs(is - want) <= 1e-13 * fabs(want))) {
         char text[2000];
         write_entry(d, text);
         fail_msg("%s: %.10g for %.10g of\n%s", what, is, want, text);

@@ -316,6 +316,8 @@ static void lengths_of_servegen_are_texts_in_objects(void **state)
         { "{\"0\": {\"input_tokens\": \"{5: 1}\", \"output_tokens\": ", "\"{7: 1}\"", "}}" },
         { "{\"0\": {\"input_tokens\": \"{5: 1}\", \"other\": ", "\"x\"",
           ", \"output_tokens\": \"{7: 1}\"}}" },
+        { "{\"0\": {\"input_tokens\": \"{5: 1}\", \"output_tokens\": \"{7: 1}\", \"other\": ",
+          "\"x\"", "}}" },
     };
     static const char *const other[] = {
         "5", "null", "true", "[]", "[5]", "[{}]", "tru", "", "{\"a\": 5}", "{\"0\": 5}",

@@ -441,7 +441,7 @@ static double find_engine_need(const struct rollout_shape *shape,
 }
 
 /* Hints at what would make an engine fit on that GPU: more GPUs per replica,
- * else fewer bits. */
+ * which divide its heads, else fewer bits. */
 static void hint_engine(const struct draft *draft,
                         const struct rollout_shape *shape,
                         double context_tokens, const struct gpu_type *gpu)
@@ -449,7 +449,8 @@ static void hint_engine(const struct draft *draft,
     struct rollout_shape next = *shape;
 
     for (next.tp *= 2; next.tp <= 64; next.tp *= 2)
-        if (find_engine_need(&next, context_tokens) <= gpu->memory_bytes)
+        if (next.llm->heads % next.tp == 0 &&
+            find_engine_need(&next, context_tokens) <= gpu->memory_bytes)
             break;
     if (next.tp <= 64) {
         err_hint(draft->world->err, "It would fit with tp: %u.", next.tp);
