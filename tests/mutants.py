@@ -55,6 +55,8 @@ NEAR = 11                       # tests for a file in near.tsv
 NEAR_S = 4                      # seconds of a test there
 REFUSALS = ("refusals_test", "bad_input_test", "many_errors_test")
 TABLES = ("key_bounds_test", "param_range_test")   # run no line of the tables that they read
+REFUSES = re.compile(r"\b(conf_acts|err_set|err_hint|cs_fail|cs_note)\(")
+IDLE = ("idle_keys_test",)      # keys that do nothing where they stand
 
 
 def rows_of(name):
@@ -107,10 +109,11 @@ class Judge:
         data = in_table(name, number)
         # Where a fault is handed on, tests of what is refused are near.
         line = line_at(name, number)
-        refuses = line.strip() == "return false;" or "conf_acts(" in line
+        refuses = line.strip() == "return false;" or REFUSES.search(line)
         if self.near:
             tests = dict.fromkeys((*(TABLES if data else ()), *self.table.get(name, []),
-                                   *(REFUSALS[:2] if refuses else ())))
+                                   *(REFUSALS[:2] if refuses else ()),
+                                   *(IDLE if "conf_acts(" in line else ())))
             return [(test, NEAR_S, 3 * NEAR_S + 3) for test in tests if self.bench.prepare(test)]
         room, stem = name.split("/")[0], os.path.basename(name)[:-2]
 

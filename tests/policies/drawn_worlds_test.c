@@ -66,7 +66,7 @@ static void same_as_oracle(const struct cs_policy *oracle, const char *cluster,
 /* ---- tenants ---- */
 
 /* Of each tenant another resource is the dominant one: a's GPUs, b's cores, c's memory;
- * of d all are about alike. */
+ * of d all are about alike.  A job of g has two roles. */
 static void drf_serves_the_smallest_dominant_share(void **state)
 {
     static const char *const more[] = { FAILURES };
@@ -81,14 +81,17 @@ static void drf_serves_the_smallest_dominant_share(void **state)
         "{recipe: trace, name: d, tenant: d, gpus: {choice: {0.5: 1, 1: 2}}, duration: "
         "{exponential: {mean: 5min}}, role: {cores: 16, memory: 48GB}}, "
         "{recipe: trace, name: f, gpus: 2, duration: {exponential: {mean: 5min}}, role: "
-        "{cores: 3, memory: 5GB}}]";
+        "{cores: 3, memory: 5GB}}, "
+        "{recipe: lora, name: g, tenant: g, model: qwen2.5-0.5b, batch: 16, sequence: 512, steps: "
+        "{choice: {100: 1, 900: 1}}, train: {gpus: 1, cores: 9, memory: 30GB}, data: {cores: 30, "
+        "memory: 60GB}}]";
     char cluster[600];
 
     (void)state;
     for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
         snprintf(cluster, sizeof cluster, "nodes: [" NO_GPUS ", {name: x, count: 3, gpus: "
-                 "{type: generic, count: 4}, " CPU "192GB}, {name: y, count: 1, gpus: {type: "
-                 "generic, count: 2}, " CPU "384GB}]%s", more[m]);
+                 "{type: a10, count: 4}, " CPU "192GB}, {name: y, count: 1, gpus: {type: "
+                 "a10, count: 2}, " CPU "384GB}]%s", more[m]);
         same_as_oracle(&plain_drf_policy, cluster, workload,
                        "drf, {policy: drf, name: b, blocking: skip}, {policy: drf, name: c, "
                        "blocking: skip, placement: spread}");
@@ -343,10 +346,14 @@ static void roles_take_the_size_at_which_they_are_over_soonest(void **state)
 /* Services ask for more and for less, and rollouts borrow what they leave. */
 static void rollouts_harvest_what_services_leave(void **state)
 {
-    static const char cluster[] =
+    static const char *const cluster[] = {      /* the pool of services first, and last */
         "nodes: [" NODES("serve", "2", "a100-80", "8", "2TB") ", "
         NODES("rollout", "1", "a100-80", "8", "2TB") ", "
-        NODES("train", "2", "a100-80", "8", "2TB") "], storage: {bandwidth: 20GB/s}";
+        NODES("train", "2", "a100-80", "8", "2TB") "], storage: {bandwidth: 20GB/s}",
+        "nodes: [" NODES("rollout", "1", "a100-80", "8", "2TB") ", "
+        NODES("train", "2", "a100-80", "8", "2TB") ", "
+        NODES("serve", "2", "a100-80", "8", "2TB") "], storage: {bandwidth: 20GB/s}",
+    };
     static const char *const arrival[] = {
         "{process: poisson, rate: 60/h}, jobs: 6", "{process: all_at_once}, jobs: 9",
     };
@@ -366,7 +373,8 @@ static void rollouts_harvest_what_services_leave(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof arrival / sizeof *arrival; i++) {
         snprintf(workload, sizeof workload, format, arrival[i]);
-        same_jobs(&plain_harvest_policy, 6, cluster, workload, policies);
+        for (size_t c = 0; c < sizeof cluster / sizeof *cluster; c++)
+            same_jobs(&plain_harvest_policy, 6, cluster[c], workload, policies);
     }
 }
 

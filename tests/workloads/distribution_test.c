@@ -401,6 +401,70 @@ static void a_choice_is_the_same_in_each_order(void **state)
     arena_free(arena);
 }
 
+/* Each place of each kind: @ is the value that is tried, # one of the unit; `plain`: the place
+ * takes a number without a unit. */
+static const struct {
+    const char *text;
+    bool plain;
+} places[] = {
+    { "@", false }, { "{constant: @}", false }, { "{uniform: [@, #]}", false },
+    { "{uniform: [#, @]}", false }, { "{exponential: {mean: @}}", false },
+    { "{lognormal: {mean: @, cv: 1}}", false }, { "{lognormal: {mean: #, cv: @}}", true },
+    { "{lognormal: {log_mean: @, log_sd: 1}}", true },
+    { "{lognormal: {log_mean: 1, log_sd: @}}", true }, { "{weibull: {scale: @, shape: 2}}", false },
+    { "{weibull: {scale: #, shape: @}}", true }, { "{gamma: {mean: @, cv: 1}}", false },
+    { "{gamma: {mean: #, cv: @}}", true }, { "{pareto: {scale: @, shape: 2}}", false },
+    { "{pareto: {scale: #, shape: @}}", true }, { "{hyperexponential: {@: 1}}", false },
+    { "{hyperexponential: {#: @}}", true }, { "{choice: {@: 1}}", false },
+    { "{choice: {#: @}}", true }, { "{constant: #, min: @}", false },
+    { "{constant: #, max: @}", false }, { "{min: @, uniform: [#, #]}", false },
+};
+
+static void fill(char *out, const char *text, const char *tried, const char *usual)
+{
+    *out = '\0';
+    for (; *text != '\0'; text++) {
+        char one[2] = { *text, '\0' };
+        strcat(out, *text == '@' ? tried : *text == '#' ? usual : one);
+    }
+}
+
+/* A value without a meaning is refused wherever it stands, of times, bytes and numbers, and a
+ * value with one is taken; it has the place of the entry, and leaves no error behind. */
+static void a_wrong_value_is_refused_in_each_place(void **state)
+{
+    static const enum conf_type type[] = { CONF_REAL, CONF_TIME, CONF_BYTES };
+    static const char *const good_value[] = { "3", "3s", "3GB" };
+    static const char *const wrong[] = {
+        "much", "3 parsec", "3s3", "[3]", "{a: 3}", "null", ".nan",
+    };
+    struct arena *arena = arena_new(0);
+
+    (void)state;
+    for (size_t p = 0; p < sizeof places / sizeof places[0]; p++)
+        for (int t = 0; t < 3; t++) {
+            const char *usual = good_value[t], *tried = places[p].plain ? "3" : usual;
+            char text[200];
+            struct distribution d;
+            struct err err;
+
+            fill(text, places[p].text, tried, usual);
+            if (!read_as(arena, text, type[t], &d, &err) || err.kind != ERR_NONE)
+                fail_msg("%s: %s", text, err.text);
+            for (size_t w = 0; w < sizeof wrong / sizeof wrong[0]; w++) {
+                bool key = strstr(places[p].text, "{@") != NULL;
+                if (key && (wrong[w][0] == '[' || wrong[w][0] == '{'))
+                    continue;           /* no key of a mapping */
+                fill(text, places[p].text, wrong[w], usual);
+                if (read_as(arena, text, type[t], &d, &err))
+                    fail_msg("accepted as %d: %s", t, text);
+                if (err.kind == ERR_NONE || err.text[0] == '\0' || err.pos.line != 1)
+                    fail_msg("%s: line %u: %s", text, err.pos.line, err.text);
+            }
+        }
+    arena_free(arena);
+}
+
 static void faults_are_refused_with_a_place(void **state)
 {
     struct arena *arena = arena_new(0);
@@ -502,6 +566,7 @@ int main(void)
         cmocka_unit_test(empirical_draws_are_the_samples_of_the_file),
         cmocka_unit_test(a_choice_draws_its_values_by_their_weights),
         cmocka_unit_test(a_choice_is_the_same_in_each_order),
+        cmocka_unit_test(a_wrong_value_is_refused_in_each_place),
         cmocka_unit_test(faults_are_refused_with_a_place),
         cmocka_unit_test(moments_alone_are_told_their_place),
         cmocka_unit_test(bad_samples_are_refused_at_their_line),

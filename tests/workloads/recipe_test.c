@@ -450,6 +450,12 @@ static const struct refusal refusals[] = {
     {"  - {recipe: sft, model: qwen2.5-1.5b, batch: 8, sequence: 2048, recompute: full,\n"
      "     steps: 10, optimizer_on: cpu, train: {gpus: 1, cores: 0, memory: 40GB}}\n",
      "w.yaml:5:60: cores of role train of sft must be at least 1"},
+    {"  - {recipe: batch-infer, model: qwen2.5-1.5b, prompts: 8, prompt_tokens: 9, steps: 1,\n"
+     "     response: {mean: 9, cv: 1, max: 5}, infer: {gpus: 8}}\n",
+     "w.yaml:5:16: max of response must be at least its mean, found 5 and 9"},
+    {"  - {recipe: batch-infer, model: qwen2.5-1.5b, prompts: 8, prompt_tokens: 9, steps: 1,\n"
+     "     response: {mean: 9, cv: 1, max: 50, partial: 5}, infer: {gpus: 8}}\n",
+     "needs a rollout, of dpo, grpo or ppo"},
     {"  - {recipe: lorra}\n", "Did you mean lora?"},
     {"  - {recipe: trace}\n", "gpus"},
     {"  - {recipe: sft, modle: x}\n", "model"},

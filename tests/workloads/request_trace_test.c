@@ -305,6 +305,41 @@ static void faults_of_servegen_are_told_with_their_place(void **state)
     }
 }
 
+/* Each value of a data set of lengths, in whose place something else stands. */
+static void lengths_of_servegen_are_texts_in_objects(void **state)
+{
+    static const char trace[] = "0,2,1,Gamma,1,1\n";
+    static const struct { const char *before, *value, *after; } place[] = {
+        { "", "{\"0\": {\"input_tokens\": \"{5: 1}\", \"output_tokens\": \"{7: 1}\"}}", "" },
+        { "{\"0\": ", "{\"input_tokens\": \"{5: 1}\", \"output_tokens\": \"{7: 1}\"}", "}" },
+        { "{\"0\": {\"input_tokens\": ", "\"{5: 1}\"", ", \"output_tokens\": \"{7: 1}\"}}" },
+        { "{\"0\": {\"input_tokens\": \"{5: 1}\", \"output_tokens\": ", "\"{7: 1}\"", "}}" },
+        { "{\"0\": {\"input_tokens\": \"{5: 1}\", \"other\": ", "\"x\"",
+          ", \"output_tokens\": \"{7: 1}\"}}" },
+        { "{\"0\": {\"input_tokens\": \"{5: 1}\", \"output_tokens\": \"{7: 1}\", \"other\": ",
+          "\"x\"", "}}" },
+    };
+    static const char *const other[] = {
+        "5", "null", "true", "[]", "[5]", "[{}]", "tru", "", "{\"a\": 5}", "{\"0\": 5}",
+        "{\"0\": {\"input_tokens\": 5}}",
+    };
+    struct aid *aid = *state;
+
+    for (size_t p = 0; p < sizeof place / sizeof place[0]; p++) {
+        char text[400];
+        snprintf(text, sizeof text, "%s%s%s", place[p].before, place[p].value, place[p].after);
+        if (read_client(aid, trace, text) == NULL || aid->err.kind != ERR_NONE)
+            fail_msg("%s: %s", text, aid->err.text);
+        for (size_t o = 0; o < sizeof other / sizeof other[0]; o++) {
+            snprintf(text, sizeof text, "%s%s%s", place[p].before, other[o], place[p].after);
+            if (read_client(aid, trace, text) != NULL || aid->err.kind == ERR_NONE)
+                fail_msg("accepted: %s", text);
+            if (strstr(aid->err.pos.file, "dataset.json") == NULL)
+                fail_msg("%s: %s: %s", text, aid->err.pos.file, aid->err.text);
+        }
+    }
+}
+
 static void a_service_answers_a_trace(void **state)
 {
     struct aid *aid = *state;
@@ -381,6 +416,7 @@ int main(void)
         TEST(shared_traces_are_read_whole),
         TEST(servegen_draws_at_the_rate_of_each_window),
         TEST(faults_of_servegen_are_told_with_their_place),
+        TEST(lengths_of_servegen_are_texts_in_objects),
         TEST(a_service_answers_a_trace),
         TEST(a_service_whose_requests_are_at_fault_is_refused),
     };

@@ -162,6 +162,58 @@ static void a_file_that_is_cut_or_goes_on_is_refused(void **state)
     }
 }
 
+/* Where the bracket at `at` closes; brackets within quotation marks do not count. */
+static const char *find_close(const char *at)
+{
+    int depth = 0;
+    bool quoted = false;
+
+    for (; *at != '\0'; at++) {
+        quoted = quoted != (*at == '"');
+        depth += quoted ? 0 : (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
+        if (depth == 0 && !quoted)
+            return at;
+    }
+    fail_msg("a bracket does not close");
+    return NULL;
+}
+
+/* Each list and each object of each file, in whose place something else stands: it is refused in
+ * its line, with its place, and never taken for a file with fewer points. */
+static void a_list_or_an_object_is_nothing_else(void **state)
+{
+    static const struct { const char *text; char opens; } other[] = {
+        { "5", 0 }, { "\"word\"", 0 }, { "null", 0 }, { "true", 0 }, { "5, 5", 0 },
+        { "[]", '[' }, { "[5]", '[' }, { "[[]]", '[' }, { "[{}]", '[' }, { "{}", '{' },
+        { "{\"a\": 5}", '{' },
+    };
+
+    for (size_t f = 0; f < FILES; f++) {
+        char text[1024], wrong[1100];
+        write_file_with(f, SIZE_MAX, "", text);
+        for (const char *at = text; *at != '\0'; at++) {
+            if (*at != '{' && *at != '[')
+                continue;
+            for (size_t o = 0; o < sizeof other / sizeof other[0]; o++) {
+                struct reading r;
+                unsigned line = 1;
+                if (other[o].opens == *at)
+                    continue;
+                for (const char *c = text; c < at; c++)
+                    line += *c == '\n';
+                snprintf(wrong, sizeof wrong, "%.*s%s%s", (int)(at - text), text, other[o].text,
+                         find_close(at) + 1);
+                read_text(*state, file[f].format, wrong, false, &r);
+                if (r.good || r.err.pos.file == NULL || r.err.pos.line < line ||
+                    r.err.pos.line > line + 1)
+                    fail_msg("%s: %s: %d, line %u and not %u: %s", file[f].format, wrong, r.good,
+                             r.err.pos.line, line, r.err.text);
+                arena_free(r.arena);
+            }
+        }
+    }
+}
+
 /* Each key that a price or an event needs, left out. */
 static void a_key_that_lacks_is_named(void **state)
 {
@@ -323,6 +375,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(every_value_in_every_place), TEST(a_file_that_is_cut_or_goes_on_is_refused),
+        TEST(a_list_or_an_object_is_nothing_else),
         TEST(a_key_that_lacks_is_named), TEST(prices_have_a_series_each),
         TEST(ticks_are_a_gap_apart), TEST(faults_of_a_node_add_up),
         TEST(an_end_without_a_start_is_refused), TEST(texts_have_a_bound),

@@ -203,28 +203,32 @@ static void a_workload_answers_for_what_it_states(void **state)
 {
     static const struct {
         const char *jobs;
-        bool limits, parts, steps, choices, priority, generates;
+        bool limits, parts, steps, choices, priority, generates, deadlines;
     } row[] = {
         { "{recipe: trace, name: t, gpus: 1, duration: 1h}", false, false, false, false, false,
-          false },
-        { "{recipe: trace, name: t, gpus: 1, duration: 1h, limit: 2}", true, false, false, false,
           false, false },
+        { "{recipe: trace, name: t, gpus: 1, duration: 1h, limit: 2}", true, false, false, false,
+          false, false, false },
         { "{recipe: trace, name: t, gpus: 0.5, duration: 1h}", false, true, false, false, false,
-          false },
+          false, false },
         { "{recipe: trace, name: t, gpus: {choice: {0.5: 0.5, 0.25: 0.5}}, duration: 1h}", false,
-          true, false, false, false, false },
+          true, false, false, false, false, false },
         { "{recipe: trace, name: t, gpus: 1, duration: 1h, priority: 3}", false, false, false,
-          false, true, false },
+          false, true, false, false },
+        { "{recipe: trace, name: t, gpus: 1, duration: 1h, deadline: 3h}", false, false, false,
+          false, false, false, true },
         { "{recipe: batch-infer, name: t, model: qwen2.5-1.5b, prompts: 10, prompt_tokens: 9, "
-          "steps: 4, infer: {gpus: 1, cpu: {cores: 8}}}", false, false, true, true, false, false },
+          "steps: 4, infer: {gpus: 1, cpu: {cores: 8}}}", false, false, true, true, false, false,
+          false },
         { "{recipe: batch-infer, name: t, model: qwen2.5-1.5b, prompts: 10, prompt_tokens: 9, "
-          "steps: 4, infer: {gpus: 1, types: [a10]}}", false, false, true, false, false, false },
+          "steps: 4, infer: {gpus: 1, types: [a10]}}", false, false, true, false, false, false,
+          false },
         { "{recipe: batch-infer, name: t, model: qwen2.5-1.5b, prompts: 10, prompt_tokens: 9, "
           "steps: 4, limit: 1h, infer: {gpus: 1, types: [a10]}}", true, false, true, false,
-          false, false },
+          false, false, false },
         { "{recipe: batch-infer, name: t, model: qwen2.5-1.5b, prompts: 10, prompt_tokens: 9, "
           "response: {mean: 9, cv: 0.5, max: 30}, steps: 4, infer: {gpus: 1, types: [a10]}}",
-          false, false, true, false, false, true },
+          false, false, true, false, false, true, false },
     };
 
     (void)state;
@@ -242,12 +246,59 @@ static void a_workload_answers_for_what_it_states(void **state)
                 &aid, "{process: poisson, rate: 4/h}", text);
             assert_int_equal(workload_has_limits(spec), row[i].limits);
             assert_int_equal(workload_has_parts(spec), row[i].parts);
+            assert_int_equal(workload_has_deadlines(spec), row[i].deadlines);
             assert_int_equal(workload_has_steps(spec), row[i].steps);
             assert_int_equal(workload_generates(spec), row[i].generates);
             assert_int_equal(workload_has_choices(spec), row[i].choices);
             assert_int_equal(workload_states_priority(spec), row[i].priority);
             assert_false(workload_is_trace(spec) || workload_is_trace_alone(spec));
             assert_int_equal(workload_form_count(spec), more > 0 ? 2 : 1);
+            aid_close(&aid);
+        }
+}
+
+/* Of three rows one states a thing, wherever it stands, or none does.  A column of priorities
+ * or of types states them whatever it says. */
+static void a_trace_answers_for_what_its_rows_state(void **state)
+{
+    static const struct {
+        const char *columns, *usual, *one;
+        bool limits, parts, deadlines, priority;
+    } row[] = {
+        { "limit: more", "0", "700", true, false, false, false },
+        { "deadline: more", "", "900", false, false, true, false },
+        { "priority: more", "0", "5", false, false, false, true },
+        { "priority: more", "0", "-5", false, false, false, true },
+        { "gpu_types: more", "", "a10", false, true, false, false },
+        { "tenant: more", "", "me", false, false, false, false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
+        for (int at = 0; at <= 3; at++) {       /* 3: in no row */
+            struct aid aid;
+            char path[] = "/tmp/source_test.XXXXXX", text[300];
+
+            aid_open(&aid);
+            FILE *file = fdopen(mkstemp(path), "w");
+            fputs("id,at,run,n,more\n", file);
+            for (int k = 0; k < 3; k++)
+                fprintf(file, "%d,%d,50,1,%s\n", k, k, k == at ? row[i].one : row[i].usual);
+            fclose(file);
+            snprintf(text, sizeof text, "trace: {file: %s, columns: {job: id, submit: at, "
+                     "duration: run, gpus: n, %s}}\n", path, row[i].columns);
+            const struct workload_spec *spec = aid_workload(&aid, "w.yaml", text);
+            if (spec == NULL)
+                fail_msg("%s", aid_message(&aid));
+            assert_int_equal(workload_has_limits(spec), at < 3 && row[i].limits);
+            assert_int_equal(workload_has_parts(spec), row[i].parts);
+            assert_int_equal(workload_has_deadlines(spec), at < 3 && row[i].deadlines);
+            assert_int_equal(workload_states_priority(spec), row[i].priority);
+            assert_true(workload_is_trace(spec) && workload_is_trace_alone(spec));
+            assert_false(workload_has_steps(spec) || workload_generates(spec) ||
+                         workload_has_choices(spec));
+            assert_int_equal(workload_jobs(spec), 3);
+            remove(path);
             aid_close(&aid);
         }
 }
@@ -579,6 +630,7 @@ int main(void)
         cmocka_unit_test(shares_are_kept_and_requests_are_filled),
         cmocka_unit_test(means_heed_clamps_of_gpus),
         cmocka_unit_test(a_workload_answers_for_what_it_states),
+        cmocka_unit_test(a_trace_answers_for_what_its_rows_state),
         cmocka_unit_test(steps_may_have_a_small_mean_and_a_larger_least),
         cmocka_unit_test(a_workload_tells_how_many_jobs_come),
         cmocka_unit_test(parts_are_thousandths_and_lengths_have_bounds),

@@ -76,7 +76,6 @@ static bool read_more(struct importer *importer, struct import_row *row,
 static void judge_cores(const struct csv *csv, struct import_row *row)
 {
     row->drop = false;
-    row->reason = IMPORT_REASONS;
     if (is_empty(csv, LOG_SUBMIT))
         import_drop(row, IMPORT_NO_SUBMIT, LOG_SUBMIT);
     if (is_empty(csv, LOG_START))

@@ -356,7 +356,6 @@ enum csv_step import_next(struct import_stream *stream,
     if (step != CSV_ROW)
         return step;
     memset(row, 0, sizeof *row);
-    row->reason = IMPORT_REASONS;
     row->name_column = ROW_NO_COLUMN;
     if (!importer->format->row(importer, row, err))
         return CSV_ERROR;

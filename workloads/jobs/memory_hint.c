@@ -27,7 +27,8 @@ static uint32_t find_more_gpus(const struct train_shape *shape,
 }
 
 /* Returns the smallest tensor parallelism, by doubling, with which the shape
- * fits on the same GPUs.  0: none up to 8, the GPUs of a usual node. */
+ * fits on the same GPUs, and which divides them and the heads of the model.  0:
+ * none up to 8, the GPUs of a usual node. */
 static uint32_t find_more_tp(const struct train_shape *shape, double other_bytes,
                              uint32_t gpus, double gpu_bytes)
 {
@@ -35,7 +36,8 @@ static uint32_t find_more_tp(const struct train_shape *shape, double other_bytes
 
     for (next.tp *= 2; next.tp * next.pp <= gpus && next.tp <= 8;
          next.tp *= 2)
-        if (memory_train(&next, gpus).total + other_bytes <= gpu_bytes)
+        if (next.llm->heads % next.tp == 0 && gpus % (next.tp * next.pp) == 0 &&
+            memory_train(&next, gpus).total + other_bytes <= gpu_bytes)
             return next.tp;
     return 0;
 }

@@ -118,23 +118,25 @@ static double count_critic_more(const struct align *align, struct critic_bytes c
 }
 
 /* Beside the trained weights each GPU holds the frozen reference, and what
- * remains of the critic; policy and critic are trained in turn.  What remains
- * of each is counted for the GPUs that are asked for and, for copies, for the
- * fewest that hold the model. */
+ * remains of the critic; policy and critic are trained in turn.  Memory is
+ * counted for the fewest GPUs, which hold the most each; what is loaded for the
+ * GPUs that are asked for and, for copies, for the fewest that hold the model. */
 bool align_train_role(struct align *align)
 {
-    uint32_t gpus, gang = experts_gang(&align->longest);
+    uint32_t gpus, fewest, gang = experts_gang(&align->longest);
     double frozen, frozen_copy;
-    struct critic_bytes critic, critic_copy;
+    struct critic_bytes critic, critic_copy, critic_held;
 
-    if (!draft_train_gpus(&align->draft, &align->mean, &gpus))
+    if (!draft_train_gpus(&align->draft, &align->mean, &gpus, &fewest))
         return false;
     frozen = count_reference_bytes(align, gpus);
     frozen_copy = count_reference_bytes(align, gang);
     critic = count_critic(align, gpus);
     critic_copy = count_critic(align, gang);
+    critic_held = count_critic(align, fewest);
     return draft_train_role(&align->draft, &align->longest, (struct beside){
-        .held_bytes = frozen + critic.held + count_critic_more(align, critic, gpus),
+        .held_bytes = count_reference_bytes(align, fewest) + critic_held.held +
+                      count_critic_more(align, critic_held, fewest),
         .load_bytes = frozen + critic.state,
         .first_bytes = frozen + critic.weights,
         .copy_bytes = frozen_copy + critic_copy.state,

@@ -304,9 +304,9 @@ bool draft_role_cores(struct draft *draft, const struct conf_node *conf,
 bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
                          double context_tokens, uint32_t role,
                          struct rollout_shape *shape);
-/* The fewest GPUs that the train role may get. */
+/* Before the train role is made: the GPUs that it asks for, and the fewest that it may get. */
 bool draft_train_gpus(const struct draft *draft,
-                      const struct train_shape *shape, uint32_t *gpus);
+                      const struct train_shape *shape, uint32_t *gpus, uint32_t *fewest);
 /* GPUs that each answer batches of `samples` of draft->net. */
 bool draft_net_role(struct draft *draft, const struct conf_node *conf,
                     double samples, struct rollout_shape *shape,

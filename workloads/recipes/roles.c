@@ -441,7 +441,7 @@ static double find_engine_need(const struct rollout_shape *shape,
 }
 
 /* Hints at what would make an engine fit on that GPU: more GPUs per replica,
- * else fewer bits. */
+ * which divide its heads, else fewer bits. */
 static void hint_engine(const struct draft *draft,
                         const struct rollout_shape *shape,
                         double context_tokens, const struct gpu_type *gpu)
@@ -449,7 +449,8 @@ static void hint_engine(const struct draft *draft,
     struct rollout_shape next = *shape;
 
     for (next.tp *= 2; next.tp <= 64; next.tp *= 2)
-        if (find_engine_need(&next, context_tokens) <= gpu->memory_bytes)
+        if (next.llm->heads % next.tp == 0 &&
+            find_engine_need(&next, context_tokens) <= gpu->memory_bytes)
             break;
     if (next.tp <= 64) {
         err_hint(draft->world->err, "It would fit with tp: %u.", next.tp);
@@ -595,10 +596,10 @@ bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
                      shape->tp, role);
 }
 
-/* Returns the fewest GPUs on which the entry trains, before its role is made:
- * `min`, else `gpus`, else one replica. */
-bool draft_train_gpus(const struct draft *draft,
-                      const struct train_shape *shape, uint32_t *gpus)
+/* Stores how many GPUs the entry asks for, before its role is made, `gpus` or else one replica;
+ * and the fewest on which it trains, `min` or else as many. */
+bool draft_train_gpus(const struct draft *draft, const struct train_shape *shape,
+                      uint32_t *gpus, uint32_t *fewest)
 {
     struct role_keys keys;
 
@@ -608,8 +609,7 @@ bool draft_train_gpus(const struct draft *draft,
     *gpus = shape->tp * shape->pp * shape->cp;
     if (keys.gpus > 0)
         *gpus = (uint32_t)keys.gpus;
-    if (keys.min > 0)
-        *gpus = (uint32_t)keys.min;
+    *fewest = keys.min > 0 ? (uint32_t)keys.min : *gpus;
     return true;
 }
 
