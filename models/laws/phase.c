@@ -317,10 +317,12 @@ struct phase_plan phase_rollout_drawn(const struct phase_law *law,
     double response = time.tokens / shape->responses;
     double flops = compute_forward_flops(shape->llm,
                                          prompts * shape->prompt_tokens,
-                                         shape->prompt_tokens / 2.0) +
+                                         compute_causal_tokens(shape->llm,
+                                                               shape->prompt_tokens)) +
                    compute_forward_flops(shape->llm, time.tokens,
-                                         shape->prompt_tokens +
-                                         response / 2.0);
+                                         compute_attended_tokens(shape->llm,
+                                                                 shape->prompt_tokens +
+                                                                     response / 2.0));
     if (gang->gpus == 0) {
         struct phase_plan plan = plan_cores(law, gang, time.total_s, flops);
         plan.tail_fraction = time.tail_idle_fraction;

@@ -264,8 +264,8 @@ static void add_utilization(const struct train_shape *shape,
     bool full = shape->method == TRAIN_FULL;
     double tables = (double)llm->vocab * llm->hidden * (llm->tied ? 1 : 2);
     double weights = compute_forward_flops(llm, tokens, 0.0);
-    double scores = compute_forward_flops(llm, tokens,
-                                          shape->sequence_tokens) - weights;
+    double attended = compute_attended_tokens(llm, shape->sequence_tokens);
+    double scores = compute_forward_flops(llm, tokens, attended) - weights;
     double peak = gang->gpus *
                   compute_peak_flops(gang->gpu, shape->precision);
     double again = 0.0;
@@ -407,7 +407,8 @@ struct step_time forward_step(const struct llm *llm, enum precision precision,
         count * train_exchanges_bytes(&shape, gang, &p, packed * tokens);
     step.launch_s = count * (total_s - compute_s - comm_s);
     step.step_s = count * total_s;
-    step.flops = compute_forward_flops(llm, sequences * tokens, tokens);
+    step.flops = compute_forward_flops(llm, sequences * tokens,
+                                       compute_attended_tokens(llm, tokens));
     step.mfu = step.flops / (step.step_s * gang->gpus *
                              compute_peak_flops(gang->gpu, precision));
     /* Nothing is recomputed in a pass without gradients. */

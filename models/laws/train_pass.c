@@ -137,7 +137,10 @@ static double time_attention(const struct train_shape *shape,
     assert(tokens > 0.0);
     const struct llm *llm = shape->llm;
     double split = (double)shape->tp * shape->pp;
-    double half = shape->sequence_tokens / 2.0;
+    /* Scores that lie in memory are all computed, and masked then. */
+    double half = shape->stack == STACK_MEGATRON
+                      ? shape->sequence_tokens / 2.0
+                      : compute_causal_tokens(llm, shape->sequence_tokens);
     double flops = tokens * (compute_forward_flops(llm, 1.0, half) -
                              compute_forward_flops(llm, 1.0, 0.0)) / split;
 

@@ -8,7 +8,8 @@
  * some thousand tokens at a time, while the others wait.  Otherwise all decode.
  * A step's time grows
  * linearly with the context, so k steps take k a + k (k - 1) / 2 b, and k may
- * be as large as nothing changes: until the first is done, or blocks run out.
+ * be as large as nothing changes: until the first is done, blocks run out, or the
+ * window of some layers is full.
  * A request that comes meanwhile and could be admitted cuts k at the end of the
  * step that is running; one that waits for blocks before others cuts it where it
  * gives up.
@@ -17,6 +18,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/catalogue/catalogue.h"
 #include "models/serving/flight_queue.h"
 #include "models/serving/prefix_cache.h"
 #include "models/serving/serve.h"
@@ -32,11 +34,10 @@
 
 static void finish_work(struct loop *loop, void *self, uint64_t arg);
 
-/* Blocks of the KV cache that `tokens` tokens take, the last one perhaps
- * partly. */
-static uint32_t count_blocks(uint32_t tokens)
+/* Blocks of the replica's KV cache that `tokens` tokens take. */
+static uint32_t count_blocks(const struct replica *r, uint32_t tokens)
 {
-    return (tokens + SERVE_BLOCK_TOKENS - 1) / SERVE_BLOCK_TOKENS;
+    return serve_blocks(&r->service->spec->side[r->side].law, tokens);
 }
 
 /* Returns the tokens in the KV cache of a request: its prompt and what was
@@ -86,7 +87,7 @@ static struct flight *first_waiting(struct replica *r)
 static bool is_admissible(const struct replica *r, const struct flight *flight)
 {
     return r->at_work < r->service->spec->batch_max &&
-           r->blocks + count_blocks(context_of(flight) + 1) <= r->blocks_max;
+           r->blocks + count_blocks(r, context_of(flight) + 1) <= r->blocks_max;
 }
 
 static bool uses_chunks(const struct replica *r)
@@ -107,7 +108,7 @@ static uint32_t admit_waiting(struct replica *r)
            (r->admitted == 0 || uses_chunks(r) ||
             tokens + count_to_compute(first) <= PREFILL_TOKENS)) {
         tokens += count_to_compute(first);
-        r->blocks += count_blocks(context_of(first) + 1);
+        r->blocks += count_blocks(r, context_of(first) + 1);
         r->batch[r->at_work++] = flight_pop(&r->queue);
         r->admitted++;
     }
@@ -120,7 +121,7 @@ static uint64_t blocks_after(const struct replica *r, uint32_t steps)
     uint64_t blocks = 0;
 
     for (uint32_t i = 0; i < r->at_work; i++)
-        blocks += count_blocks(context_of(&r->batch[i]) + steps);
+        blocks += count_blocks(r, context_of(&r->batch[i]) + steps);
     return blocks;
 }
 
@@ -138,7 +139,7 @@ static uint32_t steps_ahead(const struct replica *r)
     if (r->service->spec->one_step)
         most = 1;
     /* No request takes more than these; as a rule that is room enough. */
-    uint64_t blocks_more = (uint64_t)r->at_work * count_blocks(most);
+    uint64_t blocks_more = (uint64_t)r->at_work * count_blocks(r, most);
     if (r->blocks + blocks_more <= r->blocks_max ||
         blocks_after(r, most) <= r->blocks_max)
         return most;
@@ -219,6 +220,16 @@ static double mean_context(const struct replica *r, uint32_t decoding)
     return (double)context / decoding;
 }
 
+/* Tokens over which a step grows as it does now: a context that fills the window of some layers
+ * grows in the others alone. */
+static double tokens_alike(const struct serve_law *law, double context)
+{
+    assert(context >= 0.0);
+    double left = law->llm->window - context;
+
+    return left > 0.0 ? fmin(left, SLOPE_TOKENS) : SLOPE_TOKENS;
+}
+
 /* Decodes until the batch changes.  If blocks run out at once, the last that
  * came go back to the queue first. */
 static void decode_batch(struct replica *r)
@@ -230,9 +241,11 @@ static void decode_batch(struct replica *r)
     assert(r->steps > 0);       /* one alone has room: it was looked at */
     double context = mean_context(r, r->at_work);
     r->step_s = serve_step_s(law, &r->gang, r->at_work, context);
-    r->step_more_s = (serve_step_s(law, &r->gang, r->at_work,
-                                   context + SLOPE_TOKENS) - r->step_s) /
-                     SLOPE_TOKENS;
+    double slope = tokens_alike(law, context);
+    r->step_more_s = (serve_step_s(law, &r->gang, r->at_work, context + slope) - r->step_s) /
+                     slope;
+    if (context < law->llm->window && r->steps > slope)
+        r->steps = (uint32_t)slope + 1;
     int64_t until_ns = give_up_ns(r);
     if (until_ns != INT64_MAX)
         r->steps = steps_begun(r, clock_s_from_ns(until_ns - r->since_ns));
@@ -409,7 +422,7 @@ void service_generate_take(struct replica *r, const struct flight *flight)
     assert(flight->prompt_tokens > 0);
     uint32_t whole = flight->prompt_tokens + flight->output_tokens;
 
-    if (count_blocks(whole) > r->blocks_max) {     /* could never be served */
+    if (count_blocks(r, whole) > r->blocks_max) {     /* could never be served */
         r->service->result.refused++;
         r->service->in_service--;
         return;

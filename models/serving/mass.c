@@ -13,6 +13,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "models/laws/compute.h"
 #include "models/laws/decode.h"
 #include "models/serving/serve.h"
 #include "models/serving/state.h"
@@ -118,7 +119,8 @@ static double count_at_once_max(const struct replica *r)
 
     return fmin(r->service->spec->batch_max,
                 fmax(1.0, (double)r->blocks_max * SERVE_BLOCK_TOKENS /
-                              context));
+                              compute_attended_tokens(
+                                  r->service->spec->side[r->side].law.llm, context)));
 }
 
 /* Steady state of a replica that generates: by Little's law as many at once as

@@ -118,5 +118,8 @@ double serve_mixed_s(const struct serve_law *law, const struct gang *gang,
 #define SERVE_BLOCK_TOKENS 16u
 double serve_blocks_max(const struct serve_law *law, const struct gang *gang,
                         double host_bytes);
+/* Returns the blocks that a context of `tokens` takes, the last one perhaps partly.  A block has
+ * the tokens of all layers; where some keep a window alone, a context takes fewer blocks. */
+uint32_t serve_blocks(const struct serve_law *law, uint32_t tokens);
 
 #endif

@@ -136,7 +136,8 @@ static double attention_s(const struct law_world *w, const struct sums *s)
 {
     const struct llm *llm = &w->llm;
     double layers = llm->layers / (s->tp * s->pp), length = w->shape.sequence_tokens;
-    double work = 2 * s->mine * length * llm->heads * llm->head_dim * layers;
+    double pairs = w->shape.stack == STACK_MEGATRON ? length / 2 : law_causal(llm, length);
+    double work = 4 * s->mine * pairs * llm->heads * llm->head_dim * layers;
     double fast = rate(w, PRECISION_BF16, llm->hidden / sqrt(s->tp), s->mine);
 
     switch (w->shape.stack) {
@@ -492,7 +493,8 @@ static void a_forward_pass_is_one_pass_of_each_part(void **state)
         same("busy", i, t.busy_fraction * t.step_s, t.compute_s, expected);
         peak = w.gang.gpus * w.gpu.flops_peak[w.shape.precision];
         double work = w.batch * tokens * (2 * w.llm.params_active +
-                      4.0 * w.llm.layers * w.llm.heads * w.llm.head_dim * tokens);
+                      4.0 * w.llm.layers * w.llm.heads * w.llm.head_dim *
+                          law_attended(&w.llm, tokens));
         same("flops", i, t.flops, work, work);
         same("mfu", i, t.mfu, work / peak / expected, t.mfu);
         assert_true(t.hfu == t.mfu);

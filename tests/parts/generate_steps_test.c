@@ -46,9 +46,15 @@ struct engine {
     uint32_t with_tpot;
 };
 
-static uint32_t blocks_of(uint32_t tokens)
+/* Layer by layer, in tokens of one layer; a block has 16 of every layer. */
+static uint32_t blocks_of(const struct engine *e, uint32_t tokens)
 {
-    return tokens / 16 + (tokens % 16 > 0);
+    const struct llm *llm = e->law->llm;
+    uint32_t sum = 0, block = 16 * llm->layers;
+
+    for (uint32_t i = 0; i < llm->layers; i++)
+        sum += i < llm->window_layers && tokens > llm->window ? llm->window : tokens;
+    return sum / block + (sum % block > 0);
 }
 
 static uint32_t context_of(const struct call *c)
@@ -62,7 +68,7 @@ static uint32_t blocks_with(const struct engine *e, uint32_t more)
     uint32_t sum = 0;
 
     for (uint32_t i = 0; i < e->at_work; i++)
-        sum += blocks_of(context_of(&e->batch[i]) + (i < more));
+        sum += blocks_of(e, context_of(&e->batch[i]) + (i < more));
     return sum;
 }
 
@@ -93,7 +99,7 @@ static void come(struct engine *e)
         }
         if (!e->idle && e->spec->queue_max > 0 && e->waits >= e->spec->queue_max)
             e->dropped++;
-        else if (blocks_of(c->prompt + c->output) > e->blocks_max)
+        else if (blocks_of(e, c->prompt + c->output) > e->blocks_max)
             e->refused++;
         else
             e->wait[e->waits++] = *c;
@@ -114,10 +120,10 @@ static uint32_t admit(struct engine *e)
             continue;
         }
         if (e->at_work == e->spec->batch_max ||
-            held + blocks_of(context_of(c) + 1) > e->blocks_max ||
+            held + blocks_of(e, context_of(c) + 1) > e->blocks_max ||
             (e->spec->chunk_tokens == 0 && e->fresh > 0 && tokens + context_of(c) > WHOLE))
             break;
-        held += blocks_of(context_of(c) + 1);
+        held += blocks_of(e, context_of(c) + 1);
         tokens += context_of(c);
         e->batch[e->at_work++] = *c;
         e->fresh++;
@@ -352,12 +358,15 @@ static void run_cases(bool one_step, double interval_s, double part)
     struct law_aids aids = law_aids_new();
     struct gang gang = law_gang(&aids, "a10", 1, 1, 0.0);
     const struct llm *llm = catalogue_llm(aids.catalogue, "qwen2.5-7b");
+    struct llm windowed = *llm;
     uint32_t again = 0, refused = 0, dropped = 0;
     struct rng rng;
 
     rng_init(&rng, 9, "engine", 0);
+    windowed.window = 700;      /* of 20 of its 28 layers */
+    windowed.window_layers = 20;
     for (uint64_t k = 0; k < 150; k++) {
-        struct service_spec spec = draw_spec(&rng, llm);
+        struct service_spec spec = draw_spec(&rng, k % 3 ? llm : &windowed);
         struct engine *e = calloc(1, sizeof *e);
         e->spec = &spec;
         e->law = &spec.side[SERVE_GPU].law;

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/laws/compute.h"
 #include "models/laws/memory.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
@@ -150,7 +151,8 @@ struct cores_need cores_need_engine(const struct rollout_shape *shape,
                                     double context_tokens)
 {
     double weights = memory_weight_bytes(shape->llm, shape->precision);
-    double cache = context_tokens * memory_kv_bytes_per_token(shape->llm);
+    double cache = compute_attended_tokens(shape->llm, context_tokens) *
+                   memory_kv_bytes_per_token(shape->llm);
 
     assert(context_tokens > 0.0);
     return (struct cores_need){
