@@ -99,7 +99,7 @@ static double time_token(const struct replica *r, double at_once)
                             mass->prompt + mass->output / 2.0);
     struct decode_replica replica = { .llm = law->llm, .precision = law->precision,
                                       .gang = &r->gang, .tp = law->tp,
-                                      .engine = DECODE_GRAPHS };
+                                      .engine = DECODE_GRAPHS, .ahead = law->ahead };
     return decode_served_step_s(&replica, fmax(at_once, 1.0), mass->prompt,
                                 fmax(mass->output, 1.0));
 }

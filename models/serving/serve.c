@@ -42,7 +42,8 @@ static struct decode_replica replica_of(const struct serve_law *law,
 {
     assert(law->llm != NULL && law->tp > 0);
     return (struct decode_replica){ .llm = law->llm, .precision = law->precision,
-                                    .gang = gang, .tp = law->tp, .engine = DECODE_GRAPHS };
+                                    .gang = gang, .tp = law->tp, .engine = DECODE_GRAPHS,
+                                    .ahead = law->ahead };
 }
 
 double serve_prefill_s(const struct serve_law *law, const struct gang *gang,

@@ -39,6 +39,7 @@ struct serve_law {
     double batch_s, request_s;  /* SERVE_FIXED */
     double kv_tokens;           /* SERVE_GENERATE: room of the KV cache of a replica on GPUs,
                                    as its engine reports it; 0: by the memory law */
+    bool ahead;                 /* SERVE_GENERATE: its host works ahead of the GPU, see decode.h */
 };
 
 /* Which replica gets a request. */

@@ -44,7 +44,7 @@ static int find_cpu(const struct conf_node *types, size_t *count)
 static bool check_no_gpu_keys(const struct draft *draft,
                               const struct conf_node *conf)
 {
-    static const char *const keys[] = {"gpus", "min", "max", "tp"};
+    static const char *const keys[] = {"gpus", "min", "max", "tp", "async_scheduling"};
     static const char *const sums[] = {"cores", "memory"};
 
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
