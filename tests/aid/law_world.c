@@ -66,11 +66,14 @@ double law_attended(const struct llm *llm, double context)
 /* Token by token, each in the middle of its place. */
 double law_causal(const struct llm *llm, double tokens)
 {
-    double sum = 0;
+    double all = 0, part = 0;
 
-    for (double i = 0.5; i < tokens; i++)
-        sum += law_attended(llm, i);
-    return sum / tokens;
+    for (double i = 0.5; i < tokens; i++) {
+        all += i;
+        part += law_least(i, llm->window);
+    }
+    return (all * (llm->layers - llm->window_layers) + part * llm->window_layers) /
+           llm->layers / tokens;
 }
 
 static void draw_gang(struct rng *rng, struct law_world *world)
