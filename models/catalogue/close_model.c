@@ -90,8 +90,9 @@ static bool close_window(struct llm_form *form, struct err *err)
                        "%lld", llm->name, (long long)form->layers,
                        (long long)form->window_layers);
     if (form->window_layers > 0 && form->window == 0)
-        return err_set(err, ERR_SCHEMA, form_key_pos(&form->head, "window_layers"),
-                       "window_layers of model '%s' needs its window", llm->name);
+        return err_set(err, ERR_RANGE, form_key_pos(&form->head, "window_layers"),
+                       "window_layers of model '%s' must be 0 without a window, found %lld",
+                       llm->name, (long long)form->window_layers);
     llm->window = (uint32_t)form->window;
     llm->window_layers = form->window == 0 ? 0
                          : form->window_layers > 0 ? (uint32_t)form->window_layers
