@@ -82,10 +82,10 @@ static void close_up(struct replica *r, const struct flight *flight, uint32_t ke
     const struct flight_queue *queue = &r->queue;
     uint32_t left = r->thrown;
 
-    for (uint32_t i = 0; left > 0; i++) {
+    assert(left <= queue->count);
+    for (uint32_t i = 0; left > 0 && i < queue->count; i++) {
         struct flight *other = &queue->slot[(queue->head + i) & (queue->room - 1)];
 
-        assert(i < queue->count);
         if (other->held == 0)
             continue;
         left--;
@@ -109,13 +109,19 @@ void service_blocks_take(struct replica *r, struct flight *flight, uint32_t kept
     r->taken += held;
 }
 
-void service_blocks_lose(struct replica *r)
+void service_blocks_forget(struct replica *r)
 {
-    assert(r->at_work == 0 || r->batch != NULL);
+    assert(r->queue.count <= r->queue.room);
     flight_settle(&r->queue);
     for (uint32_t i = 0; i < r->queue.count; i++)
         r->queue.slot[(r->queue.head + i) & (r->queue.room - 1)].held = 0;
+    r->thrown = 0;
+}
+
+void service_blocks_lose(struct replica *r)
+{
+    assert(r->at_work == 0 || r->batch != NULL);
+    service_blocks_forget(r);
     for (uint32_t i = 0; i < r->at_work; i++)
         r->batch[i].held = 0;
-    r->thrown = 0;
 }

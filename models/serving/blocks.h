@@ -29,6 +29,8 @@ void service_blocks_free(struct replica *replica, struct flight *flight);
 /* Frees those of one that is thrown out, before it is put into the queue.  computed: they hold
  * its context. */
 void service_blocks_throw(struct replica *replica, struct flight *flight, bool computed);
+/* Those that wait go to other replicas: none of them has any. */
+void service_blocks_forget(struct replica *replica);
 /* The replica goes, and its blocks with it: no request has any. */
 void service_blocks_lose(struct replica *replica);
 

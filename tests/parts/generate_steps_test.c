@@ -596,6 +596,10 @@ static void blocks_go_with_their_replica(void **state)
     (void)state;
     assert_int_equal(service_blocks_kept(&r, &slots[0], 53), 3);    /* 52 tokens: 3 whole */
     assert_int_equal(slots[0].known_tokens, 48);
+    service_blocks_forget(&r);
+    assert_true(slots[0].held == 0 && slots[2].held == 0 && r.thrown == 0 && batch[1].held == 8);
+    slots[0].held = 7;
+    slots[2].held = 2;
     service_blocks_lose(&r);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(service_blocks_kept(&r, &slots[i], 53), 0);
