@@ -210,6 +210,7 @@ static const char *replay_row(const struct calibrate_row *row,
         return "the precision is unknown";
     if (!(first.per_s > 0) || first.left == 0)
         return "the rate or the number of requests is not in the row";
+    law.ahead = row_ahead(row, law.llm);
     first.gang = row_gang(gpu, law.tp, law.tp, 0.0);
     return replay_requests(row, &first, law, means);
 }

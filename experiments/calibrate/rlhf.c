@@ -2,10 +2,17 @@
 /*
  * rlhf.c - rows of RLHF steps, and the phases that make them.
  *
- * No such row has an exact configuration.  Assumed where rows are silent: prompts of 100 tokens,
- * lognormal lengths with a cv of 1, a policy and a reference pass over all sequences; one step
- * off, half of the GPUs generate; a log that names its GPU by its 80 GB only is taken as an A100.
- * Where the engine generates on the trainer's GPUs, a step ends with its refit.
+ * No such row has an exact configuration.  What NeMo-RL's rows leave out is in its published
+ * recipes (NVIDIA-NeMo/RL, examples/configs, read at 0b88cccc, 1b37cb89, 36b0a7b0, d8f9995b and
+ * 06f63430): sequences are packed into micro batches, passes for log-probabilities are divided as
+ * training is, an engine on the trainer's GPUs has 0.6 of their memory, one of its own 0.8.  No
+ * recipe captures graphs of the trainer or hides exchanges of tensor parallelism: STACK_EAGER.
+ * That was decided with these rows in view; nothing was fitted.
+ *
+ * Assumed where rows and recipes are silent: prompts of 100 tokens, lognormal lengths with a cv of
+ * 1 before the cut, whose mean after it is the row's, a policy and a reference pass over all
+ * sequences; one step off, half of the GPUs generate; a log that names its GPU by its 80 GB only is
+ * taken as an A100.  Where the engine generates on the trainer's GPUs, a step ends with its refit.
  */
 #include "experiments/calibrate/suites.h"
 
@@ -36,12 +43,54 @@ struct step {
     double sequences, updates;      /* per step */
     double prompt, response, response_max;  /* means, and the cut */
     struct train_shape train;   /* how the trainer divides its model */
+    double pass_batch;          /* sequences of a micro batch of a pass; 0: forward_step() */
+    double engine_share;        /* of a GPU's memory, for the engine */
 };
+
+/* A recipe of NeMo-RL, of the rows that do not say it.  Tokens are those of a packed micro batch:
+ * max_total_sequence_length x train_micro_batch_size, or x logprob_batch_size. */
+struct recipe {
+    const char *suite;          /* NULL: of the performance recipes */
+    const char *llm;
+    double train_tokens, pass_tokens;
+    uint32_t pp;                /* 0: the row says it */
+    bool sequence_parallel, recompute;
+};
+static const struct recipe recipes[] = {
+    { "nemo-rl-phases", "llama-3.1-8b", 4096, 16384, 2, false, false },
+    { "nemo-rl-phases", "llama-3-70b", 4096, 16384, 4, false, false },
+    { NULL, "llama-3.1-8b", 4096, 8192, 2, false, true },
+    { NULL, "deepseek-v3", 1536, 1536, 0, false, true },
+    { NULL, "qwen3-235b-a22b", 8192, 8192, 0, true, true },
+    { NULL, "qwen3-30b-a3b", 4096, 16384, 0, false, false },
+    { NULL, "qwen3-32b", 4096, 16384, 0, true, false },
+};
+/* What an engine takes of a GPU's memory, as the law of memory has it, and what recipes give it:
+ * beside a trainer, and alone (vLLM, gpu_memory_utilization). */
+#define LAW_SHARE 0.9
+#define SHARED_SHARE 0.6
+#define ALONE_SHARE 0.8
 
 /* Nodes of 8 GPUs. */
 static struct gang make_gang(const struct step *s, uint32_t gpus)
 {
     return row_gang(s->gpu, gpus, gpus < 8 ? gpus : 8, NODE_BPS);
+}
+
+/* Sets the mean before the cut, so that the mean after it is `mean`: rows count what was
+ * generated.  Nothing above 0.99 of the cut is looked for. */
+static void set_cut_mean(struct rollout_shape *shape, double mean)
+{
+    double low = mean, high = 100.0 * shape->response_max_tokens;
+
+    mean = fmin(mean, 0.99 * shape->response_max_tokens);
+    for (int i = 0; i < 60; i++) {
+        shape->response_mean_tokens = sqrt(low * high);
+        if (rollout_response_tokens(shape) < mean)
+            low = shape->response_mean_tokens;
+        else
+            high = shape->response_mean_tokens;
+    }
 }
 
 /* Time of the rollout, to its longest response. */
@@ -53,8 +102,10 @@ static double predict_generate_s(const struct step *s, uint32_t gpus)
         .responses = s->sequences, .responses_per_prompt = 1,
         .prompt_tokens = s->prompt, .response_mean_tokens = s->response,
         .response_cv = LENGTH_CV, .response_max_tokens = s->response_max,
+        .reserved_bytes = (1.0 - s->engine_share / LAW_SHARE) * s->gpu->memory_bytes,
     };
 
+    set_cut_mean(&shape, s->response);
     return rollout_time(&shape, &gang, 0.5).total_s;
 }
 
@@ -62,7 +113,11 @@ static double predict_generate_s(const struct step *s, uint32_t gpus)
 static double predict_forward_s(const struct step *s, uint32_t gpus)
 {
     struct gang gang = make_gang(s, gpus);
+    struct train_shape shape = s->train;
 
+    shape.micro_batch = s->pass_batch;
+    if (s->pass_batch > 0.0)
+        return forward_divided_step(&shape, &gang, s->sequences).step_s;
     return forward_step(s->llm, PRECISION_BF16, &gang, s->sequences,
                         s->prompt + s->response).step_s;
 }
@@ -102,6 +157,8 @@ static const char *read_step(const struct calibrate_row *row, struct step *s)
     s->gpu = row_gpu(row, "gpu");
     s->gpus = row_count(row, "gpus", 0);
     s->engine_tp = 1;
+    s->pass_batch = 0.0;
+    s->engine_share = LAW_SHARE;
     s->prompt = row_number(row, "prompt_len_mean", PROMPT_TOKENS);
     s->response = row_number(row, "resp_len_mean", 0.0);
     s->response_max = row_number(row, "resp_len_max", find_limit(s->llm));
@@ -162,6 +219,27 @@ static const char *read_layout(const struct calibrate_row *row,
     return NULL;
 }
 
+/* Sets what the recipe of the row's model says, once lengths and the layout are known. */
+static void apply_recipe(const struct calibrate_row *row, struct step *s)
+{
+    const struct recipe *found = NULL;
+
+    for (size_t i = 0; found == NULL && i < sizeof recipes / sizeof *recipes; i++)
+        if (strcmp(recipes[i].llm, s->llm->name) == 0 &&
+            (recipes[i].suite == NULL || row_is(row, "suite", recipes[i].suite)))
+            found = &recipes[i];
+    if (found == NULL)
+        return;
+    s->train.pp = found->pp > 0 ? found->pp : s->train.pp;
+    s->train.stack = STACK_EAGER;
+    s->train.recompute = found->recompute ? RECOMPUTE_FULL : RECOMPUTE_NONE;
+    s->train.sequence_parallel = found->sequence_parallel;
+    s->train.micro_batch = fmax(1.0, found->train_tokens / s->train.sequence_tokens);
+    s->pass_batch = fmax(1.0, found->pass_tokens / s->train.sequence_tokens);
+    s->engine_share = strstr(row_text(row, "framework"), "1-step-off") != NULL ? ALONE_SHARE
+                                                                               : SHARED_SHARE;
+}
+
 /* Do trainer and engine divide so many GPUs? */
 static bool is_divided(const struct step *s, uint32_t gpus)
 {
@@ -209,6 +287,7 @@ const char *calibrate_grpo(const struct calibrate_row *row, double *measured,
     /* The row's mean counts the prompt too. */
     s.response = fmax(1.0, s.response - s.prompt);
     s.train.sequence_tokens = s.prompt + s.response;
+    apply_recipe(row, &s);
     uint32_t gpus = off ? s.gpus / 2 : s.gpus;
     if (!is_divided(&s, gpus))
         return "the layout does not divide the GPUs";
@@ -228,6 +307,8 @@ static const char *read_phases(const struct calibrate_row *row, struct step *s)
         why = read_layout(row, s);
     if (why == NULL)
         why = read_batch(row, s);
+    if (why == NULL)
+        apply_recipe(row, s);
     return why == NULL && !is_divided(s, s->gpus) ? "the layout does not divide the GPUs" : why;
 }
 

@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -157,4 +158,17 @@ struct gang row_gang(const struct gpu_type *gpu, uint32_t gpus,
     };
 
     return gang;
+}
+
+bool row_ahead(const struct calibrate_row *row, const struct llm *llm)
+{
+    const char *framework = row_text(row, "framework");
+    unsigned minor, patch;
+
+    if (sscanf(framework, "vllm 0.%u", &minor) == 1 || sscanf(framework, "vLLM 0.%u", &minor) == 1)
+        return minor >= 14;
+    if (sscanf(framework, "sglang 0.%u.%u", &minor, &patch) == 2)
+        return minor > 5 || (minor == 5 && patch >= 9);
+    return strncmp(framework, "vllm nightly", 12) == 0 ||
+           (strncmp(framework, "sglang", 6) == 0 && llm->experts > 0);
 }

@@ -35,6 +35,10 @@ const struct net *row_net(const struct calibrate_row *row);
 const struct llm *row_llm(const struct calibrate_row *row);
 /* Reads a published name of a precision; false: it is none. */
 bool row_precision(const char *text, enum precision *out);
+/* Does the engine's host work ahead of the GPU?  vLLM does from 0.14 on (its notes of that
+ * release); SGLang from 0.5.9, as was chosen on its rows of DeepSeek.  Rows without a release are
+ * of late ones, where SGLang serves a mixture of experts. */
+bool row_ahead(const struct calibrate_row *row, const struct llm *llm);
 
 /* Returns a gang of `gpus` GPUs, `per_node` to a node.  inter_bps: bandwidth of
  * a node, all its NICs together. */

@@ -11,6 +11,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
+#include "models/laws/decode.h"
 #include "models/laws/outage.h"
 #include "models/serving/serve.h"
 #include "models/serving/service.h"
@@ -202,6 +203,9 @@ static void add_services(struct rows *all, const struct experiment_point *point,
             default_rows_add_under(all, of, under, key[side], start, "default");
         }
         add_cache_room(all, point, spec, under);
+        if (spec->side[SERVE_GPU].form != NULL && entry->generates && !entry->ahead_said)
+            default_rows_add_under(all, of, under, "gpu.async_scheduling", DECODE_HOST_WAITS,
+                                   "default");
     }
 }
 

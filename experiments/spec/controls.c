@@ -137,7 +137,7 @@ static const struct conf_node *switch_off(struct arena *arena,
  * generate: "{tp: 2}". */
 static const char *replica_keys(struct arena *arena, const struct conf_node *rollout)
 {
-    static const char *const kept[] = { "tp", "precision", "concurrency" };
+    static const char *const kept[] = { "tp", "precision", "concurrency", "async_scheduling" };
     const char *text = "";
 
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {

@@ -156,6 +156,8 @@ struct llm {
     uint32_t experts, experts_active;   /* shared ones included; 0, 0: dense */
     uint32_t experts_shared;    /* of those, used by every token */
     uint32_t kv_width;          /* elements per token and layer, less with MLA */
+    uint32_t window;            /* tokens that a layer with a window attends to; 0: all */
+    uint32_t window_layers;     /* layers that have it, at most `layers` */
     bool tied;                  /* input and output tokens share one table */
     double params, params_active; /* parameters, and those that work on one
                                      token */

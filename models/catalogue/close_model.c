@@ -79,6 +79,27 @@ static bool experts_add_up(const struct llm_form *form, struct err *err)
     return true;
 }
 
+/* Reads the window of attention and the layers that have it. */
+static bool close_window(struct llm_form *form, struct err *err)
+{
+    struct llm *llm = &form->llm;
+
+    if (form->window_layers > form->layers)
+        return err_set(err, ERR_RANGE, form_key_pos(&form->head, "window_layers"),
+                       "window_layers of model '%s' must be at most its %lld layers, found "
+                       "%lld", llm->name, (long long)form->layers,
+                       (long long)form->window_layers);
+    if (form->window_layers > 0 && form->window == 0)
+        return err_set(err, ERR_RANGE, form_key_pos(&form->head, "window_layers"),
+                       "window_layers of model '%s' must be 0 without a window, found %lld",
+                       llm->name, (long long)form->window_layers);
+    llm->window = (uint32_t)form->window;
+    llm->window_layers = form->window == 0 ? 0
+                         : form->window_layers > 0 ? (uint32_t)form->window_layers
+                                                   : llm->layers;
+    return true;
+}
+
 /* Fills what a file may leave out by the rules of a plain transformer: heads
  * share the hidden size, as many key heads as query heads, a gated MLP (3
  * matrices), a KV cache of 2 x kv_heads x head_dim elements. */
@@ -112,7 +133,7 @@ bool catalogue_close_llm(struct llm_form *form, struct err *err)
     if (llm->params_active <= 0.0) {
         llm->params_active = llm->params;
     }
-    return experts_add_up(form, err);
+    return close_window(form, err) && experts_add_up(form, err);
 }
 
 /* Tables are described by three keys, which only make sense together. */

@@ -62,7 +62,7 @@ struct llm_form {
     struct llm llm;
     int64_t layers, hidden, heads, kv_heads, head_dim, ffn, ffn_matrices;
     int64_t vocab, context_tokens, experts, experts_active, experts_shared;
-    int64_t kv_width;
+    int64_t kv_width, window, window_layers;
 };
 
 struct application_form {

@@ -25,6 +25,35 @@ double compute_forward_flops(const struct llm *llm, double tokens,
     return tokens * (2.0 * llm->params_active + attention);
 }
 
+/* The mean of layers that attend to `whole` tokens and of those that attend to `part` of them. */
+static double mix_layers(const struct llm *llm, double whole, double part)
+{
+    assert(llm->window_layers <= llm->layers);
+    double share = (double)llm->window_layers / llm->layers;
+
+    assert(part <= whole);
+    return (1.0 - share) * whole + share * part;
+}
+
+double compute_attended_tokens(const struct llm *llm, double context_tokens)
+{
+    assert(llm != NULL && context_tokens >= 0.0);
+    if (llm->window == 0 || context_tokens <= llm->window)
+        return context_tokens;
+    return mix_layers(llm, context_tokens, llm->window);
+}
+
+/* Token i attends to min(i, window) tokens: up to the window, i; after it, the window. */
+double compute_causal_tokens(const struct llm *llm, double tokens)
+{
+    assert(llm != NULL && tokens >= 0.0);
+    double window = llm->window;
+
+    if (llm->window == 0 || tokens <= window)
+        return tokens / 2.0;
+    return mix_layers(llm, tokens / 2.0, window - window * window / (2.0 * tokens));
+}
+
 /* The formats tried in turn when a GPU has no units for one. */
 static const enum precision fallback[PRECISION_COUNT][3] = {
     [PRECISION_FP32] = { PRECISION_FP32, PRECISION_FP32, PRECISION_FP32 },
@@ -117,7 +146,8 @@ double compute_encoder_s(const struct llm *llm, enum precision precision,
     double weights = (llm->params - compute_word_params(llm)) / llm->layers;
     double bytes = small ? 1.0 : 2.0;
     double work_s = 2.0 * rows * weights / rate +
-                    4.0 * rows * tokens * h / (half * ENCODER_ATTENTION);
+                    4.0 * rows * compute_attended_tokens(llm, tokens) * h /
+                        (half * ENCODER_ATTENTION);
     double traffic_s = (weights + ENCODER_ELEMENTS * h * rows) * bytes /
                        gpu->memory_bps_sustained;
     double busy_s = pow(pow(work_s, ENCODER_OVERLAP) +
@@ -173,5 +203,6 @@ double compute_cpu_encoder_s(const struct llm *llm, enum precision precision,
 
     layers.params_active -= compute_word_params(llm);
     return compute_cpu_forward_s(&layers, precision, cpu, cores,
-                                 sequences * tokens, tokens);
+                                 sequences * tokens,
+                                 compute_attended_tokens(llm, tokens));
 }

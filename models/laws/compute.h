@@ -21,6 +21,13 @@ struct llm;
  * which attends to `attended_tokens`. */
 double compute_forward_flops(const struct llm *llm, double tokens,
                              double attended_tokens);
+/* Returns the tokens to which a token with a context of that many attends, as the mean of the
+ * layers: layers with a window attend to its last `window` tokens alone (Beltagy et al. 2020, arXiv
+ * 2004.05150, section 3.1; Jiang et al. 2023, Mistral 7B, arXiv 2310.06825, section 2). */
+double compute_attended_tokens(const struct llm *llm, double context_tokens);
+/* Returns the same as the mean of all tokens of a sequence of that length, each of which attends
+ * to those before it. */
+double compute_causal_tokens(const struct llm *llm, double tokens);
 /* Returns the rate that large matrices reach, in operations per second, for
  * weights of that precision.  Weight-only formats, and formats that the GPU
  * does not have, get the rate of the format in which it computes them. */

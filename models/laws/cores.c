@@ -51,9 +51,8 @@ static void count_flops(const struct train_shape *shape, double tokens,
                           ? shape->lora_params
                           : memory_lora_params(llm, 16.0);
     double weights = compute_forward_flops(llm, tokens, 0.0);
-    double scores = compute_forward_flops(llm, tokens,
-                                          shape->sequence_tokens / 2.0) -
-                    weights;
+    double attended = compute_causal_tokens(llm, shape->sequence_tokens);
+    double scores = compute_forward_flops(llm, tokens, attended) - weights;
 
     assert(tokens > 0.0);
     *model = weights * (full ? 3.0 : 2.0) + 3.0 * scores +
@@ -112,7 +111,8 @@ struct step_time cores_forward_step(const struct llm *llm,
     /* A token only looks up one row of the table of words: no arithmetic is done with it. */
     layers.params -= compute_word_params(llm);
     layers.params_active -= compute_word_params(llm);
-    step.flops = compute_forward_flops(&layers, sequences * tokens, tokens);
+    step.flops = compute_forward_flops(&layers, sequences * tokens,
+                                       compute_attended_tokens(llm, tokens));
     step.compute_s = cores_s(gang, precision, step.flops,
                              memory_weight_bytes(&layers, precision));
     step.step_s = step.compute_s;
@@ -128,5 +128,6 @@ double cores_batch_max(const struct llm *llm, enum precision precision,
     double room = host_bytes - memory_weight_bytes(llm, precision);
 
     return floor(fmax(0.0, room) /
-                 (context_tokens * memory_kv_bytes_per_token(llm)));
+                 (compute_attended_tokens(llm, context_tokens) *
+                  memory_kv_bytes_per_token(llm)));
 }

@@ -200,16 +200,17 @@ double decode_step_s(const struct decode_replica *r, double batch,
     assert(is_complete(r));
     assert(batch > 0.0 && context_tokens >= 0.0);
     const struct gpu_type *gpu = r->gang->gpu;
+    double attended = compute_attended_tokens(r->llm, context_tokens);
 
     if (gpu == NULL)
         return cores_s(r->gang, r->precision,
-                       compute_forward_flops(r->llm, batch, context_tokens),
+                       compute_forward_flops(r->llm, batch, attended),
                        step_weight_bytes(r->llm, r->precision, batch) +
-                           batch * context_tokens *
+                           batch * attended *
                                memory_kv_bytes_per_token(r->llm));
     double weight_s = step_weight_bytes(r->llm, r->precision, batch) / r->tp /
                       (WEIGHT_SHARE * gpu->memory_bps_sustained);
-    double kv_s = batch * context_tokens * memory_kv_bytes_per_token(r->llm) /
+    double kv_s = batch * attended * memory_kv_bytes_per_token(r->llm) /
                   memory_kv_parts(r->llm, r->tp) /
                   (KV_RATE * gpu->memory_bps) * find_cache_factor(r);
     double math_s = compute_forward_flops(r->llm, batch, 0.0) / r->tp /
@@ -249,18 +250,16 @@ double decode_prefill_s(const struct decode_replica *r, double prompts,
     assert(is_complete(r));
     assert(prompts >= 0.0 && prompt_tokens >= 0.0);
     double tokens = prompts * prompt_tokens;
+    double attended = compute_causal_tokens(r->llm, prompt_tokens);
 
     if (r->gang->gpu == NULL)
         return cores_s(r->gang, r->precision,
-                       compute_forward_flops(r->llm, tokens,
-                                             prompt_tokens / 2.0), 0.0);
+                       compute_forward_flops(r->llm, tokens, attended), 0.0);
     double width = r->llm->hidden / sqrt((double)r->tp);
     double rate = PREFILL_SHARE *
                   compute_size_efficiency(width, fmax(1.0, tokens)) *
                   compute_sustained_flops(r->gang->gpu, r->precision);
-    double math_s = compute_forward_flops(r->llm, tokens,
-                                          prompt_tokens / 2.0) /
-                    r->tp / rate;
+    double math_s = compute_forward_flops(r->llm, tokens, attended) / r->tp / rate;
     double work_s = math_s + time_prompt_experts(r, tokens, rate) + time_exchange(r, tokens);
 
     if (r->engine != DECODE_EAGER) {

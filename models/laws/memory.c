@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "models/catalogue/catalogue.h"
+#include "models/laws/compute.h"
 #include "models/laws/experts.h"
 #include "models/laws/net.h"
 #include "models/laws/offload.h"
@@ -364,7 +365,8 @@ struct memory_need memory_decode(const struct llm *llm,
     struct memory_need need = { 0 };
 
     need.weights = memory_weight_bytes(llm, precision) / tp;
-    need.kv = batch * context_tokens * memory_kv_bytes_per_token(llm) /
+    need.kv = batch * compute_attended_tokens(llm, context_tokens) *
+              memory_kv_bytes_per_token(llm) /
               memory_kv_parts(llm, tp);
     need.workspace = SERVE_OTHER_BYTES;
     need.total = total_of(&need);

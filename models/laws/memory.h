@@ -85,7 +85,10 @@ double memory_host(const struct train_shape *shape, uint32_t gpus);
 
 /* Returns the bytes of all weights of the model, on however many GPUs. */
 double memory_weight_bytes(const struct llm *llm, enum precision precision);
-/* Returns the KV cache of one token, all layers and heads, in 16 bits. */
+/* Returns the KV cache of one token, all layers and heads, in 16 bits.  Of a context it takes
+ * compute_attended_tokens(): a layer with a window keeps the last `window` tokens alone (vLLM's
+ * manual, design/hybrid_kv_cache_manager; TensorRT-LLM has a pool for each window, features/kvcache
+ * of its manual). */
 double memory_kv_bytes_per_token(const struct llm *llm);
 /* True: the model caches one latent vector in the place of the keys and values
  * of all heads (DeepSeek-V2, arXiv 2405.04434, section 2.1). */

@@ -287,6 +287,22 @@ static struct phase_plan plan_train(const struct phase_law *law,
     return plan_fed(law, gang, &step);
 }
 
+/* A pass without gradients: where the model is divided, tensor parallel or in stages, as the law
+ * says, and else on as few GPUs as hold it. */
+static struct step_time time_forward(const struct phase_law *law, const struct gang *gang)
+{
+    struct train_shape shape = law->train;
+    uint32_t parts = shape.net == NULL && shape.tp > 0 && shape.pp > 0
+                         ? train_replica_gpus(&shape) : 1;
+
+    assert(shape.llm != NULL);
+    if (parts == 1 || gang->gpus == 0 || gang->gpus % parts != 0)
+        return forward_step(shape.llm, shape.precision, gang, law->sequences,
+                            shape.sequence_tokens);
+    shape.micro_batch = fmax(1.0, floor(FORWARD_TOKENS / shape.sequence_tokens));
+    return forward_divided_step(&shape, gang, law->sequences);
+}
+
 /* A forward pass over the sequences, on GPUs or on cores; data are fed to GPUs by a
  * loader. */
 static struct phase_plan plan_forward(const struct phase_law *law,
@@ -294,9 +310,7 @@ static struct phase_plan plan_forward(const struct phase_law *law,
 {
     assert(law->kind == LAW_FORWARD);
     assert(gang != NULL);
-    struct step_time step =
-        forward_step(law->train.llm, law->train.precision, gang,
-                     law->sequences, law->train.sequence_tokens);
+    struct step_time step = time_forward(law, gang);
     if (gang->gpus == 0)
         return plan_cores(law, gang, step.step_s * repeats_of(law),
                           step.flops * repeats_of(law));
@@ -317,10 +331,12 @@ struct phase_plan phase_rollout_drawn(const struct phase_law *law,
     double response = time.tokens / shape->responses;
     double flops = compute_forward_flops(shape->llm,
                                          prompts * shape->prompt_tokens,
-                                         shape->prompt_tokens / 2.0) +
+                                         compute_causal_tokens(shape->llm,
+                                                               shape->prompt_tokens)) +
                    compute_forward_flops(shape->llm, time.tokens,
-                                         shape->prompt_tokens +
-                                         response / 2.0);
+                                         compute_attended_tokens(shape->llm,
+                                                                 shape->prompt_tokens +
+                                                                     response / 2.0));
     if (gang->gpus == 0) {
         struct phase_plan plan = plan_cores(law, gang, time.total_s, flops);
         plan.tail_fraction = time.tail_idle_fraction;

@@ -103,7 +103,8 @@ static struct decode_replica replica_of(const struct rollout_shape *shape,
     assert(shape->llm != NULL && shape->tp > 0);
     assert(gang->gpus == 0 || gang->gpus >= shape->tp);
     return (struct decode_replica){ .llm = shape->llm, .precision = shape->precision,
-                                    .gang = gang, .tp = shape->tp, .engine = DECODE_GRAPHS };
+                                    .gang = gang, .tp = shape->tp, .engine = DECODE_GRAPHS,
+                                    .ahead = shape->ahead };
 }
 
 /* Seconds of one decoding step of that many responses, x steps after the drain

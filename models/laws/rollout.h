@@ -19,6 +19,7 @@
 #ifndef MODELS_LAWS_ROLLOUT_H
 #define MODELS_LAWS_ROLLOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "models/laws/rollout_lengths.h"
@@ -42,6 +43,7 @@ struct rollout_shape {
                                    rest follows in the next; 0: no limit */
     double reserved_bytes;      /* of each GPU; not available to the rollout */
     double host_bytes;          /* on cores: of the engine, weights and cache */
+    bool ahead;                 /* the engine's host works ahead of the GPU, see decode.h */
 };
 
 struct rollout_time {

@@ -29,10 +29,6 @@
 /* Outside of layers: data, loss, gradient norm, logging. */
 #define STEP_FLOOR_S 7.5e-3
 
-/* A pass without gradients packs sequences up to this many tokens (verl's
- * default log-probability limit per GPU). */
-#define FORWARD_TOKENS 16384.0
-
 /* The parts of one micro batch on one pipeline stage. */
 struct micro {
     double compute_s;           /* of its GPUs, kernels back to back */
@@ -64,26 +60,27 @@ static void add_launches(const struct train_shape *shape, double passes,
 }
 
 /* `tokens` of one micro batch; context parallelism divides them. */
-static struct micro micro_time(const struct train_shape *shape,
-                               const struct gang *gang, double tokens)
+static struct micro micro_time(const struct train_shape *shape, const struct gang *gang,
+                               const struct train_passes *p, double tokens)
 {
     assert(shape->tp > 0 && shape->pp > 0);
     assert(gang->gpu != NULL);
     assert(tokens > 0.0);
-    struct train_passes p = train_passes(shape);
     double mine = tokens / at_least_one(shape->cp);
-    double logit_s = train_logits_s(shape, gang->gpu, &p, mine);
+    double logit_s = train_logits_s(shape, gang->gpu, p, mine);
     struct micro m;
 
-    m.compute_s = train_layers_s(shape, gang, &p, mine) + logit_s / shape->pp;
+    m.compute_s = train_layers_s(shape, gang, p, mine) + logit_s / shape->pp;
     m.logit_s = logit_s - logit_s / shape->pp;
-    m.comm_s = train_exchanges_s(shape, gang, &p, mine) +
-               train_context_s(shape, gang, &p, mine);
-    add_launches(shape, p.layer, &m);
+    m.comm_s = train_exchanges_s(shape, gang, p, mine) +
+               train_context_s(shape, gang, p, mine);
+    add_launches(shape, p->layer, &m);
     if (shape->pp > 1) {
         double bytes = 2.0 * mine * shape->llm->hidden / shape->tp;
         uint32_t stride = gang->gpus / shape->pp;
-        double hop_s = 2.0 * at_least_one(shape->vp) *
+        /* Activations go to the next stage, their gradients come back. */
+        double ways = p->layer > 1.0 ? 2.0 : 1.0;
+        double hop_s = ways * at_least_one(shape->vp) *
                        comm_strided_s(COMM_P2P, gang, 2, stride, bytes);
         m.comm_s += hop_s;
         m.total_s += hop_s;
@@ -187,8 +184,8 @@ static double exchange_s(const struct train_shape *shape,
  * the node has, or as a stage has.  A node with stages on both sides sends activations to
  * one and gradients to the other.  Where there are two nodes or two stages, each sends to
  * one side alone, but for chunks of a stage (vp), of which the first follows on the last. */
-static double edge_bytes(const struct train_shape *shape,
-                         const struct gang *gang, double tokens)
+static double edge_bytes(const struct train_shape *shape, const struct gang *gang,
+                         const struct train_passes *p, double tokens)
 {
     assert(shape->pp > 0);
     assert(tokens > 0.0);
@@ -198,6 +195,10 @@ static double edge_bytes(const struct train_shape *shape,
     double at_edge = fmin(comm_gpus_per_node(gang), (double)gang->gpus / shape->pp);
     double sides = 2.0 * at_least_one(shape->vp) -
                    (shape->pp == 2 || gang->nodes == 2 ? 1.0 : 0.0);
+
+    /* Without gradients each stage sends to the next alone. */
+    if (p->layer <= 1.0)
+        sides = at_least_one(shape->vp);
 
     return sides * at_edge * precision_activation_bytes(shape->precision) * tokens /
            at_least_one(shape->cp) / shape->tp * shape->llm->hidden;
@@ -264,8 +265,8 @@ static void add_utilization(const struct train_shape *shape,
     bool full = shape->method == TRAIN_FULL;
     double tables = (double)llm->vocab * llm->hidden * (llm->tied ? 1 : 2);
     double weights = compute_forward_flops(llm, tokens, 0.0);
-    double scores = compute_forward_flops(llm, tokens,
-                                          shape->sequence_tokens) - weights;
+    double attended = compute_attended_tokens(llm, shape->sequence_tokens);
+    double scores = compute_forward_flops(llm, tokens, attended) - weights;
     double peak = gang->gpus *
                   compute_peak_flops(gang->gpu, shape->precision);
     double again = 0.0;
@@ -328,15 +329,15 @@ struct step_time train_step(const struct train_shape *shape,
     double per_replica = ceil(global_batch_sequences / dp - 1e-9);
     double size = fmin(shape->micro_batch, per_replica);
     double count = ceil(per_replica / size - 1e-9);
-    struct micro m = micro_time(shape, gang, size * shape->sequence_tokens);
-    double dp_s = exchange_s(shape, gang, count, &step.inter_bytes_per_node);
     struct train_passes passes = train_passes(shape);
+    struct micro m = micro_time(shape, gang, &passes, size * shape->sequence_tokens);
+    double dp_s = exchange_s(shape, gang, count, &step.inter_bytes_per_node);
     double tokens = size * shape->sequence_tokens;
 
     step.inter_bytes_per_node += count *
-        (edge_bytes(shape, gang, tokens) +
+        (edge_bytes(shape, gang, &passes, tokens) +
          train_exchanges_bytes(shape, gang, &passes, tokens / at_least_one(shape->cp)) +
-         train_context_bytes(shape, gang, tokens));
+         train_context_bytes(shape, gang, &passes, tokens));
     step.compute_s = count * m.compute_s;
     step.launch_s = count * m.launch_s + STEP_FLOOR_S;
     /* Of (p - 1) / v micro batches, and of waiting for the last stage. */
@@ -407,10 +408,46 @@ struct step_time forward_step(const struct llm *llm, enum precision precision,
         count * train_exchanges_bytes(&shape, gang, &p, packed * tokens);
     step.launch_s = count * (total_s - compute_s - comm_s);
     step.step_s = count * total_s;
-    step.flops = compute_forward_flops(llm, sequences * tokens, tokens);
+    step.flops = compute_forward_flops(llm, sequences * tokens,
+                                       compute_attended_tokens(llm, tokens));
     step.mfu = step.flops / (step.step_s * gang->gpus *
                              compute_peak_flops(gang->gpu, precision));
     /* Nothing is recomputed in a pass without gradients. */
+    step.hfu = step.mfu;
+    step.busy_fraction = step.compute_s / step.step_s;
+    return step;
+}
+
+/* One forward pass of micro batches through the stages: a stage waits at the beginning and at the
+ * end for the others, once each. */
+struct step_time forward_divided_step(const struct train_shape *shape, const struct gang *gang,
+                                      double sequences)
+{
+    assert(shape && shape->llm && gang && gang->gpu && sequences > 0.0);
+    assert(shape->tp > 0 && shape->pp > 0 && shape->micro_batch > 0.0);
+    struct train_passes p = { 1.0, 1.0, 1.0, 2.0 };
+    struct step_time step = { 0 };
+    double replicas = fmax(1.0, floor((double)gang->gpus / train_replica_gpus(shape)));
+    double each = ceil(sequences / replicas - 1e-9);
+    double size = fmin(each, shape->micro_batch);
+    double count = ceil(each / size - 1e-9);
+    double tokens = size * shape->sequence_tokens;
+    struct micro m = micro_time(shape, gang, &p, tokens);
+
+    step.compute_s = count * m.compute_s;
+    step.launch_s = count * m.launch_s;
+    step.comm_exposed_s = count * m.comm_s;
+    step.bubble_s = (shape->pp - 1.0) / at_least_one(shape->vp) * m.total_s + count * m.logit_s;
+    step.step_s = step.compute_s + step.launch_s + step.comm_exposed_s + step.bubble_s;
+    step.inter_bytes_per_node = count *
+        (edge_bytes(shape, gang, &p, tokens) +
+         train_exchanges_bytes(shape, gang, &p, tokens / at_least_one(shape->cp)) +
+         train_context_bytes(shape, gang, &p, tokens));
+    step.flops = compute_forward_flops(shape->llm, sequences * shape->sequence_tokens,
+                                       compute_attended_tokens(shape->llm,
+                                                               shape->sequence_tokens));
+    step.mfu = step.flops / (step.step_s * gang->gpus *
+                             compute_peak_flops(gang->gpu, shape->precision));
     step.hfu = step.mfu;
     step.busy_fraction = step.compute_s / step.step_s;
     return step;

@@ -45,11 +45,22 @@ struct step_time train_step(const struct train_shape *shape,
                             const struct gang *gang,
                             double global_batch_sequences);
 
+/* A pass without gradients packs sequences up to this many tokens (verl's
+ * default log-probability limit per GPU). */
+#define FORWARD_TOKENS 16384.0
+
 /* Returns the time of one pass without gradients over `sequences`, `tokens`
  * long each.  The gang is divided into replicas of the smallest tp whose memory
  * holds the weights. */
 struct step_time forward_step(const struct llm *llm, enum precision precision,
                               const struct gang *gang, double sequences,
                               double tokens);
+
+/* Returns the time of the same where the model is divided as for training, in tensor parallel
+ * parts and pipeline stages, `micro_batch` sequences at a time: reference policies and critics on
+ * the GPUs of a trainer (the bubble of a pipeline of forward passes: Huang et al. 2019, GPipe,
+ * arXiv 1811.06965, section 2.3).  ZeRO-3's gathers are not in it. */
+struct step_time forward_divided_step(const struct train_shape *shape, const struct gang *gang,
+                                      double sequences);
 
 #endif

@@ -137,7 +137,10 @@ static double time_attention(const struct train_shape *shape,
     assert(tokens > 0.0);
     const struct llm *llm = shape->llm;
     double split = (double)shape->tp * shape->pp;
-    double half = shape->sequence_tokens / 2.0;
+    /* Scores that lie in memory are all computed, and masked then. */
+    double half = shape->stack == STACK_MEGATRON
+                      ? shape->sequence_tokens / 2.0
+                      : compute_causal_tokens(llm, shape->sequence_tokens);
     double flops = tokens * (compute_forward_flops(llm, 1.0, half) -
                              compute_forward_flops(llm, 1.0, 0.0)) / split;
 
@@ -344,11 +347,17 @@ double train_exchanges_s(const struct train_shape *shape,
     return time_s + time_experts_exchange(shape, gang, p, bytes);
 }
 
+/* Does a backward pass follow the forward one?  Without gradients each part is passed once. */
+static bool goes_back(const struct train_passes *p)
+{
+    return p->layer > 1.0;
+}
+
 /* How often a micro batch gathers keys and values: once in every forward pass
  * over attention, and once more in the backward pass. */
 static double count_gathers(const struct train_passes *p)
 {
-    return p->attention - BACKWARD + 1.0;
+    return goes_back(p) ? p->attention - BACKWARD + 1.0 : p->attention;
 }
 
 /* Keys and values gathered whole before attention, and the sum of their
@@ -363,8 +372,12 @@ static double time_gathered_context(const struct train_shape *shape,
     double bytes = tokens * shape->cp *
                    memory_kv_attended(shape->llm, shape->tp);
 
-    return count_gathers(p) * comm_strided_s(COMM_ALL_GATHER, gang,
-                                               shape->cp, shape->tp, bytes) +
+    double gathers_s = count_gathers(p) * comm_strided_s(COMM_ALL_GATHER, gang, shape->cp,
+                                                         shape->tp, bytes);
+
+    if (!goes_back(p))
+        return gathers_s;
+    return gathers_s +
            comm_strided_s(COMM_REDUCE_SCATTER, gang, shape->cp, shape->tp,
                           bytes);
 }
@@ -389,9 +402,12 @@ static double time_ring_context(const struct train_shape *shape,
     double two_s = comm_strided_s(COMM_P2P, gang, shape->cp, shape->tp,
                                   2.0 * bytes);
     double outputs = 2.0 * tokens * llm->heads * llm->head_dim / shape->tp;
-    double forward = p->attention - BACKWARD;
+    double forward = goes_back(p) ? p->attention - BACKWARD : p->attention;
     double merged = 3.0 * hops * (forward * outputs + outputs + bytes);
 
+    if (!goes_back(p))
+        return hops * fmax(0.0, one_s - block_s) +
+               3.0 * hops * outputs / gang->gpu->memory_bps_sustained;
     return forward * hops * fmax(0.0, one_s - block_s) +
            hops * fmax(0.0, two_s - BACKWARD * block_s) + one_s +
            merged / gang->gpu->memory_bps_sustained;
@@ -417,19 +433,18 @@ double train_context_s(const struct train_shape *shape,
 
 /* Keys and values forward, and their gradients back: both forms of context
  * parallelism move as much. */
-double train_context_bytes(const struct train_shape *shape,
-                           const struct gang *gang, double tokens)
+double train_context_bytes(const struct train_shape *shape, const struct gang *gang,
+                           const struct train_passes *p, double tokens)
 {
     assert(gang->nodes > 0);
     assert(tokens > 0.0);
-    struct train_passes p = train_passes(shape);
     double bytes = tokens * memory_kv_attended(shape->llm, shape->tp);
 
     if (shape->cp <= 1) {
         return 0.0;
     }
     return (double)shape->llm->layers / shape->pp *
-           (count_gathers(&p) + 1.0) *
+           (count_gathers(p) + (goes_back(p) ? 1.0 : 0.0)) *
            comm_strided_inter_bytes(COMM_ALL_GATHER, gang, shape->cp,
                                     shape->tp, bytes);
 }

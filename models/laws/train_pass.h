@@ -55,8 +55,8 @@ double train_context_s(const struct train_shape *shape,
                        double tokens);
 /* Returns the bytes of these exchanges over the NICs of a node.  `tokens`: of
  * the micro batch. */
-double train_context_bytes(const struct train_shape *shape,
-                           const struct gang *gang, double tokens);
+double train_context_bytes(const struct train_shape *shape, const struct gang *gang,
+                           const struct train_passes *p, double tokens);
 /* Returns a smooth maximum of work_s and floor_s: work that is launched takes
  * at least floor_s. */
 double train_launched_s(double work_s, double floor_s);

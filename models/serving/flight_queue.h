@@ -9,13 +9,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A request in a queue or a batch; 32 bytes. */
+/* A request in a queue or a batch; 48 bytes. */
 struct flight {
     int64_t arrive_ns;
     uint32_t prompt_tokens, output_tokens;  /* to compute; to generate */
     uint32_t made_tokens;       /* generated so far */
-    uint32_t known_tokens;      /* of the prompt, found in the prefix cache */
+    uint32_t known_tokens;      /* of the prompt, found in the prefix cache; of all its tokens, in
+                                   blocks that nobody took while it was thrown out */
+    uint32_t held;              /* blocks of the KV cache that it has, or had; 0: none are left */
     int64_t ttft_ns;            /* valid if made_tokens > 0 */
+    uint64_t freed_at;          /* blocks that the replica had freed before those */
 };
 
 /* A ring of `room` slots, a power of two. */

@@ -8,7 +8,8 @@
  * some thousand tokens at a time, while the others wait.  Otherwise all decode.
  * A step's time grows
  * linearly with the context, so k steps take k a + k (k - 1) / 2 b, and k may
- * be as large as nothing changes: until the first is done, or blocks run out.
+ * be as large as nothing changes: until the first is done, blocks run out, or the
+ * window of some layers is full.
  * A request that comes meanwhile and could be admitted cuts k at the end of the
  * step that is running; one that waits for blocks before others cuts it where it
  * gives up.
@@ -17,6 +18,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/catalogue/catalogue.h"
+#include "models/serving/blocks.h"
 #include "models/serving/flight_queue.h"
 #include "models/serving/prefix_cache.h"
 #include "models/serving/serve.h"
@@ -31,13 +34,6 @@
 #define SLOPE_TOKENS 1024.0     /* over which a step's growth is taken */
 
 static void finish_work(struct loop *loop, void *self, uint64_t arg);
-
-/* Blocks of the KV cache that `tokens` tokens take, the last one perhaps
- * partly. */
-static uint32_t count_blocks(uint32_t tokens)
-{
-    return (tokens + SERVE_BLOCK_TOKENS - 1) / SERVE_BLOCK_TOKENS;
-}
 
 /* Returns the tokens in the KV cache of a request: its prompt and what was
  * generated. */
@@ -61,7 +57,7 @@ static void set_event(struct replica *r, enum replica_does does,
 /* Tokens of its context that are computed before it decodes. */
 static uint32_t count_to_compute(const struct flight *flight)
 {
-    assert(flight->known_tokens < flight->prompt_tokens);
+    assert(flight->known_tokens < context_of(flight));
     return context_of(flight) - flight->known_tokens;
 }
 
@@ -86,7 +82,7 @@ static struct flight *first_waiting(struct replica *r)
 static bool is_admissible(const struct replica *r, const struct flight *flight)
 {
     return r->at_work < r->service->spec->batch_max &&
-           r->blocks + count_blocks(context_of(flight) + 1) <= r->blocks_max;
+           r->blocks + service_blocks(r, context_of(flight) + 1) <= r->blocks_max;
 }
 
 static bool uses_chunks(const struct replica *r)
@@ -94,22 +90,34 @@ static bool uses_chunks(const struct replica *r)
     return r->service->spec->chunk_tokens > 0;
 }
 
+/* Takes the first that waits into the batch, with `kept` blocks that it had before. */
+static void admit_first(struct replica *r, uint32_t kept)
+{
+    struct flight flight = flight_pop(&r->queue);
+
+    assert(r->at_work < r->service->spec->batch_max);
+    service_blocks_take(r, &flight, kept, context_of(&flight) + 1);
+    r->batch[r->at_work++] = flight;
+    r->admitted++;
+}
+
 /* Takes what finds room into the batch; the tokens of its contexts. */
 static uint32_t admit_waiting(struct replica *r)
 {
     assert(r->at_work <= r->service->spec->batch_max);
     assert(r->admitted <= r->at_work);
-    const struct flight *first;
+    struct flight *first;
     uint32_t tokens = 0;
 
     /* First come, first served: one that finds no room holds up those behind it. */
-    while ((first = first_waiting(r)) != NULL && is_admissible(r, first) &&
-           (r->admitted == 0 || uses_chunks(r) ||
-            tokens + count_to_compute(first) <= PREFILL_TOKENS)) {
-        tokens += count_to_compute(first);
-        r->blocks += count_blocks(context_of(first) + 1);
-        r->batch[r->at_work++] = flight_pop(&r->queue);
-        r->admitted++;
+    while ((first = first_waiting(r)) != NULL && is_admissible(r, first)) {
+        uint32_t kept = service_blocks_kept(r, first, context_of(first));
+        uint32_t more = count_to_compute(first);
+
+        if (r->admitted > 0 && !uses_chunks(r) && tokens + more > PREFILL_TOKENS)
+            break;
+        tokens += more;
+        admit_first(r, kept);
     }
     return tokens;
 }
@@ -120,7 +128,7 @@ static uint64_t blocks_after(const struct replica *r, uint32_t steps)
     uint64_t blocks = 0;
 
     for (uint32_t i = 0; i < r->at_work; i++)
-        blocks += count_blocks(context_of(&r->batch[i]) + steps);
+        blocks += service_blocks(r, context_of(&r->batch[i]) + steps);
     return blocks;
 }
 
@@ -138,7 +146,7 @@ static uint32_t steps_ahead(const struct replica *r)
     if (r->service->spec->one_step)
         most = 1;
     /* No request takes more than these; as a rule that is room enough. */
-    uint64_t blocks_more = (uint64_t)r->at_work * count_blocks(most);
+    uint64_t blocks_more = (uint64_t)r->at_work * service_blocks(r, most);
     if (r->blocks + blocks_more <= r->blocks_max ||
         blocks_after(r, most) <= r->blocks_max)
         return most;
@@ -153,19 +161,21 @@ static uint32_t steps_ahead(const struct replica *r)
 }
 
 /* The request that came last gives its blocks up, and is computed again later (Kwon et al.
- * 2023).  It goes to the front of the queue, so that it is the next one to be admitted. */
+ * 2023), but for what is left in its blocks then.  It goes to the front of the queue, so that it is
+ * the next one to be admitted. */
 static void preempt_last(struct replica *r)
 {
     assert(r->at_work > 0);
     struct flight last = r->batch[--r->at_work];
+    bool made = r->admitted == 0;
 
     /* `computed` is of the first prompt in work: it stays, unless that is the one that goes. */
     if (r->admitted > 0 && --r->admitted == 0)
         r->computed = 0;
     r->blocks = (uint32_t)blocks_after(r, 0);
     r->service->result.recomputed++;
-    /* Its blocks go to others: all of its context is computed again. */
-    last.known_tokens = 0;
+    /* Blocks of a prompt that was not computed hold nothing. */
+    service_blocks_throw(r, &last, made);
     flight_push_front(&r->queue, &last);
 }
 
@@ -219,6 +229,16 @@ static double mean_context(const struct replica *r, uint32_t decoding)
     return (double)context / decoding;
 }
 
+/* Tokens over which a step grows as it does now: a context that fills the window of some layers
+ * grows in the others alone. */
+static double tokens_alike(const struct serve_law *law, double context)
+{
+    assert(context >= 0.0);
+    double left = law->llm->window - context;
+
+    return left > 0.0 ? fmin(left, SLOPE_TOKENS) : SLOPE_TOKENS;
+}
+
 /* Decodes until the batch changes.  If blocks run out at once, the last that
  * came go back to the queue first. */
 static void decode_batch(struct replica *r)
@@ -230,9 +250,11 @@ static void decode_batch(struct replica *r)
     assert(r->steps > 0);       /* one alone has room: it was looked at */
     double context = mean_context(r, r->at_work);
     r->step_s = serve_step_s(law, &r->gang, r->at_work, context);
-    r->step_more_s = (serve_step_s(law, &r->gang, r->at_work,
-                                   context + SLOPE_TOKENS) - r->step_s) /
-                     SLOPE_TOKENS;
+    double slope = tokens_alike(law, context);
+    r->step_more_s = (serve_step_s(law, &r->gang, r->at_work, context + slope) - r->step_s) /
+                     slope;
+    if (context < law->llm->window && r->steps > slope)
+        r->steps = (uint32_t)slope + 1;
     int64_t until_ns = give_up_ns(r);
     if (until_ns != INT64_MAX)
         r->steps = steps_begun(r, clock_s_from_ns(until_ns - r->since_ns));
@@ -334,6 +356,7 @@ static void advance_batch(struct replica *r, uint32_t from, uint32_t to,
         if (f->made_tokens == 0)
             f->ttft_ns = now - f->arrive_ns;
         f->made_tokens += tokens;
+        service_blocks_grow(r, f, context_of(f));
         if (f->made_tokens < f->output_tokens) {
             if (kept < i)
                 r->batch[kept] = *f;
@@ -341,6 +364,7 @@ static void advance_batch(struct replica *r, uint32_t from, uint32_t to,
             continue;
         }
         r->load_tokens -= f->prompt_tokens + f->output_tokens;
+        service_blocks_free(r, f);
         service_note_done(r->service, f);
     }
     /* Prompts in work stand behind those that decode, and close up. */
@@ -409,7 +433,7 @@ void service_generate_take(struct replica *r, const struct flight *flight)
     assert(flight->prompt_tokens > 0);
     uint32_t whole = flight->prompt_tokens + flight->output_tokens;
 
-    if (count_blocks(whole) > r->blocks_max) {     /* could never be served */
+    if (service_blocks(r, whole) > r->blocks_max) {     /* could never be served */
         r->service->result.refused++;
         r->service->in_service--;
         return;
@@ -441,6 +465,7 @@ void service_generate_ready(struct replica *r, double host_bytes)
                 SERVE_BLOCK_TOKENS);
     blocks *= 1 - spec->cache_share;
     r->blocks_max = blocks < 1e9 ? (uint32_t)blocks : 1000000000u;
+    service_blocks_begin(r);
     r->batch = arena_alloc(r->service->parts.arena, spec->batch_max,
                            sizeof *r->batch);
 }
@@ -450,6 +475,7 @@ void service_generate_leave(struct replica *r, struct flight_queue *out)
 {
     assert(r->at_work <= r->service->spec->batch_max);
     assert(out != NULL);
+    service_blocks_lose(r);
     for (uint32_t i = 0; i < r->at_work; i++)
         flight_insert(out, 0, &r->batch[i]);
     r->at_work = r->admitted = r->computed = r->blocks = 0;

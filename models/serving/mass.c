@@ -13,6 +13,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "models/laws/compute.h"
 #include "models/laws/decode.h"
 #include "models/serving/serve.h"
 #include "models/serving/state.h"
@@ -98,7 +99,7 @@ static double time_token(const struct replica *r, double at_once)
                             mass->prompt + mass->output / 2.0);
     struct decode_replica replica = { .llm = law->llm, .precision = law->precision,
                                       .gang = &r->gang, .tp = law->tp,
-                                      .engine = DECODE_GRAPHS };
+                                      .engine = DECODE_GRAPHS, .ahead = law->ahead };
     return decode_served_step_s(&replica, fmax(at_once, 1.0), mass->prompt,
                                 fmax(mass->output, 1.0));
 }
@@ -118,7 +119,8 @@ static double count_at_once_max(const struct replica *r)
 
     return fmin(r->service->spec->batch_max,
                 fmax(1.0, (double)r->blocks_max * SERVE_BLOCK_TOKENS /
-                              context));
+                              compute_attended_tokens(
+                                  r->service->spec->side[r->side].law.llm, context)));
 }
 
 /* Steady state of a replica that generates: by Little's law as many at once as

@@ -127,7 +127,7 @@ static struct service_spec spec_of(const struct rollout_shape *shape,
         .side[SERVE_GPU] = {
             .form = (const struct job_form *)(const void *)&form,
             .law = {.kind = SERVE_GENERATE, .llm = shape->llm, .precision = shape->precision,
-                    .tp = shape->tp},
+                    .tp = shape->tp, .ahead = shape->ahead},
             .min = replicas, .max = replicas},
         .scaling = {SERVE_RATE, 1e9, INT64_C(3600000000000), 0},
     };

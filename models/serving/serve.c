@@ -42,7 +42,8 @@ static struct decode_replica replica_of(const struct serve_law *law,
 {
     assert(law->llm != NULL && law->tp > 0);
     return (struct decode_replica){ .llm = law->llm, .precision = law->precision,
-                                    .gang = gang, .tp = law->tp, .engine = DECODE_GRAPHS };
+                                    .gang = gang, .tp = law->tp, .engine = DECODE_GRAPHS,
+                                    .ahead = law->ahead };
 }
 
 double serve_prefill_s(const struct serve_law *law, const struct gang *gang,
@@ -101,4 +102,18 @@ double serve_blocks_max(const struct serve_law *law, const struct gang *gang,
     double room = host_bytes - memory_weight_bytes(law->llm, law->precision);
     return floor(fmax(0.0, room) /
                  (block * memory_kv_bytes_per_token(law->llm)));
+}
+
+uint32_t serve_blocks(const struct serve_law *law, uint32_t tokens)
+{
+    const struct llm *llm = law->llm;
+
+    assert(law->kind == SERVE_GENERATE);
+    if (tokens <= llm->window || llm->window == 0)
+        return (tokens + SERVE_BLOCK_TOKENS - 1) / SERVE_BLOCK_TOKENS;
+    uint64_t kept = (uint64_t)(llm->layers - llm->window_layers) * tokens +
+                    (uint64_t)llm->window_layers * llm->window;
+    uint64_t block = (uint64_t)llm->layers * SERVE_BLOCK_TOKENS;
+
+    return (uint32_t)((kept + block - 1) / block);
 }

@@ -39,6 +39,7 @@ struct serve_law {
     double batch_s, request_s;  /* SERVE_FIXED */
     double kv_tokens;           /* SERVE_GENERATE: room of the KV cache of a replica on GPUs,
                                    as its engine reports it; 0: by the memory law */
+    bool ahead;                 /* SERVE_GENERATE: its host works ahead of the GPU, see decode.h */
 };
 
 /* Which replica gets a request. */
@@ -118,5 +119,8 @@ double serve_mixed_s(const struct serve_law *law, const struct gang *gang,
 #define SERVE_BLOCK_TOKENS 16u
 double serve_blocks_max(const struct serve_law *law, const struct gang *gang,
                         double host_bytes);
+/* Returns the blocks that a context of `tokens` takes, the last one perhaps partly.  A block has
+ * the tokens of all layers; where some keep a window alone, a context takes fewer blocks. */
+uint32_t serve_blocks(const struct serve_law *law, uint32_t tokens);
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/serving/blocks.h"
 #include "models/serving/flight_queue.h"
 #include "models/serving/state.h"
 #include "sim/base/arena.h"
@@ -256,6 +257,8 @@ static void hand_over_queue(struct replica *r)
 
     if (r->service->opens == 0)
         return;
+    if (r->batch != NULL)
+        service_blocks_forget(r);
     while (r->queue.count > stay) {
         struct flight last = flight_pop_last(&r->queue);
         r->load_tokens -= r->batch == NULL ? 0 : last.prompt_tokens +

@@ -46,6 +46,9 @@ struct replica {
     uint32_t computed_then;     /* tokens computed of the next prompt then */
     uint32_t blocks_max, blocks;    /* of the KV cache, SERVE_BLOCK_TOKENS tokens each: that
                                        fit; in use */
+    uint64_t freed, taken;      /* blocks: put behind the others that are free, and taken from
+                                   the front of them, since it was ready; see blocks.c */
+    uint32_t thrown;            /* waiting requests whose blocks may hold something */
     uint64_t load_tokens;       /* of all its requests */
     struct prefix_cache *cache; /* NULL: none */
     struct loop_handle event;   /* the end of what it `does`; none while idle */

@@ -35,6 +35,8 @@ static void draw_llm(struct rng *rng, struct law_world *world)
     double dense = layers * (matrix + 4.0 * llm->hidden * llm->hidden) +
                    2.0 * llm->vocab * llm->hidden;
 
+    llm->window = LAW_ONE(rng, 0, 0, 128, 3000);
+    llm->window_layers = llm->window > 0 ? llm->layers / LAW_ONE(rng, 1, 2, 4) : 0;
     world->expert_layers = world->expert_params = 0.0;
     world->routed = world->routed_active = 0;
     llm->params = llm->params_active = dense;
@@ -49,6 +51,29 @@ static void draw_llm(struct rng *rng, struct law_world *world)
     llm->experts_active = world->routed_active + llm->experts_shared;
     llm->params += world->expert_params;
     llm->params_active += world->expert_params * world->routed_active / world->routed;
+}
+
+/* Layer by layer. */
+double law_attended(const struct llm *llm, double context)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < llm->layers; i++)
+        sum += i < llm->window_layers ? law_least(context, llm->window) : context;
+    return sum / llm->layers;
+}
+
+/* Token by token, each in the middle of its place. */
+double law_causal(const struct llm *llm, double tokens)
+{
+    double all = 0, part = 0;
+
+    for (double i = 0.5; i < tokens; i++) {
+        all += i;
+        part += law_least(i, llm->window);
+    }
+    return (all * (llm->layers - llm->window_layers) + part * llm->window_layers) /
+           llm->layers / tokens;
 }
 
 static void draw_gang(struct rng *rng, struct law_world *world)

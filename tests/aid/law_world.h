@@ -40,6 +40,11 @@ uint32_t law_world_one(struct rng *rng, const uint32_t *values, uint32_t n);
     law_world_one(rng, (const uint32_t[]){ __VA_ARGS__ },                                     \
                   (uint32_t)(sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t)))
 
+/* Return the tokens to which a token with that context attends, and those of all tokens of a
+ * sequence, on average. */
+double law_attended(const struct llm *llm, double context);
+double law_causal(const struct llm *llm, double tokens);
+
 static inline double law_most(double a, double b) { return a > b ? a : b; }
 static inline double law_least(double a, double b) { return a < b ? a : b; }
 

@@ -136,7 +136,8 @@ static double attention_s(const struct law_world *w, const struct sums *s)
 {
     const struct llm *llm = &w->llm;
     double layers = llm->layers / (s->tp * s->pp), length = w->shape.sequence_tokens;
-    double work = 2 * s->mine * length * llm->heads * llm->head_dim * layers;
+    double pairs = w->shape.stack == STACK_MEGATRON ? length / 2 : law_causal(llm, length);
+    double work = 4 * s->mine * pairs * llm->heads * llm->head_dim * layers;
     double fast = rate(w, PRECISION_BF16, llm->hidden / sqrt(s->tp), s->mine);
 
     switch (w->shape.stack) {
@@ -492,16 +493,91 @@ static void a_forward_pass_is_one_pass_of_each_part(void **state)
         same("busy", i, t.busy_fraction * t.step_s, t.compute_s, expected);
         peak = w.gang.gpus * w.gpu.flops_peak[w.shape.precision];
         double work = w.batch * tokens * (2 * w.llm.params_active +
-                      4.0 * w.llm.layers * w.llm.heads * w.llm.head_dim * tokens);
+                      4.0 * w.llm.layers * w.llm.heads * w.llm.head_dim *
+                          law_attended(&w.llm, tokens));
         same("flops", i, t.flops, work, work);
         same("mfu", i, t.mfu, work / peak / expected, t.mfu);
         assert_true(t.hfu == t.mfu);
     }
 }
 
+/* ---- the same, divided as in training ---- */
+
+/* What any node sends to the next stages, in parts of one GPU: each GPU is asked. */
+static double forward_edges(const struct law_world *w, const struct sums *s)
+{
+    uint32_t gpus = w->gang.gpus, on_node = gpus / w->gang.nodes;
+    uint32_t stage = gpus / w->shape.pp;
+    double most = 0;
+
+    for (uint32_t node = 0; node < w->gang.nodes && s->pp > 1; node++) {
+        double parts = 0;
+        for (uint32_t i = node * on_node; i < (node + 1) * on_node; i++)
+            parts += hop(w, i, (i + stage) % gpus, s->vp - (i + stage >= gpus));
+        most = law_most(most, parts);
+    }
+    return most * element_bytes(w) * s->mine * w->llm.hidden / s->tp;
+}
+
+/* Keys and values, gathered once before attention or sent round a ring. */
+static double forward_context_s(const struct law_world *w, const struct sums *s)
+{
+    double bytes = s->mine * kv_bytes(w, s), hops = s->cp - 1, layers = w->llm.layers / s->pp;
+
+    if (s->cp == 1)
+        return 0;
+    if (w->shape.stack != STACK_ENGINE)
+        return layers * move(&w->gang, GATHER, s->cp, s->tp, s->cp * bytes);
+    double block = attention_s(w, s) / layers / s->cp;
+    double one = move(&w->gang, PAIR, s->cp, s->tp, bytes);
+    double sums = 2 * s->mine * w->llm.heads * w->llm.head_dim / s->tp;
+    return layers * hops * (law_most(0, one - block) + 3 * sums / s->memory);
+}
+
+static void a_divided_pass_goes_through_the_stages_once(void **state)
+{
+    struct law_world w;
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 3, "laws", 0);
+    for (uint32_t i = 0; i < WORLDS; i++) {
+        struct sums s;
+        law_world_draw(&rng, &w);
+        if (w.gang.gpus % train_replica_gpus(&w.shape) != 0)
+            continue;
+        count(&w, &s);
+        s.matrix = s.attention = s.layer = 1;
+        s.exchange = 2;
+        double each = ceil(w.batch / (s.dp / s.cp)), size = law_least(w.shape.micro_batch, each);
+        double n = ceil(each / size), logits, compute, comm, launches, total;
+        s.tokens = size * w.shape.sequence_tokens;
+        s.mine = s.tokens / s.cp;
+        logits = logits_s(&w, &s);
+        compute = layers_s(&w, &s) + logits / s.pp;
+        comm = exchanges_s(&w, &s) + forward_context_s(&w, &s);
+        launches = (s.floor + (s.tp > 1 ? s.floor_tp : 0)) * w.llm.layers / s.pp;
+        total = pow(pow(compute + comm, 4) + pow(launches, 4), 0.25);
+        if (s.pp > 1)
+            total += s.vp * move(&w.gang, PAIR, 2, w.gang.gpus / s.pp,
+                                 2 * s.mine * w.llm.hidden / s.tp);
+        double whole = (n + (s.pp - 1) / s.vp) * total + n * logits * (1 - 1 / s.pp);
+        double bytes = n * (forward_edges(&w, &s) + exchanged(&w, &s) +
+                            (s.cp == 1 ? 0 : w.llm.layers / s.pp *
+                             leave(&w.gang, GATHER, s.cp, s.tp, s.tokens * kv_bytes(&w, &s))));
+        struct step_time t = forward_divided_step(&w.shape, &w.gang, w.batch);
+        same("step_s", i, t.step_s, whole, whole);
+        same("parts", i, t.compute_s + t.comm_exposed_s + t.launch_s + t.bubble_s, whole, whole);
+        same("compute", i, t.compute_s, n * compute, whole);
+        same("bytes", i, t.inter_bytes_per_node, bytes, bytes);
+        assert_true(t.hfu == t.mfu && t.mfu > 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_divided_pass_goes_through_the_stages_once),
         cmocka_unit_test(a_step_is_the_sum_of_what_its_sources_say),
         cmocka_unit_test(a_forward_pass_is_one_pass_of_each_part),
     };

@@ -173,7 +173,7 @@ static void serving_needs_weights_and_a_cache(void **state)
         double tp = w.shape.tp, tokens = w.shape.sequence_tokens;
         bool latent = llm->kv_width < 2 * llm->kv_heads * llm->head_dim;
         double weights = llm->params * precision_weight_bytes(precision) / tp;
-        double one = 2.0 * llm->layers * llm->kv_width * tokens /
+        double one = 2.0 * llm->layers * llm->kv_width * law_attended(llm, tokens) /
                      (latent ? 1 : law_least(tp, llm->kv_heads));
         struct memory_need need = memory_decode(llm, precision, w.shape.tp, w.batch, tokens);
         law_same("weights", i, need.weights, weights);

@@ -267,8 +267,8 @@ static void a_rollout_counts_prompts_once_and_all_tokens(void **state)
         struct phase_plan plan = phase_plan(&law, &w.gang, 0.3);
         double prompts = 192 / law.rollout.responses_per_prompt;
         double length = law.rollout.prompt_tokens, mean = time.tokens / 192;
-        double all = operations(&w.llm, prompts * length, length / 2) +
-                     operations(&w.llm, time.tokens, length + mean / 2);
+        double all = operations(&w.llm, prompts * length, law_causal(&w.llm, length)) +
+                     operations(&w.llm, time.tokens, law_attended(&w.llm, length + mean / 2));
         double peak = w.gang.gpus * w.gpu.flops_peak[PRECISION_BF16];
         law_same("seconds", i, 1 / plan.rate_max, time.total_s);
         law_same("flops", i, plan.flops, all);

@@ -302,9 +302,31 @@ static void the_cache_answers_as_if_it_were_not_there(void **state)
     arena_free(arena);
 }
 
+/* 16 sequences of 1,024 tokens at a time go through four stages.  Where the gang does not hold
+ * whole replicas, a pass is one of as few GPUs as hold it. */
+static void a_pass_is_divided_as_its_law_says(void **state)
+{
+    (void)state;
+    struct phase_law law = train_law();
+    struct gang gang = gang_of(8, 1, 64);
+    law.kind = LAW_FORWARD;
+    law.repeats = 1;
+    law.train.sequence_tokens = 1024.0;
+    law.train.tp = 1;
+    law.train.pp = 4;
+    struct train_shape shape = law.train;
+    shape.micro_batch = 16.0;
+    struct step_time step = forward_divided_step(&shape, &gang, law.sequences);
+    assert_true(fabs(phase_seconds(&law, &gang, 0.5) / step.step_s - 1.0) < 1e-9);
+    law.train.pp = 3;
+    step = forward_step(law.train.llm, law.train.precision, &gang, law.sequences, 1024.0);
+    assert_true(fabs(phase_seconds(&law, &gang, 0.5) / step.step_s - 1.0) < 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pass_is_divided_as_its_law_says),
         cmocka_unit_test(an_unfed_training_phase_takes_its_steps),
         cmocka_unit_test(several_nodes_demand_the_network),
         cmocka_unit_test(

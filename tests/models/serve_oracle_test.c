@@ -81,7 +81,7 @@ static double step_s(const struct law_world *w, enum decode_engine engine, bool 
     bool fp8 = w->shape.precision == PRECISION_FP8;
     double tp = w->shape.tp, layers = llm->layers;
     bool latent = llm->kv_width < 2 * llm->kv_heads * llm->head_dim;
-    double cache = batch * context * 2 * layers * llm->kv_width /
+    double cache = batch * law_attended(llm, context) * 2 * layers * llm->kv_width /
                    (latent ? 1 : law_least(tp, llm->kv_heads));
 
     if (engine == DECODE_KV8)
@@ -132,7 +132,8 @@ static double prefill_s(const struct law_world *w, enum decode_engine engine, do
     const struct llm *llm = &w->llm;
     double tokens = prompts * length, tp = w->shape.tp;
     double work = tokens * (2 * llm->params_active +
-                            2.0 * llm->layers * llm->heads * llm->head_dim * length);
+                            4.0 * llm->layers * llm->heads * llm->head_dim *
+                                law_causal(llm, length));
     double rate = prompt_rate(w, llm->hidden / sqrt(tp), tokens);
     double s = work / tp / rate + expert_prompt_s(w, tokens, rate) + reduce_s(w, tokens);
 
@@ -215,23 +216,24 @@ static void cores_compute_or_read_whichever_is_longer(void **state)
         double each = precision_weight_bytes(w.shape.precision);
         double n = w.batch, tokens = LAW_ONE(&rng, 1, 600), read = 0.62 * c.bps;
         double pairs = 4.0 * llm->layers * llm->heads * llm->head_dim;
-        double flops = n * tokens * (2 * llm->params_active + pairs * tokens / 2);
+        double seen = law_attended(llm, tokens), half = law_causal(llm, tokens);
+        double flops = n * tokens * (2 * llm->params_active + pairs * half);
         double table = (double)llm->vocab * llm->hidden;
-        double passed = n * tokens * (2 * (llm->params_active - table) + pairs * tokens);
+        double passed = n * tokens * (2 * (llm->params_active - table) + pairs * seen);
         law_same("forward", i, forward_step(llm, w.shape.precision, &w.gang, n, tokens).step_s,
              law_most(passed / c.flops, (llm->params - table) * each / read));
         law_same("alone", i, compute_cpu_forward_s(llm, w.shape.precision, &w.cpu, w.gang.cores,
-                                               n * tokens, tokens / 2),
+                                               n * tokens, half),
              law_most(flops / c.flops, llm->params_active * each / c.bps));
         struct decode_replica r = { llm, w.shape.precision, &w.gang, 1, DECODE_GRAPHS,
                                     false };
         law_same("step", i, decode_step_s(&r, n, tokens),
-             law_most(n * (2 * llm->params_active + pairs * tokens) / c.flops,
-                  (read_bytes(&w, n) + n * tokens * 2 * llm->layers * llm->kv_width) / read));
+             law_most(n * (2 * llm->params_active + pairs * seen) / c.flops,
+                  (read_bytes(&w, n) + n * seen * 2 * llm->layers * llm->kv_width) / read));
         law_same("prefill", i, decode_prefill_s(&r, n, tokens), flops / c.flops);
         double room = 3e11 - llm->params * each;
         assert_true(cores_batch_max(llm, w.shape.precision, tokens, 3e11) ==
-                    floor(law_most(0, room) / (tokens * 2 * llm->layers * llm->kv_width)));
+                    floor(law_most(0, room) / (seen * 2 * llm->layers * llm->kv_width)));
     }
 }
 
@@ -256,8 +258,8 @@ static void training_on_cores_is_one_process(void **state)
         bool full = shape->method == TRAIN_FULL, again = shape->recompute == RECOMPUTE_FULL;
         double tokens = w.batch * shape->sequence_tokens;
         double weights = 2 * tokens * w.llm.params_active;
-        double scores = 2.0 * w.llm.layers * w.llm.heads * w.llm.head_dim * tokens *
-                        shape->sequence_tokens;
+        double scores = 4.0 * w.llm.layers * w.llm.heads * w.llm.head_dim * tokens *
+                        law_causal(&w.llm, shape->sequence_tokens);
         double lora = shape->lora_params > 0 ? shape->lora_params
                                              : memory_lora_params(&w.llm, 16);
         double model = full ? 3 * (weights + scores)
@@ -396,12 +398,13 @@ static void encoders_overlap_arithmetic_and_traffic_in_part(void **state)
         bool small = LAW_ONE(&rng, 0, 1) == 1, units = LAW_ONE(&rng, 0, 1) == 1;
         if (!units)
             w.gpu.flops_sustained[PRECISION_INT8] = 0;
-        double rows = w.batch * 128, h = w.llm.hidden, layers = w.llm.layers;
+        double rows = w.batch * 128, seen = law_attended(&w.llm, 128);
+        double h = w.llm.hidden, layers = w.llm.layers;
         double half = units ? w.gpu.flops_sustained[PRECISION_INT8] / 2
                             : w.gpu.flops_sustained[PRECISION_FP16];
         double rate = small && units ? 2.34 * half : 1.07 * half;
         double weights = (w.llm.params - h * w.llm.vocab) / layers;
-        double work = 2 * rows * weights / rate + 4 * rows * 128 * h / (0.48 * half);
+        double work = 2 * rows * weights / rate + 4 * rows * seen * h / (0.48 * half);
         double traffic = (small ? 1 : 2) * (weights + 8 * h * rows) / w.gpu.memory_bps_sustained;
         law_same("encoder", i,
              compute_encoder_s(&w.llm, small ? PRECISION_INT8 : PRECISION_FP16, &w.gpu, w.batch,

@@ -405,6 +405,49 @@ static void a_step_has_its_layout_and_fabric(void **state)
         has_sample(f, 4 + i, 0, NONE, why[i]);
 }
 
+/* The mean of a lognormal of cv 1 that is cut at `most`: m Phi((ln c - mu - var) / sd) below the
+ * cut, and c above it. */
+static double cut_mean(double mean, double most)
+{
+    double var = log(2), sd = sqrt(var), mu = log(mean) - var / 2;
+    double above = erfc((log(most) - mu) / sd / sqrt(2)) / 2;
+
+    return mean * erfc(-(log(most) - mu - var) / sd / sqrt(2)) / 2 + most * above;
+}
+
+/* The mean before the cut that makes the one after it, which is 0.99 of the cut at most. */
+static double uncut_mean(double after, double most)
+{
+    double low = 1, high = 100 * most;
+
+    after = after < 0.99 * most ? after : 0.99 * most;
+    for (int i = 0; i < 200; i++)
+        if (cut_mean((low + high) / 2, most) < after)
+            low = (low + high) / 2;
+        else
+            high = (low + high) / 2;
+    return low;
+}
+
+/* 200 tokens of 30 ms each are 6 s. */
+static void who_waits_longer_than_it_is_decoded_is_left_out(void **state)
+{
+    static const char rows[] = ENGINE
+        "aic-silicon-agg,llama-2-70b,h100,bf16,vLLM 0.6,8,1,16,1000,200,30,,5999,,yes\n"
+        "aic-silicon-agg,llama-2-70b,h100,bf16,vLLM 0.6,8,1,16,1000,200,30,,6001,,yes\n"
+        "aic-silicon-agg,llama-2-70b,h100,bf16,vLLM 0.6,8,1,16,1000,200,30,,,,yes\n";
+    struct rows *f = *state;
+    struct gang gang = gang_of(f, "h100", 8, 1, 0);
+    struct decode_replica r = replica_on(f, "llama-2-70b", PRECISION_BF16, &gang, DECODE_GRAPHS);
+
+    rows_read(f, "aic-silicon-agg", rows);
+    assert_int_equal(f->samples.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        has_sample(f, i, 0.030, decode_served_step_s(&r, 16, 1000, 200), i != 1 ? NULL :
+                   "requests wait longer than they are decoded: how many are at once is not in the "
+                   "row");
+}
+
 /* PPO of 8 GPUs: a rollout, two passes of the reference and of values, and two updates of each of
  * 64 sequences by 16. */
 static void a_step_of_ppo_is_the_sum_of_its_phases(void **state)
@@ -434,7 +477,7 @@ static void a_step_of_ppo_is_the_sum_of_its_phases(void **state)
     for (size_t i = 0; i < 2; i++) {
         struct rollout_shape shape = { .llm = llm, .precision = PRECISION_BF16, .tp = 8,
             .responses = 64, .responses_per_prompt = 1, .prompt_tokens = 200,
-            .response_mean_tokens = 300, .response_cv = 1.0,
+            .response_mean_tokens = uncut_mean(300, i == 0 ? 1000 : 300), .response_cv = 1.0,
             .response_max_tokens = i == 0 ? 1000 : 300 };
         double updates = i == 0 ? 4 : 1;
         has_sample(f, i, 50, rollout_time(&shape, &gang, 0.5).total_s +
@@ -470,6 +513,60 @@ static void a_phase_needs_gpus_for_its_layout(void **state)
     for (size_t i = 1; i < 4; i++)
         has_sample(f, i, 28, NONE, "the layout does not divide the GPUs");
     has_sample(f, 4, 28, NONE, "GPUs or lengths are not in the row");
+}
+
+/* Recipes pack sequences: 895 tokens each of Llama-3.1-8B, 4,096 to a micro batch of training and
+ * 16,384 to one of a pass, in two stages, nothing computed again.  Qwen3-235B's compute all again,
+ * 8,192 tokens at a time; its engine has 0.6 of the memory, where the law's has 0.9.  One step off
+ * the engine has half of the GPUs, and 0.8 of their memory. */
+static void recipes_say_what_rows_leave_out(void **state)
+{
+#define HEAD "suite,framework,model,gpu,gpus,resp_len_mean,resp_len_max,prompts_per_step," \
+    "responses_per_prompt,train_parallel,gen_parallel,t_actor_s,t_ref_s,t_gen_s,t_step_s,notes," \
+    "solid\n"
+#define ONE(SUITE, KIND) SUITE ",NeMo-RL" KIND ",qwen3-235b-a22b,h100,128,5600,8192,,," \
+    "Megatron TP2 CP2 EP16 PP8,vLLM TP16,,,,395,G-GBS/T-GBS 512/512,medium\n"
+    static const char phases[] = HEAD "nemo-rl-phases,x,llama-3.1-8b,h100,8,795,4096,64,32,"
+        "Megatron,vLLM,28,18,58,,T-GBS 512,medium\n";
+    static const char steps[] = HEAD ONE("nemo-rl-0.6", "") ONE("nemo-rl-0.6", " 1-step-off");
+    struct rows *f = *state;
+    struct gang eight = gang_of(f, "h100", 8, 1, 370e9), many = gang_of(f, "h100", 128, 16, 370e9);
+    struct gang half = gang_of(f, "h100", 64, 8, 370e9);
+    struct train_shape small = { .llm = catalogue_llm(f->aids.catalogue, "llama-3.1-8b"),
+        .method = TRAIN_FULL, .precision = PRECISION_BF16, .recompute = RECOMPUTE_NONE,
+        .micro_batch = 4096.0 / 895, .tp = 1, .cp = 1, .pp = 2, .vp = 1, .ep = 1,
+        .sequence_tokens = 895, .zero = 1, .stack = STACK_EAGER };
+    struct train_shape large = small, pass;
+
+    rows_read(f, "RL-train", phases);
+    has_sample(f, 0, 28, 4 * train_step(&small, &eight, 512).step_s, NULL);
+    pass = small;
+    pass.micro_batch = 16384.0 / 895;
+    rows_read(f, "RL-logprob", phases);
+    has_sample(f, 0, 18, 2 * forward_divided_step(&pass, &eight, 2048).step_s, NULL);
+
+    large.llm = catalogue_llm(f->aids.catalogue, "qwen3-235b-a22b");
+    large.sequence_tokens = 5600;
+    large.micro_batch = 8192.0 / 5600;
+    large.recompute = RECOMPUTE_FULL;
+    large.tp = large.cp = 2;
+    large.ep = 16;
+    large.pp = 8;
+    large.sequence_parallel = true;
+    double memory = eight.gpu->memory_bytes;
+    struct rollout_shape shape = { .llm = large.llm, .precision = PRECISION_BF16, .tp = 16,
+        .responses = 512, .responses_per_prompt = 1, .prompt_tokens = 100,
+        .response_mean_tokens = uncut_mean(5500, 8192), .response_cv = 1,
+        .response_max_tokens = 8192, .reserved_bytes = memory / 3 };
+    rows_read(f, "GRPO-steps-0.6", steps);
+    has_sample(f, 0, 395, rollout_time(&shape, &many, 0.5).total_s +
+               2 * forward_divided_step(&large, &many, 512).step_s +
+               train_step(&large, &many, 512).step_s + 3.5 + 2 * large.llm->params / 20e9, NULL);
+    shape.reserved_bytes = memory / 9;
+    double generate_s = rollout_time(&shape, &half, 0.5).total_s;
+    double train_s = 2 * forward_divided_step(&large, &half, 512).step_s +
+                     train_step(&large, &half, 512).step_s;
+    has_sample(f, 1, 395, generate_s > train_s ? generate_s : train_s, NULL);
 }
 
 /* ---- errors ---- */
@@ -545,6 +642,8 @@ int main(void)
         TEST(an_engine_is_that_of_the_framework), TEST(a_static_batch_starts_together),
         TEST(a_step_has_its_layout_and_fabric), TEST(a_step_of_ppo_is_the_sum_of_its_phases),
         TEST(a_phase_needs_gpus_for_its_layout),
+        TEST(who_waits_longer_than_it_is_decoded_is_left_out),
+        TEST(recipes_say_what_rows_leave_out),
         TEST(bytes_have_their_units), TEST(errors_are_those_of_rows_that_count),
     };
 

@@ -17,7 +17,9 @@
 
 #include "models/jobs/job.h"
 #include "models/laws/memory.h"
+#include "models/serving/blocks.h"
 #include "models/serving/service.h"
+#include "models/serving/state.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
 #include "sim/event/loop.h"
@@ -26,9 +28,22 @@
 #define REQUESTS 60
 #define WHOLE 8192              /* tokens of prompts that are computed at once, uncut */
 
+#define BLOCKS 8192             /* more than the cache has */
+#define NOBODY UINT32_MAX
+
 struct call {
     int64_t at, first;          /* when it came; when its first token was there */
     uint32_t prompt, output, made;
+    uint32_t id, known;         /* known: tokens that its blocks still held when it came back */
+};
+
+/* The cache, block by block: those that are free, in the order in which they are taken, and
+ * what each holds, a part of which call. */
+struct cache {
+    uint32_t free[BLOCKS], count;
+    uint32_t call[BLOCKS], part[BLOCKS];
+    uint32_t own[REQUESTS][BLOCKS], owned[REQUESTS];
+    uint32_t debt;              /* blocks that were taken when none was free: NOBODY in `own` */
 };
 
 /* The engine: who waits, and the batch, of which the last `fresh` are prompts in work. */
@@ -40,15 +55,22 @@ struct engine {
     uint32_t blocks_max, next, calls, fresh, computed;
     struct call call[REQUESTS], wait[REQUESTS], batch[REQUESTS];
     uint32_t waits, at_work;
+    struct cache cache;
     bool idle;                  /* what comes now starts a pass, so that no queue is full */
     uint32_t done, dropped, refused, again;
     double latency_s, ttft_s, tpot_s;
     uint32_t with_tpot;
 };
 
-static uint32_t blocks_of(uint32_t tokens)
+/* Layer by layer, in tokens of one layer; a block has 16 of every layer. */
+static uint32_t blocks_of(const struct engine *e, uint32_t tokens)
 {
-    return tokens / 16 + (tokens % 16 > 0);
+    const struct llm *llm = e->law->llm;
+    uint32_t sum = 0, block = 16 * llm->layers;
+
+    for (uint32_t i = 0; i < llm->layers; i++)
+        sum += i < llm->window_layers && tokens > llm->window ? llm->window : tokens;
+    return sum / block + (sum % block > 0);
 }
 
 static uint32_t context_of(const struct call *c)
@@ -62,8 +84,104 @@ static uint32_t blocks_with(const struct engine *e, uint32_t more)
     uint32_t sum = 0;
 
     for (uint32_t i = 0; i < e->at_work; i++)
-        sum += blocks_of(context_of(&e->batch[i]) + (i < more));
+        sum += blocks_of(e, context_of(&e->batch[i]) + (i < more));
     return sum;
+}
+
+static void cache_begin(struct engine *e)
+{
+    e->cache.count = e->blocks_max;
+    assert_true(e->blocks_max < BLOCKS);
+    for (uint32_t b = 0; b < e->blocks_max; b++) {
+        e->cache.free[b] = b;
+        e->cache.call[b] = NOBODY;
+    }
+}
+
+/* Takes the free block at a place: those behind come up. */
+static void cache_take(struct cache *cache, uint32_t id, uint32_t at)
+{
+    assert_true(at < cache->count);
+    cache->own[id][cache->owned[id]++] = cache->free[at];
+    cache->count--;
+    memmove(&cache->free[at], &cache->free[at + 1], (cache->count - at) * sizeof cache->free[0]);
+}
+
+/* More of the first, as many as `tokens` need; they hold the call's then. */
+static void cache_grow(struct engine *e, const struct call *c, uint32_t tokens)
+{
+    struct cache *cache = &e->cache;
+
+    while (cache->owned[c->id] < blocks_of(e, tokens)) {
+        if (cache->count == 0) {
+            cache->own[c->id][cache->owned[c->id]++] = NOBODY;
+            cache->debt++;
+            continue;
+        }
+        cache_take(cache, c->id, 0);
+        cache->call[cache->own[c->id][cache->owned[c->id] - 1]] = NOBODY;
+    }
+}
+
+/* Prompts in work do not reserve their next token, so that the batch may have a block too many:
+ * the next that is free goes to who has it. */
+static void cache_settle(struct cache *cache)
+{
+    for (uint32_t id = 0; id < REQUESTS && cache->debt > 0 && cache->count > 0; id++)
+        for (uint32_t part = 0; part < cache->owned[id] && cache->debt > 0; part++)
+            if (cache->own[id][part] == NOBODY && cache->count > 0) {
+                uint32_t owned = cache->owned[id];
+                cache->owned[id] = part;
+                cache_take(cache, id, 0);
+                cache->call[cache->own[id][part]] = NOBODY;
+                cache->owned[id] = owned;
+                cache->debt--;
+            }
+}
+
+/* Gives them back, the last first; the first `whole` hold the call's tokens. */
+static void cache_free(struct engine *e, const struct call *c, uint32_t whole)
+{
+    struct cache *cache = &e->cache;
+
+    while (cache->owned[c->id] > 0) {
+        uint32_t part = --cache->owned[c->id], block = cache->own[c->id][part];
+        if (block == NOBODY) {
+            cache->debt--;
+            continue;
+        }
+        cache->call[block] = part < whole ? c->id : NOBODY;
+        cache->part[block] = part;
+        cache->free[cache->count++] = block;
+        cache_settle(cache);
+    }
+}
+
+/* Where a part of a call lies among the free ones; count: it does not. */
+static uint32_t cache_find(const struct cache *cache, uint32_t id, uint32_t part)
+{
+    uint32_t at = 0;
+
+    while (at < cache->count && (cache->call[cache->free[at]] != id ||
+                                 cache->part[cache->free[at]] != part))
+        at++;
+    return at;
+}
+
+/* Whole blocks of 16 tokens, from the first on, that are still there. */
+static uint32_t cache_known(const struct engine *e, const struct call *c)
+{
+    uint32_t parts = 0;
+
+    while (16 * (parts + 1) < context_of(c) &&
+           cache_find(&e->cache, c->id, parts) < e->cache.count)
+        parts++;
+    return parts;
+}
+
+static uint32_t to_compute(const struct call *c)
+{
+    return context_of(c) - c->known;
 }
 
 static void shift(struct call *list, uint32_t *count)
@@ -93,7 +211,7 @@ static void come(struct engine *e)
         }
         if (!e->idle && e->spec->queue_max > 0 && e->waits >= e->spec->queue_max)
             e->dropped++;
-        else if (blocks_of(c->prompt + c->output) > e->blocks_max)
+        else if (blocks_of(e, c->prompt + c->output) > e->blocks_max)
             e->refused++;
         else
             e->wait[e->waits++] = *c;
@@ -114,11 +232,16 @@ static uint32_t admit(struct engine *e)
             continue;
         }
         if (e->at_work == e->spec->batch_max ||
-            held + blocks_of(context_of(c) + 1) > e->blocks_max ||
-            (e->spec->chunk_tokens == 0 && e->fresh > 0 && tokens + context_of(c) > WHOLE))
+            held + blocks_of(e, context_of(c) + 1) > e->blocks_max ||
+            (e->spec->chunk_tokens == 0 && e->fresh > 0 &&
+             tokens + context_of(c) - 16 * cache_known(e, c) > WHOLE))
             break;
-        held += blocks_of(context_of(c) + 1);
-        tokens += context_of(c);
+        c->known = 16 * cache_known(e, c);
+        for (uint32_t part = 0; part < c->known / 16; part++)
+            cache_take(&e->cache, c->id, cache_find(&e->cache, c->id, part));
+        cache_grow(e, c, context_of(c) + 1);
+        held += blocks_of(e, context_of(c) + 1);
+        tokens += to_compute(c);
         e->batch[e->at_work++] = *c;
         e->fresh++;
         shift(e->wait, &e->waits);
@@ -127,9 +250,13 @@ static uint32_t admit(struct engine *e)
 }
 
 /* The last request of the batch waits again, before all others, and keeps the tokens that it has
- * made. */
+ * made; its blocks hold them, but for the last token, until others take them. */
 static void throw_out(struct engine *e)
 {
+    struct call *last = &e->batch[e->at_work - 1];
+
+    cache_free(e, last, e->fresh > 0 ? 0 : (context_of(last) - 1) / 16);
+    last->known = 0;
     memmove(e->wait + 1, e->wait, e->waits++ * sizeof *e->wait);
     e->wait[0] = e->batch[--e->at_work];
     e->again++;
@@ -154,11 +281,13 @@ static void give_tokens(struct engine *e, uint32_t from, uint32_t to)
         double since_s = clock_s_from_ns(e->now - c->at);
         if (c->made++ == 0)
             c->first = e->now;
+        cache_grow(e, c, context_of(c));
         if (c->made < c->output) {
             i++;
             continue;
         }
         double ttft_s = clock_s_from_ns(c->first - c->at);
+        cache_free(e, c, 0);
         e->done++;
         e->latency_s += since_s;
         e->ttft_s += ttft_s;
@@ -190,7 +319,7 @@ static void run_chunk(struct engine *e)
 
     while (taken < budget && ends < e->fresh) {
         taken++;
-        if (++part == context_of(&e->batch[decoding + ends])) {
+        if (++part == to_compute(&e->batch[decoding + ends])) {
             ends++;
             part = 0;
         }
@@ -320,7 +449,7 @@ static void draw_calls(struct engine *e, struct rng *rng)
         at_s += rng_below(rng, 4) ? rng_exponential(rng, gap_s) : 0;
         e->call[i] = (struct call){ .at = clock_ns_for_work(at_s, 1),
                                     .prompt = 1 + (uint32_t)rng_below(rng, 3000),
-                                    .output = 1 + (uint32_t)rng_below(rng, 300) };
+                                    .output = 1 + (uint32_t)rng_below(rng, 300), .id = i };
     }
 }
 
@@ -352,12 +481,15 @@ static void run_cases(bool one_step, double interval_s, double part)
     struct law_aids aids = law_aids_new();
     struct gang gang = law_gang(&aids, "a10", 1, 1, 0.0);
     const struct llm *llm = catalogue_llm(aids.catalogue, "qwen2.5-7b");
+    struct llm windowed = *llm;
     uint32_t again = 0, refused = 0, dropped = 0;
     struct rng rng;
 
     rng_init(&rng, 9, "engine", 0);
+    windowed.window = 700;      /* of 20 of its 28 layers */
+    windowed.window_layers = 20;
     for (uint64_t k = 0; k < 150; k++) {
-        struct service_spec spec = draw_spec(&rng, llm);
+        struct service_spec spec = draw_spec(&rng, k % 3 ? llm : &windowed);
         struct engine *e = calloc(1, sizeof *e);
         e->spec = &spec;
         e->law = &spec.side[SERVE_GPU].law;
@@ -365,6 +497,7 @@ static void run_cases(bool one_step, double interval_s, double part)
         double blocks = serve_blocks_max(e->law, &gang, 0);
         e->blocks_max = (uint32_t)(blocks * (1 - spec.cache_share));
         draw_calls(e, &rng);
+        cache_begin(e);
         while (turn(e))
             continue;
         spec.one_step = one_step;
@@ -450,6 +583,29 @@ static void blocks_on_cores_are_what_weights_leave(void **state)
     law_aids_free(&aids);
 }
 
+/* A replica that goes takes its blocks along: whoever was thrown out, or is at work, has none. */
+static void blocks_go_with_their_replica(void **state)
+{
+    struct flight slots[4] = { { .made_tokens = 3, .held = 7, .prompt_tokens = 50 },
+                               { .prompt_tokens = 40 }, { .prompt_tokens = 30, .held = 2 } };
+    struct flight batch[2] = { { .prompt_tokens = 9, .held = 1 },
+                               { .prompt_tokens = 99, .held = 8 } };
+    struct replica r = { .batch = batch, .at_work = 2, .thrown = 2,
+                         .queue = { .slot = slots, .head = 0, .count = 3, .room = 4 } };
+
+    (void)state;
+    assert_int_equal(service_blocks_kept(&r, &slots[0], 53), 3);    /* 52 tokens: 3 whole */
+    assert_int_equal(slots[0].known_tokens, 48);
+    service_blocks_forget(&r);
+    assert_true(slots[0].held == 0 && slots[2].held == 0 && r.thrown == 0 && batch[1].held == 8);
+    slots[0].held = 7;
+    slots[2].held = 2;
+    service_blocks_lose(&r);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(service_blocks_kept(&r, &slots[i], 53), 0);
+    assert_true(batch[0].held == 0 && batch[1].held == 0 && r.thrown == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +614,7 @@ int main(void)
         cmocka_unit_test(looks_within_steps_change_nothing),
         cmocka_unit_test(who_gave_up_by_the_end_is_dropped),
         cmocka_unit_test(blocks_on_cores_are_what_weights_leave),
+        cmocka_unit_test(blocks_go_with_their_replica),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,8 @@ static double step_s(const struct plain *p, const struct rollout_shape *shape,
                      const struct gang *gang, double batch, double x)
 {
     struct decode_replica replica = { .llm = shape->llm, .precision = shape->precision,
-                                      .gang = gang, .tp = shape->tp, .engine = DECODE_GRAPHS };
+                                      .gang = gang, .tp = shape->tp, .engine = DECODE_GRAPHS,
+                                      .ahead = shape->ahead };
     double age = p->age + x > p->lengths.max_tokens ? p->lengths.max_tokens : p->age + x;
 
     return decode_step_s(&replica, batch < 1 ? 1 : batch,
@@ -139,7 +140,8 @@ static double plain_prompts_s(const struct plain *p, const struct rollout_shape 
                               const struct gang *gang)
 {
     struct decode_replica replica = { .llm = shape->llm, .precision = shape->precision,
-                                      .gang = gang, .tp = shape->tp, .engine = DECODE_GRAPHS };
+                                      .gang = gang, .tp = shape->tp, .engine = DECODE_GRAPHS,
+                                      .ahead = shape->ahead };
     double all = p->responses / p->replicas, fresh = all / p->lengths.parts;
     double s = decode_prefill_s(&replica, fresh / shape->responses_per_prompt,
                                 shape->prompt_tokens);
@@ -342,6 +344,7 @@ static struct rollout_shape draw_shape(struct rng *rng, const struct law_aids *a
         .response_max_tokens = one_of(rng, most, 3), .concurrency_max = one_of(rng, slots, 6),
         .part_tokens = one_of(rng, part, 5),
         .reserved_bytes = rng_below(rng, 2) ? 0 : 20e9,
+        .ahead = rng_below(rng, 2) == 0,
     };
 }
 

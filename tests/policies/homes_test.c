@@ -466,6 +466,7 @@ static void what_a_replica_takes_to_start_is_told(void **state)
     assert_int_equal(program_say(&program, words, &text), 0);
     has(text, "service small: gpu.process_start: 64 s, and the bytes of its weights\n");
     has(text, "service small: cpu.process_start: 6.6 s, and the bytes of its weights\n");
+    lacks(text, "async_scheduling");    /* it generates nothing */
     free(text);
 }
 
@@ -477,7 +478,8 @@ static void the_room_of_a_cache_is_told_unless_it_is_said(void **state)
 {
     static const char *const cases[][2] = {
         { "model: llama-3.1-8b, gpu: {tp: 1}", ", output: 10" },
-        { "model: llama-3.1-8b, gpu: {tp: 1}, kv_tokens: 41408", ", output: 10" },
+        { "model: llama-3.1-8b, gpu: {tp: 1, async_scheduling: false}, kv_tokens: 41408",
+          ", output: 10" },
         { "model: llama-3.1-8b, gpu: {tp: 1}", "" },
     };
 
@@ -499,6 +501,11 @@ static void the_room_of_a_cache_is_told_unless_it_is_said(void **state)
                 "memory leaves beside weights and 3.5 GB\n");
         else
             lacks(text, "kv_tokens");
+        if (i == 0)
+            has(text, "service s: gpu.async_scheduling: false: each step waits for its host, 2.2 "
+                "ms and 20 us a response\n");
+        else
+            lacks(text, "async_scheduling");
         free(text);
     }
 }

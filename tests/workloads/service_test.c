@@ -476,6 +476,28 @@ static void a_full_cache_throws_out_and_computes_again(void **state)
     world_close(&world);
 }
 
+/* A small cache throws requests out while replicas come and go: those that wait go to another
+ * replica, where nothing is left of them, and each is answered once. */
+static void who_was_thrown_out_is_answered_by_another_replica(void **state)
+{
+    struct world world = { 0 };
+    struct trial_result result;
+
+    (void)state;
+    open_service(&world, "model: qwen2.5-1.5b, gpu: {tp: 1, process_start: 1s}, kv_tokens: 1900, "
+                 "replicas: {min: 1, max: 8}, scaling: {signal: concurrency, target: 20, interval: "
+                 "5s, down: 5s}, requests: {arrival: {process: diurnal, rate: 2.5/s, amplitude: "
+                 "0.9, peak: 0.2h, period: 0.3h}, for: 20min, prompt: {lognormal: {mean: 300, cv: "
+                 "1}, max: 1200}, output: {lognormal: {mean: 300, cv: 1}, max: 700}}", "", "",
+                 "[fcfs]");
+    struct table *t = run(&world, 0, &result);
+    assert_true(column(t, "recomputed") > 100);
+    assert_true(column(t, "gpu_replica_starts") >= 2);
+    assert_true(column(t, "done") + column(t, "refused") == column(t, "requests"));
+    table_free(t);
+    world_close(&world);
+}
+
 static void replicas_follow_the_load(void **state)
 {
     struct world world = { 0 };
@@ -634,6 +656,7 @@ int main(void)
         cmocka_unit_test(jumping_over_steps_changes_nothing),
         cmocka_unit_test(an_idle_replica_answers_at_the_speed_of_its_law),
         cmocka_unit_test(a_full_cache_throws_out_and_computes_again),
+        cmocka_unit_test(who_was_thrown_out_is_answered_by_another_replica),
         cmocka_unit_test(replicas_follow_the_load),
         cmocka_unit_test(the_side_switches_with_the_rate),
         cmocka_unit_test(no_request_is_lost_with_its_replica),

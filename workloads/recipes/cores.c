@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/laws/compute.h"
 #include "models/laws/memory.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
@@ -43,7 +44,7 @@ static int find_cpu(const struct conf_node *types, size_t *count)
 static bool check_no_gpu_keys(const struct draft *draft,
                               const struct conf_node *conf)
 {
-    static const char *const keys[] = {"gpus", "min", "max", "tp"};
+    static const char *const keys[] = {"gpus", "min", "max", "tp", "async_scheduling"};
     static const char *const sums[] = {"cores", "memory"};
 
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
@@ -150,7 +151,8 @@ struct cores_need cores_need_engine(const struct rollout_shape *shape,
                                     double context_tokens)
 {
     double weights = memory_weight_bytes(shape->llm, shape->precision);
-    double cache = context_tokens * memory_kv_bytes_per_token(shape->llm);
+    double cache = compute_attended_tokens(shape->llm, context_tokens) *
+                   memory_kv_bytes_per_token(shape->llm);
 
     assert(context_tokens > 0.0);
     return (struct cores_need){

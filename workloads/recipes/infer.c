@@ -22,11 +22,13 @@ static const struct conf_field infer_fields[] = {
              "lengths of responses: mean, cv, max; absent: a forward pass"),
     CONF_KEY("infer", CONF_NODE, recipe_keys, infer, CONF_REQUIRED,
              "GPUs: gpus, min, max, types, pool, cores, memory, cpu, start, "
-             "tp, precision, concurrency"),
+             "tp, precision, concurrency, async_scheduling"),
 };
 const struct conf_schema recipe_batch_infer_schema =
     CONF_SCHEMA("workload.mix[].batch-infer",
                 "batches of prompts", infer_fields);
+
+#define DECODES_NOTHING "needs `response`: a forward pass decodes nothing"
 
 /* Expands an entry: one role `infer` and one phase.  A forward pass, without
  * `response`, holds its replicas as an engine does: tp, and memory for one
@@ -49,8 +51,8 @@ static bool expand_entry(const struct recipe *recipe, const struct world *world,
             !conf_acts(draft.keys.response, "partial", true,
                        "needs a rollout, of dpo, grpo or ppo", world->err))
             return false;
-    } else if (!conf_acts(draft.keys.infer, "concurrency", true,
-                          "needs `response`: a forward pass decodes nothing",
+    } else if (!conf_acts(draft.keys.infer, "concurrency", true, DECODES_NOTHING, world->err) ||
+               !conf_acts(draft.keys.infer, "async_scheduling", true, DECODES_NOTHING,
                           world->err)) {
         return false;
     }

@@ -78,6 +78,9 @@ static const struct conf_field engine_fields[] = {
     CONF_KEY("concurrency", CONF_REAL, role_keys, concurrency, CONF_ABSENT,
              "responses in flight per replica; default: what memory holds",
              .max = 1e6),
+    CONF_KEY("async_scheduling", CONF_BOOL, role_keys, async_scheduling, "false",
+             "the engine's host prepares a step while the GPU does the one before (vLLM from 0.14, "
+             "SGLang from 0.5.9); false: each step waits for it"),
 };
 static const struct conf_field data_fields[] = {
     ROLE_POOLS,

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/jobs/job.h"
+#include "models/laws/decode.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "workloads/jobs/birth.h"
@@ -200,6 +202,21 @@ static void add_role(struct notes *notes, const struct conf_node *conf,
                   (double[]){cores->start_s, cores->wake_s}, on_cores_said);
 }
 
+/* Notes that an engine on GPUs waits for its host, unless the file says whether it does. */
+static void add_engine(struct notes *notes, const struct entry *entry)
+{
+    const struct job_form *form = entry->form;
+
+    for (uint32_t p = 0; p < form->phase_count; p++) {
+        const struct phase_spec *phase = &form->phase[p];
+        const char *key = phase->kind == PHASE_INFER ? "infer" : "rollout";
+
+        if (phase_law_usual(phase)->kind == LAW_ROLLOUT && form->role[phase->role].gpus > 0 &&
+            find_said(conf_get(entry->conf, key), "async_scheduling") == NULL)
+            add_note(notes, key, "async_scheduling", DECODE_HOST_WAITS, false);
+    }
+}
+
 size_t entry_notes(struct arena *arena, const struct entry *entry,
                 struct workload_note *note, size_t room)
 {
@@ -210,5 +227,6 @@ size_t entry_notes(struct arena *arena, const struct entry *entry,
     add_keys(&notes, entry);
     for (uint32_t r = 0; r < entry->form->role_count; r++)
         add_role(&notes, entry->conf, &entry->form->role[r]);
+    add_engine(&notes, entry);
     return notes.count;
 }

@@ -38,6 +38,7 @@ struct role_keys {
     int64_t tp;                 /* GPUs that an engine divides its model among */
     int precision;              /* -1: as the entry's */
     double concurrency;         /* responses at a time of an engine; 0: not said */
+    bool async_scheduling;      /* the host of an engine works ahead of its GPU */
 };
 
 /* `cpu` of a role. */

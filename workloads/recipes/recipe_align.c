@@ -77,7 +77,7 @@ enum schedule { SCHEDULE_SYNC, SCHEDULE_ONE_STEP_OFF };
     KEY_CHECKPOINT, \
     CONF_KEY("rollout", CONF_NODE, recipe_keys, rollout, CONF_ABSENT, \
              "GPUs that generate: gpus, min, max, types, pool, cores, " \
-             "memory, start, tp, precision, concurrency"), \
+             "memory, start, tp, precision, concurrency, async_scheduling"), \
     CONF_KEY("loader", CONF_NODE, recipe_keys, loader, CONF_ABSENT, \
              "from: where the prompts (offline: the pairs) lie"), \
     CONF_KEY("data", CONF_NODE, recipe_keys, data, CONF_ABSENT, \

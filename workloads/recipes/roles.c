@@ -489,6 +489,7 @@ bool draft_engine_role(struct draft *draft, const char *name,
                                             ? keys.precision
                                             : draft->keys.precision);
     shape->concurrency_max = keys.concurrency;
+    shape->ahead = keys.async_scheduling;
     weights = memory_weight_bytes(shape->llm, shape->precision);
     role->gpu_memory_bytes = find_engine_need(shape, context_tokens);
     role->load_bytes = weights * (role->gpus / shape->tp);
@@ -512,7 +513,7 @@ bool draft_engine_role(struct draft *draft, const char *name,
 }
 
 /* Colocated, the engine has the GPUs of the trainer, so `rollout` has keys of a
- * replica alone: tp, precision, concurrency, process_start. */
+ * replica alone: tp, precision, concurrency, async_scheduling, process_start. */
 static bool check_replica_keys(const struct draft *draft,
                                const struct conf_node *conf)
 {
@@ -590,6 +591,7 @@ bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
                                             ? keys.precision
                                             : draft->keys.precision);
     shape->concurrency_max = keys.concurrency;
+    shape->ahead = keys.async_scheduling;
     add_engine_start(&keys, role);
     return grow_role(draft, conf, shape->reserved_bytes +
                                       find_engine_need(shape, context_tokens),

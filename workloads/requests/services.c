@@ -92,7 +92,7 @@ static const struct conf_field service_fields[] = {
              .min = -1e6, .max = 1e6),
     CONF_KEY("gpu", CONF_NODE, service_keys, gpu, CONF_ABSENT,
              "replicas on GPUs: tp, gpus, types, pool, cores, memory, "
-             "precision"),
+             "precision, async_scheduling"),
     CONF_KEY("cpu", CONF_NODE, service_keys, cpu, CONF_ABSENT,
              "replicas on cores: cores, memory, pool"),
     CONF_KEY("replicas", CONF_NODE, service_keys, replicas, CONF_ABSENT,
@@ -459,6 +459,8 @@ static bool read_gpu(struct service_draft *d, const struct times_keys *times)
     note_start(d, SERVE_GPU, d->keys.gpu);
     add_phase(d, &draft, role);
     fill_law(d, shape.precision, shape.tp, &side->law, times);
+    side->law.ahead = shape.ahead;
+    d->out->ahead_said = conf_get(d->keys.gpu, "async_scheduling") != NULL;
     side->form = draft.form;
     return true;
 }
@@ -686,6 +688,7 @@ static bool check_kind(const struct service_draft *d)
            conf_acts(requests, "prompt", d->net != NULL, "needs an LLM or "
                      "encoder: passes of a net take no tokens", err) &&
            conf_acts(d->keys.slo, "tpot", passes, ONE_PASS, err) &&
+           conf_acts(d->keys.gpu, "async_scheduling", passes, ONE_PASS, err) &&
            conf_acts(d->conf, "batch_delay", d->keys.batch_delay_ns > 0 &&
                      e->generates, "needs requests without `output`, which are "
                      "answered in one pass", err);

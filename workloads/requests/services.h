@@ -35,6 +35,7 @@ struct service_entry {
     const struct request_trace_spec *trace;     /* replaces all of these; NULL:
                                    they are drawn */
     bool start_said[SERVE_SIDES];   /* the file says what a new replica takes to start */
+    bool ahead_said;            /* the file has `async_scheduling` */
     struct err_pos sized_at;    /* the first written key of scaling that says how many
                                    replicas are wanted; file NULL: none is */
 };
