@@ -49,6 +49,7 @@ struct gittins {
     uint32_t endeds, ended_room;
     bool news;                  /* a job came or ended */
     uint32_t free, waiting;     /* GPUs and jobs, after the last decision */
+    int64_t dealt_ns;           /* the last deal; 0: none, or at the begin */
 };
 
 static const struct cs_param gittins_param[] = {
@@ -204,18 +205,21 @@ static void gittins_deal(struct gittins *g, struct cs_host *host)
         .anew = true
     };
 
+    g->dealt_ns = cs_now_ns(host);
     cs_reallocate_moving(host, g->anew ? &anew : &motion);
     g->anew = false;
 }
 
 /* After a failure, GPUs may be free that a job waits for.  Where there are as many free GPUs and
- * waiting jobs as there were, it was passed over: it may not use these GPUs. */
+ * waiting jobs as there were, it was passed over: it may not use these GPUs.  At the instant of a
+ * deal other counts are its own work: nodes that come, a power cap that its jobs reach. */
 static bool gittins_fits(const struct gittins *g, struct cs_host *host)
 {
     struct cs_filter filter = { .gpus_max = cs_free_gpus(host, 0),
                                 .estimate_max_ns = INT64_MAX };
 
-    if (cs_free_gpus(host, 0) == g->free && cs_pending_count(host) == g->waiting)
+    if (cs_now_ns(host) == g->dealt_ns ||
+        (cs_free_gpus(host, 0) == g->free && cs_pending_count(host) == g->waiting))
         return false;
     return cs_find_pending(host, 0, &filter) < cs_pending_count(host);
 }

@@ -20,6 +20,7 @@ struct las {
     int64_t quantum_ns;         /* parameter */
     bool news;                  /* a job came or ended */
     uint32_t free, waiting;     /* GPUs and jobs, after the last decision */
+    int64_t dealt_ns;           /* the last deal; 0: none, or at the begin */
 };
 
 static const struct cs_param las_param[] = {
@@ -62,13 +63,15 @@ static void las_hear(void *self, struct cs_host *host, struct job_id job)
 }
 
 /* After a failure, GPUs may be free that a job waits for.  Where there are as many free GPUs and
- * waiting jobs as there were, it was passed over: it may not use these GPUs. */
+ * waiting jobs as there were, it was passed over: it may not use these GPUs.  At the instant of a
+ * deal other counts are its own work: nodes that come, a power cap that its jobs reach. */
 static bool las_fits(const struct las *las, struct cs_host *host)
 {
     struct cs_filter filter = { .gpus_max = cs_free_gpus(host, 0),
                                 .estimate_max_ns = INT64_MAX };
 
-    if (cs_free_gpus(host, 0) == las->free && cs_pending_count(host) == las->waiting)
+    if (cs_now_ns(host) == las->dealt_ns ||
+        (cs_free_gpus(host, 0) == las->free && cs_pending_count(host) == las->waiting))
         return false;
     return cs_find_pending(host, 0, &filter) < cs_pending_count(host);
 }
@@ -81,8 +84,10 @@ static void las_decide(void *self, struct cs_host *host)
 
     if (cs_pending_count(host) > 0 &&   /* else all run as they do */
         (las->news || cs_is_due(host, las->quantum_ns) ||
-         las_fits(las, host)))
+         las_fits(las, host))) {
+        las->dealt_ns = cs_now_ns(host);
         cs_reallocate_moving(host, &las_moving_key);
+    }
     las->news = false;
     las->free = cs_free_gpus(host, 0);
     las->waiting = cs_pending_count(host);

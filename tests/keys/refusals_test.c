@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "experiments/schema/key_tables.h"
 #include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -81,7 +82,7 @@ static bool is_refused(const char *path, const char *name)
     if (read && !is_read(name, wanted.status))
         fail_msg("%s is read", path);
     if (!read) {
-        err_format(&err, said, sizeof said);
+        err_format(key_tables_hint(arena, &err), said, sizeof said);
         snprintf(hint, sizeof hint, "hint: %s", wanted.hint);
         bool hinted = wanted.hint[0] != '\0' ? strstr(said, hint) != NULL
                                              : strstr(said, "hint: ") == NULL;

@@ -22,6 +22,7 @@ struct plain_gittins {
     double ended_s[ENDED_MAX];  /* ascending */
     uint32_t endeds;
     uint32_t free, waiting;     /* GPUs and jobs, after the last decision */
+    int64_t dealt_ns;           /* when it last dealt */
     bool news;
 };
 
@@ -72,12 +73,15 @@ static void decide(void *self, struct cs_host *host)
     int64_t now_ns = cs_now_ns(host);
     uint32_t waits = cs_pending_count(host);
     bool due = g->news || now_ns % g->quantum_ns == 0;
-    bool failed = cs_free_gpus(host, 0) != g->free || waits != g->waiting;
+    bool failed = now_ns != g->dealt_ns &&
+                  (cs_free_gpus(host, 0) != g->free || waits != g->waiting);
 
     for (uint32_t i = 0; failed && i < waits; i++)
         due |= cs_task(host, cs_pending(host, i))->gpus <= cs_free_gpus(host, 0);
-    if (waits > 0 && due)
+    if (waits > 0 && due) {
+        g->dealt_ns = now_ns;
         cs_reallocate(host, index_key);
+    }
     g->news = false;
     g->free = cs_free_gpus(host, 0);
     g->waiting = cs_pending_count(host);

@@ -27,7 +27,7 @@ extern const struct cs_policy plain_shockwave_policy;
 #define COLUMNS (JOBS_MAX * PER_JOB + 1)
 #define ROWS (6 * JOBS_MAX + 1)
 #define ROUNDING 1e-9
-#define OLDER 1e-5              /* of two jobs that are alike the older one gains more */
+#define OLDER 1e-7              /* of two jobs that are alike the older one gains more */
 
 static double point(uint32_t i)
 {

@@ -55,6 +55,7 @@ struct slow_deal {
     int64_t quantum_ns, end_ns;
     bool news;
     uint32_t free, waiting;     /* las: GPUs and jobs, after the last decision */
+    int64_t dealt_ns;           /* las: when it last dealt */
     int64_t ran_ns[MEETS_JOBS];
 };
 
@@ -102,12 +103,15 @@ static void slow_las_decide(void *self, struct cs_host *host)
     struct cs_filter fits = { .gpus_max = cs_free_gpus(host, 0),
                               .estimate_max_ns = INT64_MAX };
     int64_t now = cs_now_ns(host), quantum = slow->quantum_ns;
-    bool failed = cs_free_gpus(host, 0) != slow->free || cs_pending_count(host) != slow->waiting;
+    bool failed = now != slow->dealt_ns && (cs_free_gpus(host, 0) != slow->free ||
+                                            cs_pending_count(host) != slow->waiting);
 
     if (cs_pending_count(host) > 0 &&
         (slow->news || now % quantum == 0 ||
-         (failed && walk_pending(host, 0, &fits) < cs_pending_count(host))))
+         (failed && walk_pending(host, 0, &fits) < cs_pending_count(host)))) {
+        slow->dealt_ns = now;
         cs_reallocate(host, attained);
+    }
     slow->news = false;
     slow->free = cs_free_gpus(host, 0);
     slow->waiting = cs_pending_count(host);

@@ -78,12 +78,12 @@ static void policies_do_what_they_did_by_walks(void **state)
             }
 }
 
-/* No two lengths are in a ratio of small numbers: where two indexes are equal,
- * rounding would decide. */
+/* No two lengths are in a ratio of small numbers, and restarts take 41 s: where two indexes are
+ * equal, as with restarts of 37 s at 222,000 s, rounding would decide. */
 static void gittins_goes_by_the_index_as_it_is_defined(void **state)
 {
     static const char *const more[] = {
-        "", ", preemption: {cost: 37s}",
+        "", ", preemption: {cost: 41s}",
         ", rounds: {length: 30s}",
     };
     static const int64_t quantum[300] = { 600000000000 };
