@@ -3,10 +3,11 @@
  * rlhf.c - rows of RLHF steps, and the phases that make them.
  *
  * No such row has an exact configuration.  What NeMo-RL's rows leave out is in its published
- * recipes (NVIDIA-NeMo/RL, examples/configs, read at 0b88cccc, 1b37cb89, 36b0a7b0, d8f9995b and
- * 06f63430): sequences are packed into micro batches, passes for log-probabilities are divided as
- * training is, an engine on the trainer's GPUs has 0.6 of their memory, one of its own 0.8.  No
- * recipe captures graphs of the trainer or hides exchanges of tensor parallelism: STACK_EAGER.
+ * recipes (NVIDIA-NeMo/RL, examples/configs, read at 0b88cccc, 1b37cb89, 36b0a7b0, d8f9995b,
+ * 519ac905 and 06f63430): sequences are packed into micro batches, passes for log-probabilities
+ * are divided as training is, an engine on the trainer's GPUs has 0.6 of their memory, one of its
+ * own 0.8.  No recipe captures graphs of the trainer or hides exchanges of tensor parallelism:
+ * STACK_EAGER.
  * That was decided with these rows in view; nothing was fitted.
  *
  * Assumed where rows and recipes are silent: prompts of 100 tokens, lognormal lengths with a cv of
@@ -54,7 +55,8 @@ struct recipe {
     const char *llm;
     double train_tokens, pass_tokens;
     uint32_t pp;                /* 0: the row says it */
-    bool sequence_parallel, recompute;
+    bool sequence_parallel;     /* where tp is above 1 */
+    bool recompute;
 };
 static const struct recipe recipes[] = {
     { "nemo-rl-phases", "llama-3.1-8b", 4096, 16384, 2, false, false },
@@ -62,7 +64,7 @@ static const struct recipe recipes[] = {
     { NULL, "llama-3.1-8b", 4096, 8192, 2, false, true },
     { NULL, "deepseek-v3", 1536, 1536, 0, false, true },
     { NULL, "qwen3-235b-a22b", 8192, 8192, 0, true, true },
-    { NULL, "qwen3-30b-a3b", 4096, 16384, 0, false, false },
+    { NULL, "qwen3-30b-a3b", 4096, 16384, 0, true, false },
     { NULL, "qwen3-32b", 4096, 16384, 0, true, false },
 };
 /* What an engine takes of a GPU's memory, as the law of memory has it, and what recipes give it:
@@ -233,7 +235,7 @@ static void apply_recipe(const struct calibrate_row *row, struct step *s)
     s->train.pp = found->pp > 0 ? found->pp : s->train.pp;
     s->train.stack = STACK_EAGER;
     s->train.recompute = found->recompute ? RECOMPUTE_FULL : RECOMPUTE_NONE;
-    s->train.sequence_parallel = found->sequence_parallel;
+    s->train.sequence_parallel = found->sequence_parallel && s->train.tp > 1;
     s->train.micro_batch = fmax(1.0, found->train_tokens / s->train.sequence_tokens);
     s->pass_batch = fmax(1.0, found->pass_tokens / s->train.sequence_tokens);
     s->engine_share = strstr(row_text(row, "framework"), "1-step-off") != NULL ? ALONE_SHARE

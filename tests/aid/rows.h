@@ -5,6 +5,7 @@
 #ifndef TESTS_ROWS_H
 #define TESTS_ROWS_H
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,6 +52,30 @@ static inline void rows_read(struct rows *rows, const char *name, const char *ta
     if (!calibrate_read(rows->aids.arena, rows->aids.catalogue, suite, rows->scratch.dir,
                         &rows->samples, &err))
         fail_msg("%s", err.text);
+}
+
+/* The mean of a lognormal of cv 1 that is cut at `most`: m Phi((ln c - mu - var) / sd) below the
+ * cut, and c above it. */
+static inline double rows_cut_mean(double mean, double most)
+{
+    double var = log(2), sd = sqrt(var), mu = log(mean) - var / 2;
+    double above = erfc((log(most) - mu) / sd / sqrt(2)) / 2;
+
+    return mean * erfc(-(log(most) - mu - var) / sd / sqrt(2)) / 2 + most * above;
+}
+
+/* The mean before the cut that makes the one after it, which is 0.99 of the cut at most. */
+static inline double rows_uncut_mean(double after, double most)
+{
+    double low = 1, high = 100 * most;
+
+    after = after < 0.99 * most ? after : 0.99 * most;
+    for (int i = 0; i < 200; i++)
+        if (rows_cut_mean((low + high) / 2, most) < after)
+            low = (low + high) / 2;
+        else
+            high = (low + high) / 2;
+    return low;
 }
 
 #endif

@@ -405,30 +405,6 @@ static void a_step_has_its_layout_and_fabric(void **state)
         has_sample(f, 4 + i, 0, NONE, why[i]);
 }
 
-/* The mean of a lognormal of cv 1 that is cut at `most`: m Phi((ln c - mu - var) / sd) below the
- * cut, and c above it. */
-static double cut_mean(double mean, double most)
-{
-    double var = log(2), sd = sqrt(var), mu = log(mean) - var / 2;
-    double above = erfc((log(most) - mu) / sd / sqrt(2)) / 2;
-
-    return mean * erfc(-(log(most) - mu - var) / sd / sqrt(2)) / 2 + most * above;
-}
-
-/* The mean before the cut that makes the one after it, which is 0.99 of the cut at most. */
-static double uncut_mean(double after, double most)
-{
-    double low = 1, high = 100 * most;
-
-    after = after < 0.99 * most ? after : 0.99 * most;
-    for (int i = 0; i < 200; i++)
-        if (cut_mean((low + high) / 2, most) < after)
-            low = (low + high) / 2;
-        else
-            high = (low + high) / 2;
-    return low;
-}
-
 /* 200 tokens of 30 ms each are 6 s. */
 static void who_waits_longer_than_it_is_decoded_is_left_out(void **state)
 {
@@ -477,7 +453,7 @@ static void a_step_of_ppo_is_the_sum_of_its_phases(void **state)
     for (size_t i = 0; i < 2; i++) {
         struct rollout_shape shape = { .llm = llm, .precision = PRECISION_BF16, .tp = 8,
             .responses = 64, .responses_per_prompt = 1, .prompt_tokens = 200,
-            .response_mean_tokens = uncut_mean(300, i == 0 ? 1000 : 300), .response_cv = 1.0,
+            .response_mean_tokens = rows_uncut_mean(300, i == 0 ? 1000 : 300), .response_cv = 1.0,
             .response_max_tokens = i == 0 ? 1000 : 300 };
         double updates = i == 0 ? 4 : 1;
         has_sample(f, i, 50, rollout_time(&shape, &gang, 0.5).total_s +
@@ -556,7 +532,7 @@ static void recipes_say_what_rows_leave_out(void **state)
     double memory = eight.gpu->memory_bytes;
     struct rollout_shape shape = { .llm = large.llm, .precision = PRECISION_BF16, .tp = 16,
         .responses = 512, .responses_per_prompt = 1, .prompt_tokens = 100,
-        .response_mean_tokens = uncut_mean(5500, 8192), .response_cv = 1,
+        .response_mean_tokens = rows_uncut_mean(5500, 8192), .response_cv = 1,
         .response_max_tokens = 8192, .reserved_bytes = memory / 3 };
     rows_read(f, "GRPO-steps-0.6", steps);
     has_sample(f, 0, 395, rollout_time(&shape, &many, 0.5).total_s +
