@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "tests/aid/world.h"
+#include "tests/published/schedule.h"
 
 #define JOBS 12u
 #define OUTAGES 3u
@@ -404,7 +405,7 @@ static void write_files(const struct world *world, const struct plain *p)
 static void run_product(const struct plain *p, struct world_job *job)
 {
     struct world world = { 0 };
-    char text[1500], fails[200] = "", keys[200] = "", path[128];
+    char text[1500], fails[200] = "", keys[200] = "";
 
     strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
     assert_non_null(mkdtemp(world.folder));
@@ -427,11 +428,7 @@ static void run_product(const struct plain *p, struct world_job *job)
              "origin: file, columns: {job: job, submit: submit, duration: duration, gpus: gpus}}}\n"
              "policies: [{policy: %s, placement: count%s}]\n", p->gpus, fails,
              kind_name[p->kind], keys);
-    if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, NULL))
-        fail_msg("%s %s\n%s", world_error(&world), world.err.hint, text);
-    snprintf(path, sizeof path, "%s/faults.csv", world.folder);
-    unlink(path);
-    world_close(&world);
+    schedule_run(&world, text, "faults.csv", job);
 }
 
 #define WORLDS 900
@@ -452,11 +449,7 @@ static void jobs_start_and_end_as_described(void **state)
         run_plain(&p);
         judged[p.kind] += !p.tied;
         for (uint32_t j = 0; !p.tied && j < p.jobs; j++)
-            if (fabs(job[j].start_s - p.job[j].start_s) > 1e-5 ||
-                fabs(job[j].end_s - p.job[j].end_s) > 1e-5)
-                fail_msg("world %d, %s, job %u: %.6f to %.6f s, by its description %.6f to %.6f",
-                         w, kind_name[p.kind], j, job[j].start_s, job[j].end_s,
-                         p.job[j].start_s, p.job[j].end_s);
+            schedule_check(w, kind_name[p.kind], j, &job[j], p.job[j].start_s, p.job[j].end_s);
     }
     for (int k = 0; k < KINDS; k++)
         assert_true(judged[k] >= JUDGED);

@@ -14,6 +14,7 @@
 
 #include "tests/aid/world.h"
 #include "tests/published/plain_queues.h"
+#include "tests/published/schedule.h"
 
 #define WORLDS 600
 #define JUDGED 100              /* of each policy, at least */
@@ -149,7 +150,7 @@ static void write_policy(const struct plain *p, char *text)
 static void run_product(const struct plain *p, struct world_job *job)
 {
     struct world world = { 0 };
-    char text[2500], cluster[800], policy[300], path[128];
+    char text[2500], cluster[800], policy[300];
 
     strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
     assert_non_null(mkdtemp(world.folder));
@@ -162,11 +163,7 @@ static void run_product(const struct plain *p, struct world_job *job)
              "duration, gpus: gpus, gpu_types: types, tenant: tenant, priority: priority%s}}}\n"
              "policies: [{%s}]\n", cluster, p->kind == DRF ? ", cores: cores, memory_mib: mem" : "",
              policy);
-    if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, NULL))
-        fail_msg("%s %s\n%s", world_error(&world), world.err.hint, text);
-    snprintf(path, sizeof path, "%s/faults.csv", world.folder);
-    unlink(path);
-    world_close(&world);
+    schedule_run(&world, text, "faults.csv", job);
 }
 
 static void jobs_start_and_end_as_described(void **state)
@@ -184,11 +181,7 @@ static void jobs_start_and_end_as_described(void **state)
         run_plain(&p);
         judged[p.kind]++;
         for (uint32_t j = 0; j < p.jobs; j++)
-            if (fabs(job[j].start_s - p.job[j].start_s) > 1e-5 ||
-                fabs(job[j].end_s - p.job[j].end_s) > 1e-5)
-                fail_msg("world %d, %s, job %u: %.6f to %.6f s, by its description %.6f to %.6f",
-                         w, kind_name[p.kind], j, job[j].start_s, job[j].end_s,
-                         p.job[j].start_s, p.job[j].end_s);
+            schedule_check(w, kind_name[p.kind], j, &job[j], p.job[j].start_s, p.job[j].end_s);
     }
     for (int k = 0; k < KINDS; k++)
         assert_true(judged[k] >= JUDGED);
