@@ -237,6 +237,15 @@ void cluster_take(struct cluster *cluster, const struct placement *placement);
 void cluster_release(struct cluster *cluster,
                      const struct placement *placement);
 void cluster_untake(struct cluster *cluster, const struct placement *placement);
+/* All that is free on a node: what cluster_take() leaves nothing of. */
+static inline struct share cluster_free_share(const struct cluster *cluster, uint32_t node)
+{
+    return (struct share) {
+        .node = node, .gpu_mask = cluster->free_mask[node], .cores = cluster->free_cores[node],
+        .memory_bytes = cluster->free_memory[node],
+        .core_milli = cluster->parts != NULL ? cluster->parts->core_milli[node] : 0,
+    };
+}
 /* Notes nodes as freed, if anybody asked; cluster_release() does so, too. */
 void cluster_note_freed(struct cluster *cluster, const struct placement *placement);
 /* Returns one of the nodes that were noted since this was first asked, and forgets it;

@@ -25,7 +25,8 @@ double compute_forward_flops(const struct llm *llm, double tokens,
     return tokens * (2.0 * llm->params_active + attention);
 }
 
-/* The mean of layers that attend to `whole` tokens and of those that attend to `part` of them. */
+/* Returns the mean over the layers: those with a window attend to `part` tokens, the others to
+ * `whole`. */
 static double mix_layers(const struct llm *llm, double whole, double part)
 {
     assert(llm->window_layers <= llm->layers);

@@ -34,11 +34,7 @@
 /* Takes all of a node out of the cluster. */
 static void take_node(struct cluster *cluster, uint32_t n)
 {
-    struct share all = {
-        .node = n, .gpu_mask = cluster->free_mask[n], .cores = cluster->free_cores[n],
-        .memory_bytes = cluster->free_memory[n],
-        .core_milli = cluster->parts ? cluster->parts->core_milli[n] : 0,
-    };
+    struct share all = cluster_free_share(cluster, n);
     struct placement away = { .share = &all, .share_count = 1 };
 
     assert(n < cluster->spec->node_count);

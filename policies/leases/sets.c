@@ -145,11 +145,7 @@ static void limit_group(struct sets *sets, uint32_t g, bool back)
             cluster_release(cluster, &whole);
             sets->is_out[n] = false;
         } else if (!back && is_free(sets, g, n) && had++ >= sets->limit[g]) {
-            sets->out[n] = (struct share) {
-                .node = n, .gpu_mask = cluster->free_mask[n], .cores = cluster->free_cores[n],
-                .memory_bytes = cluster->free_memory[n],
-                .core_milli = cluster->parts ? cluster->parts->core_milli[n] : 0,
-            };
+            sets->out[n] = cluster_free_share(cluster, n);
             cluster_take(cluster, &whole);
             sets->is_out[n] = true;
         }

@@ -86,12 +86,7 @@ double host_rental_block_free(struct cs_host *host, uint32_t n)
     const struct cluster *cluster = host->cluster;
 
     assert(n < host->spec->node_count);
-    struct share free = {
-        .node = n, .gpu_mask = cluster->free_mask[n],
-        .cores = cluster->free_cores[n],
-        .memory_bytes = cluster->free_memory[n],
-        .core_milli = cluster->parts ? cluster->parts->core_milli[n] : 0,
-    };
+    struct share free = cluster_free_share(cluster, n);
     double gpus = host_rental_block_share(host, &free);
 
     return cluster->parts ? gpus + block_parts(host, n) : gpus;

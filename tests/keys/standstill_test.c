@@ -58,7 +58,7 @@ static struct told try_run(const char *nodes, const char *keys, const char *kind
     return told;
 }
 
-/* The same, and `runs` must be so. */
+/* As try_run(); fails unless the run ends well (`runs`), or does not. */
 static struct told run(const char *nodes, const char *keys, const char *kind, const char *policy,
                        bool runs, struct world_job *job)
 {

@@ -583,7 +583,7 @@ static void blocks_on_cores_are_what_weights_leave(void **state)
     law_aids_free(&aids);
 }
 
-/* A replica that goes takes its blocks along: whoever was thrown out, or is at work, has none. */
+/* The blocks of a replica are gone when it ends: no request has any, at work or thrown out. */
 static void blocks_go_with_their_replica(void **state)
 {
     struct flight slots[4] = { { .made_tokens = 3, .held = 7, .prompt_tokens = 50 },

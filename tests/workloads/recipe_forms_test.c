@@ -295,8 +295,8 @@ static const struct phase_spec *phase_of(const struct job_form *form, const char
     return NULL;
 }
 
-/* The names of those that a phase waits for must be these; of names that the form does not have
- * none is meant. */
+/* A phase must wait for the phases of these names.  A name that the form does not have is passed
+ * over. */
 static void waits_for(const struct job_form *form, const char *name, const char *names)
 {
     const struct phase_spec *phase = phase_of(form, name);
